@@ -1,8 +1,9 @@
 // A password must be long, and not by repeats, runs along the alphabet or the keyboard, common
 // words, years, or the name of its user or of this service. Each such piece counts as one
-// character.
+// character. And it must not be a common one, nor two of them.
 
 import { apiError } from '../http/errors.ts'
+import { type CommonPasswords, isCommon, loadCommonPasswords } from './common-passwords.ts'
 import { COMMON_WORDS } from './common-words.ts'
 import { PASSWORD_CHARS } from './schema.ts'
 
@@ -18,12 +19,12 @@ const RUNS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', 'qwertyuiop', 'qwertz
 const ROWS = [...RUNS, ...RUNS.map(run => [...run].reverse().join(''))]
 
 /** Throws `password_refused` with the reason. */
-export function refuseWeakPassword(password: string, userName: string): void {
-  const weakness = weaknessOf(password, userName)
+export async function refuseWeakPassword(password: string, userName: string): Promise<void> {
+  const weakness = weaknessOf(password, userName, await loadCommonPasswords())
   if (weakness) throw apiError('password_refused', { message: weakness })
 }
 
-export function weaknessOf(password: string, userName: string): string | undefined {
+export function weaknessOf(password: string, userName: string, common: CommonPasswords): string | undefined {
   const length = [...password].length
   if (length < CHARS_MIN) return `A password needs at least ${CHARS_MIN} characters; a few words in a row are easy to remember.`
   if (length > CHARS_MAX) return `A password has at most ${CHARS_MAX} characters.`
@@ -33,6 +34,8 @@ export function weaknessOf(password: string, userName: string): string | undefin
     return 'The password contains your name or that of this service; leave both out.'
   if (new Set(plain).size < DISTINCT_MIN || isRepeated(plain))
     return 'The password repeats the same few characters; use more different ones.'
+  if (isCommon(plain, common) || isCommon(lettersOf(plain), common))
+    return 'The password is one that many people use, or two of them; add words of your own.'
   if (piecesOf(lettersOf(plain)) < PIECES_MIN)
     return 'The password is made of what many people use: common words, years, or keys in a row.'
   return undefined

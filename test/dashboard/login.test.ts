@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseNetworks } from '../../src/egress/addresses.ts'
+import { loadCommonPasswords } from '../../src/people/common-passwords.ts'
 import { weaknessOf } from '../../src/people/password-rules.ts'
 import { NOBODYS_PASSWORD } from '../../src/people/passwords.ts'
 import { openSetup } from '../../src/people/setup.ts'
@@ -11,6 +12,7 @@ import { useRealPasswords } from '../helpers/passwords.ts'
 
 setDefaultTimeout(60_000)
 
+const COMMON = await loadCommonPasswords()
 const WRONG = 'not the right one at all'
 const HOME = '192.0.2.1'
 
@@ -289,13 +291,15 @@ describe('a password is refused', () => {
     ['P@ssw0rd-Welcome-2026', 'common words with look-alikes'],
     ['Summer2026Summer2027!', 'seasons and years'],
     ['Willkommen2024!admin', 'words and a year'],
+    ['1qaz2wsx3edc4rfv', 'one of the common passwords'],
+    ['Sunflower-K1tchen', 'two of them'],
     ['my vidimus dashboard pass', 'the service'],
     ['Olivia likes tall trees', 'the user'],
     ['v1d1mus tall trees grow', 'the service, disguised'],
   ]
 
   test.each(REFUSED)('%s (%s)', password => {
-    expect(weaknessOf(password, 'olivia')).toBeString()
+    expect(weaknessOf(password, 'olivia', COMMON)).toBeString()
   })
 
   const TAKEN = [
@@ -303,18 +307,19 @@ describe('a password is refused', () => {
     'correct horse battery staple',
     'Wq7#mLp2!xRv9$Kd',
     '15 characters !',
+    '847261950384756',
     'x7x7x7Lm2-nQ 4tZ_',
     'öögrüne lampe fenster',
   ]
   test.each(TAKEN)('a password is accepted: %s', password => {
-    expect(weaknessOf(password, 'olivia')).toBeUndefined()
+    expect(weaknessOf(password, 'olivia', COMMON)).toBeUndefined()
   })
 
   test('a password’s 15 to 128 characters are counted in code points', () => {
-    expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸', 'olivia')).toContain('at least 15')
-    expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸🌺', 'olivia')).toBeUndefined()
+    expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸', 'olivia', COMMON)).toContain('at least 15')
+    expect(weaknessOf('🌳🌲🌴🌵🌾🌿☘🍀🍁🍂🍃🌱🪴🌸🌺', 'olivia', COMMON)).toBeUndefined()
     const long = Array.from({ length: 128 }, (_, i) => String.fromCharCode(0x4e00 + i)).join('')
-    expect(weaknessOf(long, 'olivia')).toBeUndefined()
-    expect(weaknessOf(`${long}x`, 'olivia')).toContain('at most 128')
+    expect(weaknessOf(long, 'olivia', COMMON)).toBeUndefined()
+    expect(weaknessOf(`${long}x`, 'olivia', COMMON)).toContain('at most 128')
   })
 })
