@@ -19,6 +19,10 @@ export type LogFields = {
   /** The id: a name is free text. */
   device?: string
   tenant?: string
+  /** The name of a user who exists: others are free text, and may be passwords. */
+  user?: string
+  /** /24 or /48. */
+  network?: string
   /** The first digits of its subject on the audit chain: its id is a capability. */
   session?: string
   error_code?: string

@@ -36,6 +36,8 @@ const PURPOSES = [
   'metadata term',
   'network',
   'pairing code',
+  'passkey challenge',
+  'recovery code',
   'trust bundle',
   'webhook lanes',
   'wrapping keys',

@@ -1,5 +1,6 @@
 // Standard output carries the answer: for people, or with --json exactly one JSON object. Failures
 // and notes go to standard error. A failure is one line that says what was wrong and what to do.
+import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
@@ -108,5 +109,14 @@ export function table(headings: string[], rows: string[][]): string {
   return [headings, ...rows].map(row => lineOf(row).trimEnd()).join('\n')
 }
 
-/** The actor of audit records that commands write. */
-export const ACTOR = 'command line'
+/** The actor of audit records that commands write, with the user of the operating system. */
+export const ACTOR = `command line:${systemUser()}`
+
+function systemUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run under a number that no user has.
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

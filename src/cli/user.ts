@@ -42,7 +42,8 @@ export const command = defineCommand(
     },
     about: `The users of the dashboard. Both invite and reset print a link, once, with which the user chooses a
 password: an invitation works for three days, a reset for an hour. Until a reset is used, the old
-password keeps working; then every session of that user ends.`,
+password keeps working; then every session of that user ends. A reset takes the second factors and
+recovery codes away at once: for somebody who lost them.`,
     example: 'vidimus user invite --name alex --tenant ten_…',
   },
   {
@@ -76,7 +77,7 @@ password keeps working; then every session of that user ends.`,
 
     reset: ({ name }, shell) =>
       withDeps(shell, async deps => {
-        const reset = await resetUser(deps, await idOf(deps, name), ACTOR)
+        const reset = await resetUser(deps, await idOf(deps, name), ACTOR, { takesFactors: true })
         noteAssumedAddress(shell, deps.config)
         return showOnce(reset)
       }),

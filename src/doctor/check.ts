@@ -21,6 +21,7 @@ export const CHECKS = [
   'disk',
   'backups',
   'open_files',
+  'second_factor',
 ] as const
 
 export type CheckName = (typeof CHECKS)[number]

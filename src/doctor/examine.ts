@@ -8,6 +8,7 @@ import { checkDcApi } from './dc-check.ts'
 import type { Deps } from './deps.ts'
 import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
+import { checkSecondFactor } from './people-check.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
 import { checkRegistration } from './registration-check.ts'
 import { checkOfEngine, type Scene, sceneOf } from './scene.ts'
@@ -36,6 +37,7 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   disk: scene => checkOfEngine(scene, 'disk'),
   backups: scene => checkOfEngine(scene, 'backups'),
   open_files: checkOpenFiles,
+  second_factor: checkSecondFactor,
 }
 
 /** `isServer` is true in the service itself, and false in a command beside it. */

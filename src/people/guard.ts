@@ -16,7 +16,7 @@ import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
 /**
  * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a
- * viewer may change too. `claims`: the response has what holders presented, so viewers do not get it.
+ * viewer may change too, and somebody who still has to set up a second factor. `claims`: the response has what holders presented, so viewers do not get it.
  * `fresh`: the user proved their identity just now; `live`: only for the live environment.
  * `bytesMax`: for a body that holds a file.
  */
@@ -121,6 +121,7 @@ function refuseForged(deps: Deps, request: Request, visit: Visit): void {
 function requireAll(request: Request, visit: Visit, { who, own, claims, fresh }: Demand, now: number): void {
   const role = roleOf(visit.user)
   if (who === 'owner' && role !== 'owner') throw apiError('owner_required')
+  if (visit.isFactorMissing && !own) throw apiError('second_factor_required')
   if (role === 'viewer' && (claims || (changes(request) && !own))) throw apiError('viewer_refused')
   if (fresh === true || (fresh === 'live' && isLive(request))) requireFresh(visit, now)
 }

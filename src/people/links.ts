@@ -6,10 +6,10 @@ import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { type Browser, beginSession } from './login.ts'
+import { type Browser, finish, type LogIn } from './login.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { actorOf, tenantIdOf, type Visit } from './session.ts'
+import { actorOf, tenantIdOf } from './session.ts'
 import {
   deleteLinksOf,
   deleteSessionsOf,
@@ -50,20 +50,20 @@ export async function readLink({ db, now }: Pick<Deps, 'db' | 'now'>, token: str
   return { kind: user.password === null ? ('invitation' as const) : ('reset' as const), name: user.name, expires_at }
 }
 
-/** A link works once. All sessions of the user end, and so do all other links. */
+/** A link works once. All sessions of the user end, and so do all other links. It spares no second factor. */
 export async function choosePassword(
   deps: Deps,
   passwords: Passwords,
   { token, password }: { token: string; password: string },
   browser: Browser,
-): Promise<Visit> {
+): Promise<LogIn> {
   const hash = sha256Hex(token)
   const link = await findLink(deps.db, hash, deps.now())
   if (!link || link.userId === null) throw apiError('link_unavailable')
   const user = await userOf(deps.db, link)
-  refuseWeakPassword(password, user.name)
+  await refuseWeakPassword(password, user.name)
   const kept = await passwords.hash(password)
-  const visit = await beginSession(deps, user, browser, async tx => {
+  const begun = await finish(deps, user, browser, 'link', async tx => {
     if (!(await takeLink(tx, hash, deps.now()))) return false
     await setPassword(tx, user.id, kept)
     await deleteSessionsOf(tx, user.id)
@@ -77,8 +77,8 @@ export async function choosePassword(
     })
     return true
   })
-  if (!visit) throw apiError('link_unavailable')
-  return visit
+  if (!begun) throw apiError('link_unavailable')
+  return begun
 }
 
 async function userOf(db: Db, { userId }: LinkRow): Promise<UserRow> {

@@ -1,12 +1,21 @@
 import type { Db } from '../db/engine.ts'
+import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
+import { newNonce } from '../ids.ts'
+import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
+import { deleteChallenge, findPasskey, insertChallenge, isFactorRequired, takeAttempt } from './factor-store.ts'
+import { askPasskey, checkPasskey } from './passkeys.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
+import { findProof, type Given, hasFactor } from './proofs.ts'
+import type { HalfLogin, PasskeyAnswer, PasskeyRequest } from './security-schema.ts'
 import { actorOf, draftSession, keepSession, tenantIdOf, type Visit } from './session.ts'
+import { type Browser, type Failure, type Method, recordFailure, recordSignIn } from './sign-ins.ts'
 import {
   deleteLinksOf,
   deleteSessionsOf,
+  findUser,
   findUserByName,
   lockUser,
   markAuthenticated,
@@ -16,8 +25,13 @@ import {
 } from './store.ts'
 import { admitAttempt, rememberNetwork } from './throttle.ts'
 
-/** `client`: the network, as budgets count it. `agent`: the User-Agent header. */
-export type Browser = { client: string; agent: string | null }
+export type { Browser }
+
+const TICKET_MS = 300_000
+const ATTEMPTS_PER_TICKET_MAX = 5
+
+/** A session, or the question for a second factor. */
+export type LogIn = { visit: Visit } | { half: HalfLogin }
 
 /** Unknown name, wrong password, none chosen yet: the same work and the same response. */
 export async function logIn(
@@ -25,30 +39,146 @@ export async function logIn(
   passwords: Passwords,
   { name, password }: { name: string; password: string },
   browser: Browser,
-): Promise<Visit> {
+): Promise<LogIn> {
   const account = name.trim().toLowerCase()
   const user = await findUserByName(deps.db, account)
-  await provePassword(deps, passwords, { account, user, password, client: browser.client })
-  return (user && (await beginSession(deps, user, browser))) ?? refuse()
+  await provePassword(deps, passwords, { account, user, password, browser })
+  return (user && (await finish(deps, user, browser, 'password'))) ?? refuse()
+}
+
+/** After the first proof: a second one is asked for where the user has one. */
+export async function finish(
+  deps: Deps,
+  user: UserRow,
+  browser: Browser,
+  method: Method,
+  also?: (tx: Db) => Promise<boolean>,
+): Promise<LogIn | undefined> {
+  if (!(await hasFactor(deps.db, user))) {
+    const visit = await beginSession(deps, user, browser, { method, also })
+    return visit && { visit }
+  }
+  if (also && !(await deps.write(async tx => (await isUnchanged(tx, user)) && (await also(tx))))) return undefined
+  return { half: await askSecondFactor(deps, user, browser) }
+}
+
+async function askSecondFactor(deps: Deps, user: UserRow, { origin }: Browser): Promise<HalfLogin> {
+  const ticket = newNonce(deps.random)
+  const expiresAt = deps.now() + TICKET_MS
+  const row = {
+    hash: sha256Hex(ticket),
+    purpose: 'second_factor' as const,
+    userId: user.id,
+    challenge: '',
+    failures: 0,
+    expiresAt,
+  }
+  await deps.write(tx => insertChallenge(tx, row))
+  const passkey = await askPasskey(deps, { purpose: 'second_factor', user }, origin)
+  return { ticket, expires_at: isoUtc(expiresAt), has_codes: user.totpSince !== null, passkey: passkey ?? null }
+}
+
+/** The second step. Attempts are counted per ticket, and per user like wrong passwords. */
+export async function completeLogIn(
+  deps: Deps,
+  { ticket, ...given }: { ticket: string } & Given,
+  browser: Browser,
+): Promise<Visit> {
+  const hash = sha256Hex(ticket)
+  const limits = { now: deps.now(), attemptsMax: ATTEMPTS_PER_TICKET_MAX }
+  const challenge = await deps.write(tx => takeAttempt(tx, hash, limits))
+  const user = challenge && (await findUser(deps.db, challenge.userId ?? ''))
+  if (!user) throw apiError('login_expired')
+  const admission = await admitFactor(deps, user, browser)
+  const proof = await findProof(deps, user, given, 'second_factor')
+  const also = async (tx: Db) => (await proof!.spend(tx)) && (await deleteChallenge(tx, hash))
+  const visit = proof && (await beginSession(deps, user, browser, { method: `password+${proof.method}`, also }))
+  if (!visit) return await fail(deps, { name: user.name, user, outcome: 'wrong_second_factor', method: 'second factor', browser })
+  await admission.giveBack()
+  await admission.forget()
+  return visit
+}
+
+/** Waits of its own: a right password resets those of the password, and somebody else may know it. */
+async function admitFactor(deps: Deps, user: UserRow, { client }: Browser) {
+  const admission = await admitAttempt(deps, { account: `${user.name}\0second factor`, user, client })
+  try {
+    await admission.count()
+  } catch (error) {
+    await admission.giveBack()
+    throw error
+  }
+  return admission
+}
+
+export async function askPasskeyLogIn(deps: Deps, { origin }: Browser): Promise<PasskeyRequest> {
+  const request = await askPasskey(deps, { purpose: 'passkey_sign_in' }, origin)
+  if (!request) throw apiError('passkey_unavailable')
+  return request
+}
+
+/** A passkey alone: it proves both the device and its user. */
+export async function logInByPasskey(deps: Deps, answer: PasskeyAnswer, browser: Browser): Promise<Visit> {
+  const row = await findPasskey(deps.db, answer.id)
+  const user = row && (await findUser(deps.db, row.userId))
+  const admission = await admitAttempt(deps, { account: '', user, client: browser.client })
+  const proven = row && (await checkPasskey(deps, { purpose: 'passkey_sign_in', userId: '' }, row, answer))
+  const isActive = user !== undefined && user.password !== null
+  const visit = proven && isActive && (await beginSession(deps, user, browser, { method: 'passkey', also: proven.spend }))
+  if (!visit) return await fail(deps, { name: user?.name ?? '', user, outcome: 'wrong_passkey', method: 'passkey', browser })
+  await admission.giveBack()
+  return visit
 }
 
 function refuse(): never {
   throw apiError('login_failed')
 }
 
-/** Proves the password again within a session, for changes that need a fresh one. */
+async function fail(deps: Deps, refused: Parameters<typeof recordFailure>[1]): Promise<never> {
+  await recordFailure(deps, refused)
+  throw apiError(CODES[refused.outcome])
+}
+
+const CODES = {
+  unknown_name: 'login_failed',
+  wrong_password: 'login_failed',
+  wrong_second_factor: 'second_factor_failed',
+  wrong_passkey: 'passkey_failed',
+} as const satisfies Record<Failure, string>
+
+/** Proves the identity again within a session, for acts that need a fresh proof. */
 export async function reauthenticate(
   deps: Deps,
   passwords: Passwords,
   visit: Visit,
-  password: string,
-  client: string,
+  { password, ...given }: { password?: string } & Given,
+  browser: Browser,
 ): Promise<Visit> {
   const { user, session } = visit
-  await provePassword(deps, passwords, { account: user.name, user, password, client })
   const at = deps.now()
-  await deps.write(tx => markAuthenticated(tx, session.hash, at))
+  if (password !== undefined) {
+    await provePassword(deps, passwords, { account: user.name, user, password, browser })
+    await deps.write(tx => markAuthenticated(tx, session.hash, at))
+  } else await confirmByFactor(deps, visit, given, browser)
   return { ...visit, session: { ...session, authenticatedAt: at } }
+}
+
+async function confirmByFactor(deps: Deps, { user, session }: Visit, given: Given, browser: Browser): Promise<void> {
+  const admission = await admitFactor(deps, user, browser)
+  const proof = await findProof(deps, user, given, 'confirm')
+  // A recovery code is for somebody who lost everything else.
+  const isRight =
+    proof !== undefined &&
+    proof.method !== 'recovery_code' &&
+    (await deps.write(async tx => {
+      if (!(await proof.spend(tx))) return false
+      await markAuthenticated(tx, session.hash, deps.now())
+      return true
+    }))
+  if (!isRight)
+    return await fail(deps, { name: user.name, user, outcome: 'wrong_second_factor', method: 'second factor', browser })
+  await admission.giveBack()
+  await admission.forget()
 }
 
 type Change = { password: string; new_password: string }
@@ -61,10 +191,10 @@ export async function changePassword(
   { password, new_password }: Change,
   browser: Browser,
 ): Promise<Visit> {
-  refuseWeakPassword(new_password, user.name)
-  await provePassword(deps, passwords, { account: user.name, user, password, client: browser.client })
+  await refuseWeakPassword(new_password, user.name)
+  await provePassword(deps, passwords, { account: user.name, user, password, browser })
   const kept = await passwords.hash(new_password)
-  const visit = await beginSession(deps, user, browser, async tx => {
+  const also = async (tx: Db) => {
     await setPassword(tx, user.id, kept)
     await deleteSessionsOf(tx, user.id)
     // A link sent earlier must not undo the change.
@@ -78,14 +208,14 @@ export async function changePassword(
       details: { name: user.name },
     })
     return true
-  })
-  return visit ?? refuse()
+  }
+  return (await beginSession(deps, user, browser, { method: 'password', also })) ?? refuse()
 }
 
-type Proof = { account: string; user: UserRow | undefined; password: string; client: string }
+type Proof = { account: string; user: UserRow | undefined; password: string; browser: Browser }
 
-async function provePassword(deps: Deps, passwords: Passwords, { password, user, ...attempt }: Proof): Promise<void> {
-  const admission = await admitAttempt(deps, { ...attempt, user })
+async function provePassword(deps: Deps, passwords: Passwords, { account, user, password, browser }: Proof): Promise<void> {
+  const admission = await admitAttempt(deps, { account, user, client: browser.client })
   let isRight: boolean
   try {
     isRight = await passwords.verify(password, user?.password ?? null, admission.count)
@@ -93,10 +223,13 @@ async function provePassword(deps: Deps, passwords: Passwords, { password, user,
     await admission.giveBack()
     throw error
   }
-  if (!isRight) refuse()
+  const outcome = user ? 'wrong_password' : 'unknown_name'
+  if (!isRight) return await fail(deps, { name: account, user, outcome, method: 'password', browser })
   await admission.giveBack()
   await admission.forget()
 }
+
+type Beginning = { method: Method; also?: (tx: Db) => Promise<boolean> }
 
 /**
  * Starts the session of a user who proved their identity. `also` runs in the same transaction. No
@@ -105,28 +238,26 @@ async function provePassword(deps: Deps, passwords: Passwords, { password, user,
 export async function beginSession(
   deps: Deps,
   user: UserRow,
-  { client, agent }: Browser,
-  also: (tx: Db) => Promise<boolean> = async () => true,
+  browser: Browser,
+  { method, also = async () => true }: Beginning,
 ): Promise<Visit | undefined> {
-  const visit = draftSession(deps, user, agent)
-  const at = deps.now()
+  const isFactorMissing = (await isFactorRequired(deps.db)) && !(await hasFactor(deps.db, user))
+  const visit = { ...draftSession(deps, user, browser.agent), isFactorMissing }
   const isBegun = await deps.write(async tx => {
-    const current = await lockUser(tx, user.id)
-    if (!current || current.password !== user.password || !(await also(tx))) return false
+    if (!(await isUnchanged(tx, user)) || !(await also(tx))) return false
     await keepSession(tx, visit)
-    await markLoggedIn(tx, user.id, at)
-    await rememberNetwork(deps, tx, user, client)
-    await deps.audit.append(tx, {
-      at,
-      tenantId: tenantIdOf(user),
-      actor: actorOf(user),
-      action: 'user.logged_in',
-      subjectId: user.id,
-      details: { name: user.name },
-    })
+    await markLoggedIn(tx, user.id, deps.now())
+    await rememberNetwork(deps, tx, user, browser.client)
+    await recordSignIn(deps, tx, user, method, browser)
     return true
   })
   if (!isBegun) return undefined
-  deps.networks.note(client)
+  deps.networks.note(browser.client)
   return visit
+}
+
+/** Locks the user's row. */
+const isUnchanged = async (tx: Db, { id, password }: UserRow): Promise<boolean> => {
+  const current = await lockUser(tx, id)
+  return current !== undefined && current.password === password
 }

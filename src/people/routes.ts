@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { Elysia, status } from 'elysia'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { ItemPath, Nothing } from '../http/wire.ts'
@@ -6,8 +6,18 @@ import { clearedCookie, cookieFor } from './cookie.ts'
 import type { Deps } from './deps.ts'
 import { guard } from './guard.ts'
 import { choosePassword, readLink } from './links.ts'
-import { type Browser, changePassword, logIn, reauthenticate } from './login.ts'
+import {
+  askPasskeyLogIn,
+  type Browser,
+  changePassword,
+  completeLogIn,
+  type LogIn,
+  logIn,
+  logInByPasskey,
+  reauthenticate,
+} from './login.ts'
 import { acceptsPasswords } from './origin.ts'
+import { askPasskey } from './passkeys.ts'
 import { createPasswords } from './passwords.ts'
 import {
   ChangePassword,
@@ -15,7 +25,7 @@ import {
   ChoosePassword,
   Entrance,
   InviteUser,
-  LogIn,
+  LogIn as LogInBody,
   OneTimeLink,
   OneTimeLinkState,
   OpenSessions,
@@ -26,6 +36,8 @@ import {
   UserLink,
   UserList,
 } from './schema.ts'
+import { securityRoutes } from './security-routes.ts'
+import { CompleteLogin, Confirmation, HalfLogin, PasskeyLogin, PasskeyRequest } from './security-schema.ts'
 import { actorOf, endAllSessions, endSession, presentSession, readSessions, type Visit } from './session.ts'
 import { needsSetup, setUp } from './setup.ts'
 import { changeRole, inviteUser, readUsers, removeUser, resetUser } from './users.ts'
@@ -42,13 +54,19 @@ export const peopleRoutes = (deps: Deps) => {
 
   const browserOf = (request: Request): Browser => ({
     client: traceOf(request).client,
+    address: traceOf(request).address,
     agent: request.headers.get('user-agent'),
+    origin: request.headers.get('origin'),
   })
 
   async function startSession(visit: Visit, set: Answer): Promise<Session> {
     set.headers['set-cookie'] = cookieFor(config, visit.cookie)
     return await presentSession(deps, visit)
   }
+
+  /** 202: the second factor is missing. */
+  const answer = async (begun: LogIn, set: Answer) =>
+    'half' in begun ? status(202, begun.half) : await startSession(begun.visit, set)
 
   function clearCookie(set: Answer): Record<never, never> {
     set.headers['set-cookie'] = clearedCookie(config)
@@ -57,6 +75,7 @@ export const peopleRoutes = (deps: Deps) => {
 
   return new Elysia()
     .use(guard(deps))
+    .use(securityRoutes(deps))
     .get(
       '/entrance',
       async ({ request }) => ({
@@ -72,20 +91,35 @@ export const peopleRoutes = (deps: Deps) => {
     })
     .post(
       '/setup',
-      async ({ request, body, set, status }) =>
+      async ({ request, body, set }) =>
         status(201, await startSession(await setUp(deps, passwords, body, browserOf(request)), set)),
       { stranger: true, body: SetUp, response: { 201: Session, ...CHANGED } },
     )
     .post(
       '/choose-password',
-      async ({ request, body, set }) => startSession(await choosePassword(deps, passwords, body, browserOf(request)), set),
-      { stranger: true, body: ChoosePassword, response: { 200: Session, ...CHANGED } },
+      async ({ request, body, set }) => answer(await choosePassword(deps, passwords, body, browserOf(request)), set),
+      { stranger: true, body: ChoosePassword, response: { 200: Session, 202: HalfLogin, ...CHANGED } },
     )
-    .post('/login', async ({ request, body, set }) => startSession(await logIn(deps, passwords, body, browserOf(request)), set), {
+    .post('/login', async ({ request, body, set }) => answer(await logIn(deps, passwords, body, browserOf(request)), set), {
       stranger: true,
-      body: LogIn,
-      response: { 200: Session, ...CHANGED },
+      body: LogInBody,
+      response: { 200: Session, 202: HalfLogin, ...CHANGED },
     })
+    .post(
+      '/login/second-factor',
+      async ({ request, body, set }) => startSession(await completeLogIn(deps, body, browserOf(request)), set),
+      { stranger: true, body: CompleteLogin, response: { 200: Session, ...CHANGED } },
+    )
+    .post('/login/passkey/challenge', ({ request }) => askPasskeyLogIn(deps, browserOf(request)), {
+      stranger: true,
+      body: Nothing,
+      response: { 200: PasskeyRequest, ...CHANGED },
+    })
+    .post(
+      '/login/passkey',
+      async ({ request, body, set }) => startSession(await logInByPasskey(deps, body.passkey, browserOf(request)), set),
+      { stranger: true, body: PasskeyLogin, response: { 200: Session, ...CHANGED } },
+    )
     .get('/session', ({ visit }) => presentSession(deps, visit), {
       user: { who: 'anyone', own: true },
       response: { 200: Session, ...READ },
@@ -105,12 +139,20 @@ export const peopleRoutes = (deps: Deps) => {
     .post(
       '/reauthenticate',
       async ({ request, visit, body }) =>
-        presentSession(deps, await reauthenticate(deps, passwords, visit, body.password, browserOf(request).client)),
+        presentSession(deps, await reauthenticate(deps, passwords, visit, body, browserOf(request))),
       {
         user: { who: 'anyone', own: true },
         body: Reauthenticate,
         response: { 200: Session, ...CHANGED },
       },
+    )
+    .post(
+      '/reauthenticate/challenge',
+      async ({ request, visit }) => ({
+        has_codes: visit.user.totpSince !== null,
+        passkey: (await askPasskey(deps, { purpose: 'confirm', user: visit.user }, browserOf(request).origin)) ?? null,
+      }),
+      { user: { who: 'anyone', own: true }, body: Nothing, response: { 200: Confirmation, ...CHANGED } },
     )
     .post(
       '/password',
@@ -153,7 +195,7 @@ export const peopleRoutes = (deps: Deps) => {
     })
     .post(
       '/users',
-      async ({ visit, body, status }) =>
+      async ({ visit, body }) =>
         status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant, role: body.role }, actorOf(visit.user))),
       { user: { who: 'owner', fresh: true }, body: InviteUser, response: { 201: UserLink, ...CHANGED } },
     )

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
 import { ROLES } from './role.ts'
+import { PasskeyAnswer } from './security-schema.ts'
 
 export const PASSWORD_CHARS = { minLength: 15, maxLength: 128 }
 
@@ -31,7 +32,12 @@ export const OneTimeLinkState = Exactly({
 export const SetUp = Exactly({ token: OneTimeToken, name: UserName, password: Password })
 export const ChoosePassword = Exactly({ token: OneTimeToken, password: Password })
 export const LogIn = Exactly({ name: Text({ minLength: 1, maxLength: 128 }), password: Password })
-export const Reauthenticate = Exactly({ password: Password })
+/** Exactly one of the three. */
+export const Reauthenticate = Exactly({
+  password: Type.Optional(Password),
+  code: Type.Optional(Text({ minLength: 6, maxLength: 32 })),
+  passkey: Type.Optional(PasskeyAnswer),
+})
 export const ChangePassword = Exactly({ password: Password, new_password: Password })
 
 const TenantSummary = Exactly({ id: Type.String(), name: Type.String() })
@@ -44,6 +50,8 @@ export const Session = Exactly({
   user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean(), role: RoleOf }),
   /** All tenants for an owner; one for everybody else. */
   tenants: Type.Array(TenantSummary),
+  /** `true`: nothing works before the user has set one up. */
+  needs_second_factor: Type.Boolean(),
   /** Sent as `X-CSRF-Token` with every request that changes something. */
   csrf_token: Type.String(),
   /** The latest end. Half an hour without use ends it earlier. */
@@ -72,6 +80,7 @@ export const User = Exactly({
   /** Null for an owner, who sees all tenants. */
   tenant: Nullable(TenantSummary),
   role: RoleOf,
+  has_second_factor: Type.Boolean(),
   status: OneOf('invited', 'active'),
   created_at: Timestamp,
   last_login_at: Type.Optional(Timestamp),

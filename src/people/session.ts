@@ -34,7 +34,13 @@ const SESSIONS_PER_USER_MAX = 10
 const AGENT_CHARS_MAX = 160
 
 /** The logged-in user behind a request. */
-export type Visit = { user: UserRow; session: SessionRow; cookie: string }
+export type Visit = {
+  user: UserRow
+  session: SessionRow
+  cookie: string
+  /** Everybody needs a second factor, and this user has none. */
+  isFactorMissing: boolean
+}
 
 /** The user's name in audit records. */
 export const actorOf = ({ name }: Pick<UserRow, 'name'>): string => `dashboard:${name}`
@@ -49,7 +55,7 @@ export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write
   if (!found || at >= found.session.expiresAt || at >= found.session.seenAt + IDLE_MS) throw apiError('not_logged_in')
   if (at - found.session.seenAt < SEEN_EVERY_MS) return { ...found, cookie }
   await write(tx => markSeen(tx, hash, at))
-  return { user: found.user, session: { ...found.session, seenAt: at }, cookie }
+  return { ...found, session: { ...found.session, seenAt: at }, cookie }
 }
 
 /** Throws unless the user proved their identity at most five minutes ago. */
@@ -58,7 +64,11 @@ export function requireFresh({ session }: Visit, now: number): void {
 }
 
 /** Not stored yet: `keepSession` does that inside the transaction of the log-in. */
-export function draftSession({ now, random }: Pick<Deps, 'now' | 'random'>, user: UserRow, agent: string | null): Visit {
+export function draftSession(
+  { now, random }: Pick<Deps, 'now' | 'random'>,
+  user: UserRow,
+  agent: string | null,
+): Omit<Visit, 'isFactorMissing'> {
   const at = now()
   const cookie = newNonce(random)
   const session = {
@@ -75,7 +85,7 @@ export function draftSession({ now, random }: Pick<Deps, 'now' | 'random'>, user
 }
 
 /** With the user's row locked. Deletes the oldest sessions above the limit. */
-export async function keepSession(tx: Db, { session }: Visit): Promise<void> {
+export async function keepSession(tx: Db, { session }: Pick<Visit, 'session'>): Promise<void> {
   await insertSession(tx, session)
   await deleteOldestSessions(tx, session, SESSIONS_PER_USER_MAX)
 }
@@ -86,6 +96,7 @@ export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: V
   return {
     user: { id: user.id, name: user.name, is_owner: user.memberOf === null, role: roleOf(user) },
     tenants: tenants.map(({ id, name }) => ({ id, name })),
+    needs_second_factor: visit.isFactorMissing,
     csrf_token: csrfTokenOf(deps, visit),
     expires_at: isoUtc(session.expiresAt),
     idle_expires_at: isoUtc(session.seenAt + IDLE_MS),
@@ -94,7 +105,7 @@ export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: V
 }
 
 /** Derived from the cookie, so it is not stored and ends with the session. */
-export const csrfTokenOf = ({ sealer }: Pick<Deps, 'sealer'>, { cookie }: Visit): string =>
+export const csrfTokenOf = ({ sealer }: Pick<Deps, 'sealer'>, { cookie }: Pick<Visit, 'cookie'>): string =>
   hmacSha256With(sealer.key('dashboard csrf'))(cookie).toString('base64url')
 
 export async function readSessions({ db, now }: Pick<Deps, 'db' | 'now'>, { user, session }: Visit) {

@@ -40,7 +40,7 @@ export async function setUp(
   const hash = sha256Hex(token)
   const link = await findLink(deps.db, hash, deps.now())
   if (!link || link.userId !== null || (await hasOwner(deps.db))) throw apiError('setup_unavailable')
-  refuseWeakPassword(password, name)
+  await refuseWeakPassword(password, name)
   const user = draftUser(deps, { name, memberOf: null, password: await passwords.hash(password) })
   const refusal = await deps.writeSettings(async tx => {
     if (await hasOwner(tx)) return 'setup_unavailable'
@@ -59,7 +59,7 @@ export async function setUp(
     return undefined
   })
   if (refusal) throw apiError(refusal)
-  const visit = await beginSession(deps, user, browser)
+  const visit = await beginSession(deps, user, browser, { method: 'setup' })
   if (!visit) throw apiError('setup_unavailable')
   return visit
 }

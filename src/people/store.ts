@@ -1,6 +1,15 @@
-import { and, asc, desc, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, exists, gt, isNotNull, isNull, lte, ne, notExists, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { dashboardLinks, dashboardNetworks, dashboardSessions, dashboardUsers, loginFailures } from '../db/schema.ts'
+import {
+  dashboardLinks,
+  dashboardNetworks,
+  dashboardPasskeys,
+  dashboardSessions,
+  dashboardUsers,
+  installation,
+  loginChallenges,
+  loginFailures,
+} from '../db/schema.ts'
 import { locked, prepared } from '../db/statements.ts'
 
 export type UserRow = typeof dashboardUsers.$inferSelect
@@ -64,7 +73,7 @@ export async function setRole(tx: Db, { id, memberOf, role }: Pick<UserRow, 'id'
   await tx.update(dashboardUsers).set({ memberOf, role }).where(eq(dashboardUsers.id, id))
 }
 
-/** With the user's row locked. Also deletes the user's links, sessions and networks. */
+/** With the user's row locked, and without second factors. Also deletes the user's links, sessions and networks. */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)
   await deleteSessionsOf(tx, userId)
@@ -115,16 +124,27 @@ export async function deleteOldestSessions(tx: Db, { userId, hash }: SessionRow,
   await tx.delete(dashboardSessions).where(and(others, notInArray(dashboardSessions.hash, newest)))
 }
 
-const selectSession = prepared(db =>
-  db
-    .select({ session: dashboardSessions, user: dashboardUsers })
+const selectSession = prepared(db => {
+  const ofUser = eq(dashboardPasskeys.userId, dashboardUsers.id)
+  const passkeys = db.select({ id: dashboardPasskeys.id }).from(dashboardPasskeys).where(ofUser)
+  const rule = db.select({ name: installation.name }).from(installation).where(eq(installation.name, 'second_factor_required'))
+  const isMissing = and(isNull(dashboardUsers.totpSince), notExists(passkeys), exists(rule))
+  return db
+    .select({
+      session: dashboardSessions,
+      user: dashboardUsers,
+      isFactorMissing: sql`CASE WHEN ${isMissing} THEN 1 ELSE 0 END`.mapWith(value => Number(value) === 1),
+    })
     .from(dashboardSessions)
     .innerJoin(dashboardUsers, eq(dashboardUsers.id, dashboardSessions.userId))
     .where(eq(dashboardSessions.hash, sql.placeholder('hash')))
-    .prepare(),
-)
+    .prepare()
+})
 
-export async function findSession(db: Db, hash: string): Promise<{ session: SessionRow; user: UserRow } | undefined> {
+export async function findSession(
+  db: Db,
+  hash: string,
+): Promise<{ session: SessionRow; user: UserRow; isFactorMissing: boolean } | undefined> {
   const [row] = await selectSession(db).execute({ hash })
   return row
 }
@@ -216,4 +236,5 @@ export async function deleteFailures(tx: Db, lane: Lane): Promise<void> {
 export async function deleteForgotten(tx: Db, now: number): Promise<void> {
   await tx.delete(loginFailures).where(lte(loginFailures.forgetAt, now))
   await tx.delete(dashboardLinks).where(lte(dashboardLinks.expiresAt, now))
+  await tx.delete(loginChallenges).where(lte(loginChallenges.expiresAt, now))
 }

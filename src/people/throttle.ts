@@ -62,7 +62,7 @@ async function countAttempt({ write, now, config }: ThrottleDeps, lane: { accoun
     return 0
   })
   if (waitMs === 0) return
-  const message = 'Too many wrong passwords for this name; try again after Retry-After seconds.'
+  const message = 'Too many wrong attempts for this name; try again after Retry-After seconds.'
   throw apiError('rate_limit_exceeded', { message, retryAfter: Math.ceil(waitMs / 1000) })
 }
 

@@ -3,8 +3,11 @@ import { apiError } from '../http/errors.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
+import { listUsersWithFactor } from './factor-store.ts'
+import { takeFactors } from './factors.ts'
 import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
 import { presentUser } from './present.ts'
+import { hasFactor } from './proofs.ts'
 import { type Role, roleOf } from './role.ts'
 import type { User } from './schema.ts'
 import { tenantIdOf, type Visit } from './session.ts'
@@ -28,7 +31,15 @@ export type UserWithLink = { user: User; url: string; expires_at: string }
 
 export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
   const names = new Map((await readTenants(db)).map(({ id, name }) => [id, name]))
-  return (await listUsers(db)).map(row => presentUser(row, names))
+  const withFactor = new Set(await listUsersWithFactor(db))
+  return (await listUsers(db)).map(row => presentUser(row, names, withFactor.has(row.id)))
+}
+
+/** The names of owners who can log in. */
+export async function ownersWithoutFactor({ db }: Pick<Deps, 'db'>): Promise<string[]> {
+  const withFactor = new Set(await listUsersWithFactor(db))
+  const owners = (await listUsers(db)).filter(({ memberOf, password }) => memberOf === null && password !== null)
+  return owners.filter(({ id }) => !withFactor.has(id)).map(({ name }) => name)
 }
 
 type Invited = Pick<UserRow, 'name' | 'memberOf'> & Partial<Pick<UserRow, 'role'>>
@@ -46,11 +57,14 @@ export async function inviteUser(deps: UserDeps, { name, memberOf, role }: Invit
     return true
   })
   if (!isNew) throw apiError('name_taken')
-  return withLink(deps, presentUser(user, names), link)
+  return withLink(deps, presentUser(user, names, false), link)
 }
 
-/** A link to choose a new password; until it is used the old one keeps working. */
-export async function resetUser(deps: UserDeps, id: string, actor: string): Promise<UserWithLink> {
+/**
+ * A link to choose a new password; until it is used the old one keeps working. `takesFactors`: for
+ * somebody who lost the second factor too.
+ */
+export async function resetUser(deps: UserDeps, id: string, actor: string, { takesFactors = false } = {}): Promise<UserWithLink> {
   const user = await findUser(deps.db, id)
   if (!user) throw apiError('user_not_found')
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
@@ -58,11 +72,13 @@ export async function resetUser(deps: UserDeps, id: string, actor: string): Prom
   const isThere = await deps.writeSettings(async tx => {
     if (!(await lockUser(tx, id))) return false
     await keepLink(tx, link)
-    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.reset' })
+    if (takesFactors) await takeFactors(tx, id)
+    const details = { name: user.name, second_factors: takesFactors ? 'removed' : 'kept' }
+    await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.reset', details })
     return true
   })
   if (!isThere) throw apiError('user_not_found')
-  return withLink(deps, presentUser(user, names), link)
+  return withLink(deps, presentUser(user, names, !takesFactors && (await hasFactor(deps.db, user))), link)
 }
 
 /** Of the user's tenant; owners are made and unmade on the command line only. */
@@ -74,7 +90,7 @@ export async function changeRole(deps: UserDeps, id: string, role: UserRow['role
     if (user.memberOf === null) throw apiError('invalid_request', { message: 'An owner has no role in a tenant.' })
     return await keepRole(deps, tx, { ...user, role }, actor)
   })
-  return presentUser(changed, names)
+  return presentUser(changed, names, await hasFactor(deps.db, changed))
 }
 
 /** Any role, for the command line. The last owner who can log in stays one. */
@@ -91,7 +107,7 @@ export async function assignRole(deps: UserDeps, id: string, { role, memberOf }:
     if (role !== 'owner' && !(await hasOwner(tx))) throw apiError('last_owner')
     return next
   })
-  return presentUser(changed, names)
+  return presentUser(changed, names, await hasFactor(deps.db, changed))
 }
 
 type Assigned = { role: Role; memberOf?: string }
@@ -111,6 +127,7 @@ export async function removeUser(deps: UserDeps, { user: own }: Visit, id: strin
   const removed = await deps.writeSettings(async tx => {
     const user = await lockUser(tx, id)
     if (!user) return false
+    await takeFactors(tx, id)
     await deleteUser(tx, id)
     await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.removed' })
     return true

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { sweepTokens } from '../devices/expire.ts'
 import { describeFailure } from '../log.ts'
 import { sweepSessions } from '../people/session.ts'
+import { sweepSignIns } from '../people/sign-ins.ts'
 import { sweepFailures } from '../people/throttle.ts'
 import { sealSandboxAgain } from '../sandbox/world.ts'
 import { lookAtKeys, turnWrappingKey } from '../session-keys/turn.ts'
@@ -32,6 +33,7 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
   { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
   { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },
+  { name: 'sign-ins', everyMs: 3_600_000, run: sweepSignIns },
   { name: 'dashboard sessions', everyMs: 3_600_000, run: sweepSessions },
   { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },

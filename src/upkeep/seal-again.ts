@@ -4,6 +4,8 @@
 import { sealRecordsAgain } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } from '../db/root-key.ts'
+import { sealFactorsAgain } from '../people/factors.ts'
+import { sealSignInsAgain } from '../people/sign-ins.ts'
 import { createSealer, dropOldEpochs } from '../seal.ts'
 import { sealSigningKeysAgain } from '../signing/seal-again.ts'
 import { sealTenantsAgain } from '../tenants/seal-again.ts'
@@ -16,7 +18,7 @@ const SESSIONS_BATCH = 20
 const ROWS_BATCH = 200
 const LOG_EVERY = 10_000
 
-const STEPS = ['settings', 'replays', 'records', 'sessions', 'late', 'done'] as const
+const STEPS = ['settings', 'replays', 'sign_ins', 'records', 'sessions', 'late', 'done'] as const
 
 export type Progress = {
   epoch: number
@@ -91,10 +93,13 @@ async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (
     case 'settings':
       await sealTenantsAgain(deps, tx)
       await sealSigningKeysAgain(deps, tx)
+      await sealFactorsAgain(deps, tx)
       await sealOthers(tx)
       return goOn(undefined)
     case 'replays':
       return goOn(await sealReplaysAgain(deps, tx, after, ROWS_BATCH))
+    case 'sign_ins':
+      return goOn(await sealSignInsAgain(deps, tx, Number(after), ROWS_BATCH))
     case 'records':
       return goOn(await sealRecordsAgain(deps, tx, Number(after), ROWS_BATCH))
     case 'sessions': {

@@ -1,11 +1,13 @@
 // The set-up link of the first start, and users of the dashboard.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { User } from '../../src/people/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { postgresOnly, sqliteOnly } from '../helpers/engines.ts'
 
 setDefaultTimeout(60_000)
@@ -87,6 +89,8 @@ describe('vidimus user', () => {
     expect((await again.post('/choose-password', choice)).status).toBe(200)
     expect(outcome(await mia.get('/session'))).toBe('401 not_logged_in')
     expect(await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')).toMatchObject({ ok: true })
+    const actors = rowsOf<{ actor: string }>(dir, "SELECT actor FROM audit_records WHERE action LIKE 'user.%'")
+    expect(actors.map(({ actor }) => actor)).toContain(`command line:${userInfo().username}`)
   })
 
   test('without --json prints links and tables for people, and refuses in one line', async () => {

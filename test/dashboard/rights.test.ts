@@ -11,7 +11,16 @@ import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 
-const OPEN = ['GET /entrance', 'POST /link', 'POST /setup', 'POST /choose-password', 'POST /login']
+const OPEN = [
+  'GET /entrance',
+  'POST /link',
+  'POST /setup',
+  'POST /choose-password',
+  'POST /login',
+  'POST /login/second-factor',
+  'POST /login/passkey/challenge',
+  'POST /login/passkey',
+]
 const OWNERS = [
   'POST /tenants',
   'GET /users',
@@ -19,6 +28,8 @@ const OWNERS = [
   'PUT /users/:id/role',
   'POST /users/:id/reset',
   'DELETE /users/:id',
+  'PUT /security/rule',
+  'GET /sign-ins',
   'GET /installation',
   'POST /health',
   'POST /trust',
@@ -108,7 +119,21 @@ test('a member gets 403 on every route that is for owners', async () => {
 })
 
 /** A viewer's own account. */
-const OWN = ['POST /logout', 'POST /reauthenticate', 'POST /password', 'DELETE /sessions/:id', 'DELETE /sessions']
+const OWN = [
+  'POST /logout',
+  'POST /reauthenticate',
+  'POST /reauthenticate/challenge',
+  'POST /password',
+  'DELETE /sessions/:id',
+  'DELETE /sessions',
+  'POST /security/codes',
+  'POST /security/codes/start',
+  'DELETE /security/codes',
+  'POST /security/passkeys/challenge',
+  'POST /security/passkeys',
+  'DELETE /security/passkeys/:id',
+  'POST /security/recovery-codes',
+]
 
 test('a viewer reads what a member reads except what holders presented, and changes nothing but their own account', async () => {
   const others = routes.filter(each => ![...OPEN, ...OWNERS, ...OWN].includes(nameOf(each)))

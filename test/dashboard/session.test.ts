@@ -168,6 +168,14 @@ async function setUpOwnerLater(app: TestApp): Promise<Browser> {
 
 describe('a fresh authentication', () => {
   const ALWAYS = [
+    'POST /security/codes',
+    'POST /security/codes/start',
+    'DELETE /security/codes',
+    'POST /security/passkeys/challenge',
+    'POST /security/passkeys',
+    'DELETE /security/passkeys/:id',
+    'POST /security/recovery-codes',
+    'PUT /security/rule',
     'POST /users',
     'PUT /users/:id/role',
     'POST /users/:id/reset',

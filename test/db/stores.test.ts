@@ -31,6 +31,8 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'audit/store.ts updateDetails': [1, { sealed: Buffer.alloc(1), sessionId: null, wrappingKey: null }],
   'devices/store.ts deleteTokensExpiredBy': [1, 5],
   'devices/store.ts listReused': [OWNER, 1, 5],
+  'people/sign-in-store.ts listSignIns': [{ userId: 'usr_1', before: 1, limit: 5 }],
+  'people/sign-in-store.ts listSignInsAfter': [1, 5],
   'people/store.ts updateFailures': [{ account: 'a', network: 'n', failures: 1, lockedUntil: 1 }],
   'session-keys/store.ts lockKeyedSessions': ['vs_1', 5],
   'session-keys/store.ts updateWrappingKey': [1, { activeAt: 1 }],

@@ -26,6 +26,8 @@ export const BODIES: Record<string, unknown> = {
   'PUT /tenants/:tenant/go-live/path': { documents: ['eu_age'] },
   'POST /tenants': { name: 'Mine' },
   'PUT /users/:id/role': { role: 'viewer' },
+  'PUT /security/rule': { is_required: true },
+  'POST /security/codes/start': { code: '000000' },
   'POST /users': { name: 'eve', tenant: 'ten_x' },
   'POST /trust': { environment: 'live', pem: 'x' },
   'POST /trust/sources': { environment: 'live', preset: 'eu-av', signers: [] },

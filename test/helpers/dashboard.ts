@@ -8,10 +8,13 @@ export const ORIGIN = 'https://verify.example'
 
 type Request = { body?: unknown; raw?: string; headers?: Record<string, string> }
 
+/** The address the browser has, and the origin its page is of. */
+type Where = { from?: string; origin?: string }
+
 export type Browser = ReturnType<typeof openBrowser>
 
 /** A browser at the dashboard: keeps its cookie, and sends what a page of our own origin sends. */
-export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN }: { from?: string; origin?: string } = {}) {
+export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN }: Where = {}) {
   const state: { cookie?: string; csrf?: string } = {}
   const own: Record<string, string> = from === undefined ? {} : { 'x-forwarded-for': from }
 
@@ -61,8 +64,8 @@ export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN 
 export const tokenOf = (url: string | null): string => url?.split('=').at(-1) ?? ''
 
 /** The first user, set up through the door. */
-export async function setUpOwner(app: TestApp, name = 'olivia', from?: string): Promise<Browser> {
-  const browser = openBrowser(app, { from })
+export async function setUpOwner(app: TestApp, name = 'olivia', at: string | Where = {}): Promise<Browser> {
+  const browser = openBrowser(app, typeof at === 'string' ? { from: at } : at)
   const answer = await browser.post('/setup', { token: tokenOf(await openSetup(app.deps)), name, password: PASSWORD })
   if (answer.status !== 201) throw new Error(`not set up: ${answer.status} ${answer.text}`)
   return browser

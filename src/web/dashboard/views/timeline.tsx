@@ -91,8 +91,11 @@ function useTold(moment: Moment | Attempt): Told {
   }
 }
 
-/** `dashboard:alex` is alex; keys and devices keep their names. */
+/** `dashboard:alex` is alex, `command line:root` names the user of the machine; keys and devices keep their names. */
 export function useActorName(): (actor: string) => string {
-  const { actors } = useDashboardWords().audit
-  return actor => actors[actor] ?? actor.replace(/^dashboard:/, '')
+  const { actors, byCommand } = useDashboardWords().audit
+  return actor => {
+    const [, user] = /^command line:(.+)$/.exec(actor) ?? []
+    return user ? byCommand(user) : (actors[actor] ?? actor.replace(/^dashboard:/, ''))
+  }
 }

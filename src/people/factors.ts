@@ -1,0 +1,179 @@
+// A user's own second factors. The first one brings recovery codes; with the last one they go.
+import type { Db } from '../db/engine.ts'
+import { apiError } from '../http/errors.ts'
+import { SALT_BYTES } from '../seal.ts'
+import { isoUtc } from '../time.ts'
+import type { Deps } from './deps.ts'
+import {
+  countRecoveryCodes,
+  deleteChallengesOf,
+  deletePasskey,
+  deletePasskeysOf,
+  deleteRecoveryCodesOf,
+  deleteTotp,
+  draftTotp,
+  insertPasskey,
+  isFactorRequired,
+  listPasskeys,
+  requireFactor,
+  sealTotp,
+  startTotp,
+  takeStep,
+} from './factor-store.ts'
+import { base32, otpauthUri, SECRET_BYTES, stepOfCode } from './one-time-code.ts'
+import { checkNewPasskey, passkeySite } from './passkeys.ts'
+import { hasFactor, openSecret, secretPlace } from './proofs.ts'
+import { replaceRecoveryCodes } from './recovery-codes.ts'
+import type { AddPasskey, Security, WithRecoveryCodes } from './security-schema.ts'
+import { actorOf, tenantIdOf, type Visit } from './session.ts'
+import { findUser, listUsers, lockUser, type UserRow } from './store.ts'
+
+const PASSKEYS_MAX = 10
+
+type FactorDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit' | 'config'>
+
+export async function readSecurity({ db, config }: Pick<Deps, 'db' | 'config'>, { user }: Visit): Promise<Security> {
+  return {
+    codes_since: user.totpSince === null ? null : isoUtc(user.totpSince),
+    passkeys: (await listPasskeys(db, user.id)).map(({ id, label, createdAt, lastUsedAt }) => ({
+      id,
+      label,
+      created_at: isoUtc(createdAt),
+      last_used_at: lastUsedAt === null ? null : isoUtc(lastUsedAt),
+    })),
+    recovery_codes_left: await countRecoveryCodes(db, user.id),
+    is_required: await isFactorRequired(db),
+    passkey_origin: passkeySite(config)?.origin ?? null,
+  }
+}
+
+/** A secret for an authenticator app. Codes that are in use stay so until the first new one was right. */
+export async function draftCodes(deps: FactorDeps, { user }: Visit): Promise<{ secret: string; uri: string }> {
+  if (user.totpSince !== null) throw apiError('codes_exist')
+  const secret = Buffer.from(deps.random(SECRET_BYTES))
+  const totpSalt = Buffer.from(deps.random(SALT_BYTES))
+  const totpSealed = deps.sealer.seal(secretPlace(user.id, totpSalt), secret.toString('base64'))
+  await deps.write(async tx => {
+    const current = await lockUser(tx, user.id)
+    if (current?.totpSince !== null) throw apiError('codes_exist')
+    await draftTotp(tx, user.id, { totpSalt, totpSealed })
+  })
+  const uri = otpauthUri(secret, { issuer: 'Vidimus', account: `${user.name}@${new URL(deps.config.publicUrl).host}` })
+  return { secret: base32(secret), uri }
+}
+
+export async function startCodes(deps: FactorDeps, visit: Visit, code: string): Promise<WithRecoveryCodes> {
+  const secret = openSecret(deps, visit.user)
+  const step = secret && (await stepOfCode(secret, code.replaceAll(' ', ''), deps.now()))
+  if (step === undefined) throw apiError('code_refused')
+  return await withFactor(deps, visit, 'codes', async tx => {
+    await takeStep(tx, visit.user.id, step)
+    await startTotp(tx, visit.user.id, deps.now())
+  })
+}
+
+export async function addPasskey(deps: FactorDeps, visit: Visit, { label, passkey }: AddPasskey): Promise<WithRecoveryCodes> {
+  const made = await checkNewPasskey(deps, visit.user, passkey)
+  if (!made) throw apiError('passkey_refused')
+  const { spend, ...key } = made
+  return await withFactor(deps, visit, `passkey ${label}`, async tx => {
+    if ((await listPasskeys(tx, visit.user.id)).length >= PASSKEYS_MAX) throw apiError('too_many_passkeys')
+    const row = { ...key, userId: visit.user.id, label, createdAt: deps.now(), lastUsedAt: null }
+    if (!(await spend(tx)) || !(await insertPasskey(tx, row))) throw apiError('passkey_refused')
+  })
+}
+
+async function withFactor(
+  deps: FactorDeps,
+  visit: Visit,
+  factor: string,
+  add: (tx: Db) => Promise<void>,
+): Promise<WithRecoveryCodes> {
+  const codes = await deps.write(async tx => {
+    const user = await lockUser(tx, visit.user.id)
+    if (!user) throw apiError('not_logged_in')
+    const isFirst = !(await hasFactor(tx, user))
+    await add(tx)
+    await deps.audit.append(tx, {
+      ...entryOf(user, deps.now()),
+      action: 'user.factor_added',
+      details: { name: user.name, factor },
+    })
+    return isFirst ? await replaceRecoveryCodes(deps, tx, user.id) : null
+  })
+  return { security: await readAgain(deps, visit), recovery_codes: codes }
+}
+
+export async function removeCodes(deps: FactorDeps, visit: Visit): Promise<Security> {
+  return await withoutFactor(deps, visit, async tx => {
+    await deleteTotp(tx, visit.user.id)
+    return 'codes'
+  })
+}
+
+export async function removePasskey(deps: FactorDeps, visit: Visit, id: string): Promise<Security> {
+  return await withoutFactor(deps, visit, async tx => {
+    const gone = await deletePasskey(tx, { userId: visit.user.id, id })
+    if (!gone) throw apiError('not_found', { message: 'No passkey with this id.' })
+    return `passkey ${gone.label}`
+  })
+}
+
+async function withoutFactor(deps: FactorDeps, visit: Visit, remove: (tx: Db) => Promise<string>): Promise<Security> {
+  await deps.write(async tx => {
+    const user = await lockUser(tx, visit.user.id)
+    if (!user) throw apiError('not_logged_in')
+    const details = { name: user.name, factor: await remove(tx) }
+    const left = await lockUser(tx, user.id)
+    if (left && !(await hasFactor(tx, left))) await deleteRecoveryCodesOf(tx, user.id)
+    await deps.audit.append(tx, { ...entryOf(user, deps.now()), action: 'user.factor_removed', details })
+  })
+  return await readAgain(deps, visit)
+}
+
+export async function renewRecoveryCodes(deps: FactorDeps, visit: Visit): Promise<WithRecoveryCodes> {
+  const codes = await deps.write(async tx => {
+    const user = await lockUser(tx, visit.user.id)
+    if (!user || !(await hasFactor(tx, user))) throw apiError('no_second_factor')
+    const details = { name: user.name, factor: 'recovery codes' }
+    await deps.audit.append(tx, { ...entryOf(user, deps.now()), action: 'user.factor_added', details })
+    return await replaceRecoveryCodes(deps, tx, user.id)
+  })
+  return { security: await readAgain(deps, visit), recovery_codes: codes }
+}
+
+/** For a user who lost them all. With the user's row locked. */
+export async function takeFactors(tx: Db, userId: string): Promise<void> {
+  await deleteTotp(tx, userId)
+  await deletePasskeysOf(tx, userId)
+  await deleteRecoveryCodesOf(tx, userId)
+  await deleteChallengesOf(tx, userId)
+}
+
+export async function changeRule(deps: FactorDeps, visit: Visit, isRequired: boolean): Promise<Security> {
+  await deps.writeSettings(async tx => {
+    await requireFactor(tx, isRequired)
+    const details = { name: visit.user.name, is_required: isRequired }
+    await deps.audit.append(tx, { ...entryOf(visit.user, deps.now()), action: 'user.factor_rule_changed', details })
+  })
+  return await readSecurity(deps, visit)
+}
+
+export async function sealFactorsAgain({ sealer }: Pick<Deps, 'sealer'>, tx: Db): Promise<void> {
+  for (const { id, totpSalt, totpSealed } of await listUsers(tx)) {
+    const again = totpSalt && totpSealed && sealer.sealAgain(secretPlace(id, totpSalt), totpSealed)
+    if (again) await sealTotp(tx, id, again)
+  }
+}
+
+async function readAgain(deps: FactorDeps, visit: Visit): Promise<Security> {
+  const user = await findUser(deps.db, visit.user.id)
+  return await readSecurity(deps, user ? { ...visit, user } : visit)
+}
+
+const entryOf = (user: UserRow, at: number) => ({
+  at,
+  tenantId: tenantIdOf(user),
+  actor: actorOf(user),
+  subjectId: user.id,
+})

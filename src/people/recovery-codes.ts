@@ -1,0 +1,39 @@
+// Ten codes for somebody who lost the second factor. Each works once; the database has their HMACs.
+import type { Db } from '../db/engine.ts'
+import { hmacSha256With } from '../hash.ts'
+import type { Random } from '../ids.ts'
+import type { Deps } from './deps.ts'
+import { deleteRecoveryCodesOf, insertRecoveryCodes } from './factor-store.ts'
+
+const CODES = 10
+const CODE_CHARS = 10 // 50 bits
+/** Crockford's: without I, L, O and U. */
+const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** Replaces the earlier ones. With the user's row locked. */
+export async function replaceRecoveryCodes(
+  deps: Pick<Deps, 'random' | 'sealer' | 'now'>,
+  tx: Db,
+  userId: string,
+): Promise<string[]> {
+  const codes = Array.from({ length: CODES }, () => newCode(deps.random))
+  await deleteRecoveryCodesOf(tx, userId)
+  const rows = codes.map(code => ({ userId, hash: hashOf(deps, userId, code), createdAt: deps.now() }))
+  await insertRecoveryCodes(tx, rows)
+  return codes.map(code => `${code.slice(0, 5)}-${code.slice(5)}`)
+}
+
+const newCode = (random: Random): string => [...random(CODE_CHARS)].map(byte => BASE32[byte % 32]).join('')
+
+/** Of a code as it was typed: any case, dashes and spaces, O for 0, I or L for 1. Undefined when it is none. */
+export function recoveryHash(deps: Pick<Deps, 'sealer'>, userId: string, typed: string): string | undefined {
+  const code = typed
+    .toUpperCase()
+    .replace(/[\s\p{Pd}]/gu, '')
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1')
+  return /^[0-9A-HJKMNP-TV-Z]{10}$/.test(code) ? hashOf(deps, userId, code) : undefined
+}
+
+const hashOf = ({ sealer }: Pick<Deps, 'sealer'>, userId: string, code: string): string =>
+  hmacSha256With(sealer.key('recovery code'))(`${userId}\0${code}`).toString('hex')
