@@ -2,6 +2,7 @@
 // what it needs in its own deps.ts.
 import { budgetsInMemory, type GuessBudgets } from './access/guess-budgets.ts'
 import { budgetsInRows } from './access/guess-budgets-rows.ts'
+import { createKeyUses, type KeyUses } from './access/key-uses.ts'
 import { type KnownKeys, rememberKeys } from './access/known-keys.ts'
 import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
@@ -29,6 +30,7 @@ import { type Attempts, createAttempts } from './webhooks/attempts.ts'
 export type Deps = Ground & {
   audit: Audit
   keys: KnownKeys
+  keyUses: KeyUses
   networks: Networks
   guesses: GuessBudgets
   changes: Changes
@@ -60,6 +62,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     ...ground,
     audit,
     keys: rememberKeys(ground),
+    keyUses: createKeyUses(ground),
     networks: createNetworks(ground),
     guesses: createGuesses(ground),
     changes: createChanges(ground),

@@ -14,7 +14,7 @@ const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 /** One error for missing, malformed, revoked and unknown ones (interface 5.3). */
 const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
 
-type AuthenticateDeps = Pick<Deps, 'keys' | 'warm' | 'write' | 'now' | 'log'>
+type AuthenticateDeps = Pick<Deps, 'keys' | 'keyUses' | 'warm' | 'write' | 'now' | 'log'>
 
 export async function authenticate(deps: AuthenticateDeps, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
@@ -23,10 +23,11 @@ export async function authenticate(deps: AuthenticateDeps, authorization: string
   throw unknownKey()
 }
 
-async function authenticateKey({ keys, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
+async function authenticateKey({ keys, keyUses, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
   const key = await keys.find(hash)
   if (!key || key.revoked_at !== null) throw unknownKey()
   if (key.expires_at !== null && key.expires_at <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
+  keyUses.note(key.id)
   return {
     kind: 'key',
     keyId: key.id,

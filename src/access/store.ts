@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { apiKeys, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
 import { hot, locked } from '../db/statements.ts'
@@ -78,6 +78,14 @@ export async function markKeyRevoked(tx: Db, id: string, at: number): Promise<Ap
 
 export async function markKeyRolled(tx: Db, id: string, rolled: Pick<ApiKeyRow, 'expiresAt' | 'successorId'>): Promise<void> {
   await tx.update(apiKeys).set(rolled).where(eq(apiKeys.id, id))
+}
+
+/** Nothing changes when it was used in that hour, or later. */
+export async function markKeyUsed(tx: Db, id: string, at: number): Promise<void> {
+  await tx
+    .update(apiKeys)
+    .set({ lastUsedAt: at })
+    .where(and(eq(apiKeys.id, id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, at))))
 }
 
 type GuessesRow = typeof pairingGuesses.$inferSelect

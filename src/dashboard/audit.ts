@@ -4,6 +4,7 @@ import { presentVerdict } from '../audit/present.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc, within } from '../time.ts'
+import { readActorLabels } from './actors.ts'
 import type { Deps } from './deps.ts'
 import type { AuditRecord, AuditVerification } from './settings-schema.ts'
 
@@ -22,14 +23,19 @@ export async function readAuditPage(
   tenantId?: string,
 ): Promise<{ data: AuditRecord[]; next_before: number | null }> {
   const { records, nextBefore } = await browseAudit(deps, { before, limit, tenantId })
-  return { data: records.map(present), next_before: nextBefore }
+  const labelOf = await readActorLabels(
+    deps,
+    records.flatMap(record => record.tenantId || []),
+  )
+  return { data: records.map(record => present(record, labelOf(record.tenantId, record.actor))), next_before: nextBefore }
 }
 
-const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRecord): AuditRecord => ({
+const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRecord, label: string | undefined): AuditRecord => ({
   seq,
   at: isoUtc(at),
   tenant: tenantId === '' ? null : tenantId,
   actor,
+  ...(label !== undefined && { actor_label: label }),
   action,
   details,
   hash,

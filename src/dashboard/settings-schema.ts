@@ -24,6 +24,8 @@ export const ApiKey = Exactly({
   status: OneOf('active', 'expired', 'revoked'),
   created_at: Timestamp,
   expires_at: Nullable(Timestamp),
+  /** To the hour; null before the first use. */
+  last_used_at: Nullable(Timestamp),
   revoked_at: Nullable(Timestamp),
 })
 export type ApiKey = typeof ApiKey.static
@@ -194,6 +196,8 @@ export const AuditRecord = Exactly({
   at: Timestamp,
   tenant: Nullable(Type.String()),
   actor: Type.String(),
+  /** Where the actor is an API key with a label. */
+  actor_label: Type.Optional(Type.String()),
   action: Type.String(),
   /** Null once the subject is erased. */
   details: Nullable(Type.Record(Type.String(), Type.Unknown())),

@@ -90,6 +90,9 @@ export const VerificationPage = Exactly({
 })
 export type VerificationPage = typeof VerificationPage.static
 
+/** The label where the actor is an API key that has one. */
+const ACTOR = { actor: Type.String(), actor_label: Type.Optional(Type.String()) }
+
 const CheckedCredential = Exactly({
   /** The id of the credential in the query. */
   credential: Type.String(),
@@ -116,7 +119,7 @@ const BROWSER_CHANNEL = {
 /** The events of a session, oldest first. */
 export const Moment = Type.Union([
   /** `actor`: a key's prefix, a device's name, a dashboard user. */
-  Exactly({ at: Timestamp, event: Type.Literal('created'), actor: Type.String() }),
+  Exactly({ at: Timestamp, event: Type.Literal('created'), ...ACTOR }),
   Exactly({ at: Timestamp, event: Type.Literal('qr_shown') }),
   Exactly({ at: Timestamp, event: Type.Literal('request_fetched') }),
   Exactly({ at: Timestamp, event: Type.Literal('response_unreadable'), reason: Type.String() }),
@@ -136,10 +139,10 @@ export const Moment = Type.Union([
   Exactly({ at: Timestamp, event: Type.Literal('redirect_not_followed') }),
   Exactly({ at: Timestamp, event: Type.Literal('expired') }),
   /** `actor`: as of `created`. */
-  Exactly({ at: Timestamp, event: Type.Literal('cancelled'), actor: Type.String() }),
+  Exactly({ at: Timestamp, event: Type.Literal('cancelled'), ...ACTOR }),
   Exactly({ at: Timestamp, event: Type.Literal('redeemed') }),
   /** Somebody looked at what the holder presented. */
-  Exactly({ at: Timestamp, event: Type.Literal('claims_read'), actor: Type.String() }),
+  Exactly({ at: Timestamp, event: Type.Literal('claims_read'), ...ACTOR }),
 ])
 export type Moment = typeof Moment.static
 

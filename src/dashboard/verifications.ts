@@ -11,6 +11,7 @@ import { type Creations, createVerification } from '../verifications/create.ts'
 import { redeemableUntil } from '../verifications/response-code.ts'
 import type { Verification } from '../verifications/schema.ts'
 import type { RecordedEvent } from '../verifications/timeline.ts'
+import { readActorLabels } from './actors.ts'
 import { readLoggedDeliveries } from './deliveries.ts'
 import type { Deps } from './deps.ts'
 import { recordLook } from './readings.ts'
@@ -59,7 +60,11 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
   const verification = maySeeClaims(visit.user) ? whole.verification : withoutClaims(whole.verification)
   const events = await recordLook(deps, visit, owner, verification)
   const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
-  const timeline = momentsOf(whole, { creator: await readActor(deps.db, whole.auditSeq), canceller }, events)
+  const labelOf = await readActorLabels(deps, [owner.tenantId])
+  const timeline = momentsOf(whole, { creator: await readActor(deps.db, whole.auditSeq), canceller }, events).map(moment => {
+    const label = 'actor' in moment ? labelOf(owner.tenantId, moment.actor) : undefined
+    return label === undefined ? moment : { ...moment, actor_label: label }
+  })
   const deliveries = await readLoggedDeliveries(deps, owner, id)
   return { verification, environment: owner.environment, query: { ...query }, timeline, deliveries }
 }

@@ -173,6 +173,7 @@ describe('--json prints exactly one object on standard output', () => {
       status: 'active',
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       expires_at: null,
+      last_used_at: null,
       revoked_at: null,
     })
     const { key: _, ...shown } = made

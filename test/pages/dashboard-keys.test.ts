@@ -73,11 +73,11 @@ describe('a key', () => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/keys')
-    await page.getByRole('button', { name: /^Roll/ }).click()
+    await page.getByRole('button', { name: /^Replace/ }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('for one more hour').check()
     await expectAccessible(page)
-    await dialog.getByRole('button', { name: 'Make the new key' }).click()
+    await dialog.getByRole('button', { name: 'Create the new key' }).click()
     await dialog.getByText(/The old key goes on working until/).waitFor()
     const rolled = await shownKey(page)
     expect(rolled).not.toBe(key)
@@ -99,7 +99,7 @@ describe('a key', () => {
     await page.getByRole('button', { name: 'Show 1 ended' }).click()
     await page.getByRole('cell', { name: 'Revoked', exact: true }).waitFor()
     expect(await statusOf(app, key)).toBe(401)
-    expect(await page.getByRole('button', { name: /^Roll/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^Replace/ }).count()).toBe(0)
   })
 
   browserTest('a key can be created by keyboard alone, with a password prompt', async openPage => {
@@ -225,8 +225,11 @@ browserTest('a dialog that shows its result focuses its heading, and Tab continu
   await page.keyboard.press('Tab')
   await isFocused(dialog.getByRole('button', { name: 'Copy the key' }))
   await dialog.getByRole('button', { name: 'I have copied it' }).press('Enter')
-  await page.getByRole('button', { name: /^Roll/ }).first().press('Enter')
-  await dialog.getByRole('button', { name: 'Make the new key' }).press('Enter')
+  await page
+    .getByRole('button', { name: /^Replace/ })
+    .first()
+    .press('Enter')
+  await dialog.getByRole('button', { name: 'Create the new key' }).press('Enter')
   await isFocused(dialog.getByRole('heading', { name: 'Your new key' }))
 
   await page.goto('/dashboard/devices')

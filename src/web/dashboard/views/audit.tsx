@@ -58,8 +58,8 @@ function Records({ rows }: { rows: readonly AuditRecord[] }) {
           title: words.actor,
           folds: 'phone',
           below: 'plain',
-          cell: ({ actor }) => <span class="cut">{actorName(actor)}</span>,
-          long: ({ actor }) => actorName(actor),
+          cell: record => <span class="cut">{actorName(record)}</span>,
+          long: actorName,
         },
         { title: words.at, kind: 'number', folds: 'phone', below: 'plain', cell: ({ at }) => <Time at={at} /> },
       ]}
@@ -70,7 +70,13 @@ function Records({ rows }: { rows: readonly AuditRecord[] }) {
 }
 
 /** The action; opened, its details and the record's place in the chain. */
-function Details({ record: { action, details, hash, at }, children }: { record: AuditRecord; children: ComponentChildren }) {
+function Details({
+  record: { action, actor, details, hash, at },
+  children,
+}: {
+  record: AuditRecord
+  children: ComponentChildren
+}) {
   const words = useDashboardWords().audit
   return (
     <details class="record">
@@ -86,6 +92,7 @@ function Details({ record: { action, details, hash, at }, children }: { record: 
         )}
         <Facts
           facts={[
+            [words.actor, <code key="actor">{actor}</code>],
             [words.at, <code key="at">{at}</code>],
             [words.hash, <code key="hash">{hash}</code>],
           ]}

@@ -94,9 +94,12 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           {
             title: words.label,
             kind: 'wraps',
-            cell: ({ label }, folded) => (
+            cell: ({ label, created_at }, folded) => (
               <>
                 {label ? <strong>{label}</strong> : <span class="secondary">{words.noLabel}</span>}
+                <span class="whose">
+                  {words.createdAt} <Time at={created_at} />
+                </span>
                 {folded}
               </>
             ),
@@ -119,7 +122,12 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
             below: 'last',
             cell: ({ status }) => <Badge tone={TONES[status]}>{words.statuses[status]}</Badge>,
           },
-          { title: words.createdAt, folds: 'tablet', below: 'titled', cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            title: words.lastUsed,
+            folds: 'phone',
+            below: 'titled',
+            cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
+          },
           {
             title: words.expires,
             folds: 'phone',

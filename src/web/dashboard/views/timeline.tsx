@@ -53,7 +53,7 @@ function useTold(moment: Moment | Attempt): Told {
   const words = verification.events
   switch (moment.event) {
     case 'created':
-      return { sentence: words.created(actorName(moment.actor)), tone: 'neutral' }
+      return { sentence: words.created(actorName(moment)), tone: 'neutral' }
     case 'qr_shown':
       return { sentence: words.qr_shown, tone: 'neutral' }
     case 'request_fetched':
@@ -77,11 +77,11 @@ function useTold(moment: Moment | Attempt): Told {
     case 'expired':
       return { sentence: words.expired, tone: 'wait' }
     case 'cancelled':
-      return { sentence: words.cancelled(actorName(moment.actor)), tone: 'no' }
+      return { sentence: words.cancelled(actorName(moment)), tone: 'no' }
     case 'redeemed':
       return { sentence: words.redeemed, tone: 'neutral' }
     case 'claims_read':
-      return { sentence: words.claims_read(actorName(moment.actor)), tone: 'neutral' }
+      return { sentence: words.claims_read(actorName(moment)), tone: 'neutral' }
     case 'webhook':
       return {
         sentence: <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>,
@@ -91,11 +91,14 @@ function useTold(moment: Moment | Attempt): Told {
   }
 }
 
-/** `dashboard:alex` is alex, `command line:root` names the user of the machine; keys and devices keep their names. */
-export function useActorName(): (actor: string) => string {
+/**
+ * `dashboard:alex` is alex, `command line:root` names the user of the machine; a key has its label, or else its first
+ * characters.
+ */
+export function useActorName(): (by: { actor: string; actor_label?: string }) => string {
   const { actors, byCommand } = useDashboardWords().audit
-  return actor => {
+  return ({ actor, actor_label }) => {
     const [, user] = /^command line:(.+)$/.exec(actor) ?? []
-    return user ? byCommand(user) : (actors[actor] ?? actor.replace(/^dashboard:/, ''))
+    return user ? byCommand(user) : (actor_label ?? actors[actor] ?? actor.replace(/^dashboard:/, ''))
   }
 }
