@@ -179,6 +179,7 @@ const CHECK_MEANINGS: Record<CheckName, string> = {
   disk: 'room, and what is held back for erasing',
   backups: 'the age of the newest, and whether the last one failed',
   open_files: 'whether 16,384 files and connections may be open; the start warns too',
+  second_factor: 'whether every owner has a second factor, once there are live keys',
 }
 
 const REFUSAL_MEANINGS: Record<keyof typeof REFUSALS, string> = {
