@@ -6,8 +6,8 @@ export default [
   [
     'door: a closed sandbox is offered',
     'servePage',
-    'const html = hasSandbox ? built :',
-    'const html = true ? built :',
+    'new Response(hasSandbox ? html :',
+    'new Response(true ? html :',
     'sandbox/off',
   ],
   ['the till decides what a rule has decided', 'deniesAge', '!ruled.includes(name)', 'true', 'pages/till-verdict'],
