@@ -93,6 +93,7 @@ CREATE INDEX "verification_terms_session" ON "verification_terms" USING btree ("
 CREATE INDEX "verification_sessions_status" ON "verification_sessions" USING btree ("tenant_id","environment","status","created_at");--> statement-breakpoint
 CREATE INDEX "verification_sessions_template" ON "verification_sessions" USING btree ("tenant_id","environment","template","created_at");--> statement-breakpoint
 CREATE INDEX "verification_sessions_key" ON "verification_sessions" USING btree ("key_id","created_at") WHERE key_id IS NOT NULL;--> statement-breakpoint
+ALTER TABLE "trust_sources" ADD COLUMN "failure_signer" text COLLATE "C";--> statement-breakpoint
 UPDATE "trust_anchors" SET "use" = 'relying_party' WHERE "use" = 'none' AND "source_id" IN (SELECT "id" FROM "trust_sources" WHERE "use" = 'relying_party');
 --> statement-breakpoint
 INSERT INTO outcome_days (tenant_id, environment, day, outcome, count) SELECT tenant_id, environment, to_char(to_timestamp(created_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 'created', count(*) FROM verification_sessions GROUP BY 1, 2, 3;

@@ -93,6 +93,7 @@ ALTER TABLE `verification_sessions` ADD `key_id` text;--> statement-breakpoint
 CREATE INDEX `verification_sessions_status` ON `verification_sessions` (`tenant_id`,`environment`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `verification_sessions_template` ON `verification_sessions` (`tenant_id`,`environment`,`template`,`created_at`);--> statement-breakpoint
 CREATE INDEX `verification_sessions_key` ON `verification_sessions` (`key_id`,`created_at`) WHERE key_id IS NOT NULL;--> statement-breakpoint
+ALTER TABLE `trust_sources` ADD `failure_signer` text;--> statement-breakpoint
 UPDATE `trust_anchors` SET `use` = 'relying_party' WHERE `use` = 'none' AND `source_id` IN (SELECT `id` FROM `trust_sources` WHERE `use` = 'relying_party');
 --> statement-breakpoint
 INSERT INTO outcome_days (tenant_id, environment, day, outcome, count) SELECT tenant_id, environment, strftime('%Y-%m-%d', created_at / 1000, 'unixepoch'), 'created', count(*) FROM verification_sessions GROUP BY 1, 2, 3;

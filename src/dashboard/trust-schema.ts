@@ -57,7 +57,8 @@ export const TrustSource = Exactly({
     }),
   ),
   checked_at: Timestamp,
-  failure: Nullable(Exactly({ ...Refused.properties, since: Timestamp })),
+  /** `signer`: of the refused list, where it is not pinned. */
+  failure: Nullable(Exactly({ ...Refused.properties, signer: Nullable(Fingerprint), since: Timestamp })),
   pins: Type.Array(
     Exactly({
       fingerprint: Type.String(),

@@ -227,6 +227,8 @@ export const trustSources = table('trust_sources', {
   /** The last log line that it is out of date. */
   warnedAt: time('warned_at'),
   createdAt: time('created_at').notNull(),
+  /** The signer of the refused list that is not pinned, by fingerprint. */
+  failureSigner: text('failure_signer'),
 })
 
 /** The certificates that may sign a source's lists. */

@@ -106,7 +106,7 @@ const sentencesOf = (troubles: readonly Trouble[]): string =>
   troubles.map(({ source, text }) => `${source.label} ${text}.`).join(' ')
 
 function seriousOf(source: SourceView, at: number): Trouble[] {
-  const { id, failure, failureDetail, kind, pins, signer } = source
+  const { id, failure, failureDetail, failureSigner, kind, pins, signer } = source
   const fetchIt = `Look at it with "vidimus trust source refresh ${id}", or bring it: vidimus trust source refresh ${id} --file LIST`
   // A VICAL's signer may be certified by the pinned authority.
   const isUnpinned = kind !== 'vical' && !pins.some(({ fingerprint }) => fingerprint === signer)
@@ -119,7 +119,7 @@ function seriousOf(source: SourceView, at: number): Trouble[] {
           {
             source,
             text: `is ${failureDetail}`,
-            remedy: `Compare the fingerprint with the operator's publication, then: vidimus trust source pin ${id} FINGERPRINT`,
+            remedy: `Compare the fingerprint with the operator's publication, then: vidimus trust source pin ${id} ${failureSigner ?? 'FINGERPRINT'}`,
           },
         ]
       : []),

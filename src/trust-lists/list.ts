@@ -23,7 +23,8 @@ export type RefusalCode =
   | 'empty'
 
 /** `detail` is the rest of a sentence that begins with the list's name. */
-export type ListRefused = { ok: false; code: RefusalCode; detail: string }
+/** `signer`: the fingerprint of one that is not pinned. */
+export type ListRefused = { ok: false; code: RefusalCode; detail: string; signer?: string }
 
 /** Why an entry does not count. A bad entry never refuses its list. */
 export type SkipReason = 'unreadable' | 'too_large' | 'key_refused' | 'expired' | 'no_certificate' | 'other_type'

@@ -95,6 +95,7 @@ const succeeded = (deps: Pick<Deps, 'now' | 'random'>, everyMs: number) => ({
   checkedAt: deps.now(),
   failure: null,
   failureDetail: null,
+  failureSigner: null,
   failingSince: null,
   failures: 0,
   dueAt: nextLook(deps, everyMs),

@@ -30,10 +30,8 @@ function unknownSigner(source: SourceRow | SourceDraft, list: TrustList): ListRe
   const next = isKept(source)
     ? `then "vidimus trust source pin ${source.id} ${fingerprint}"`
     : `then add it with --signer ${fingerprint}`
-  return refuse(
-    'signer_unknown',
-    `signed by ${fingerprint}, which you have not pinned${isAnnounced ? '; the last list announced it' : ''}; compare it with the operator's publication, ${next}`,
-  )
+  const detail = `signed by ${fingerprint}, which you have not pinned${isAnnounced ? '; the last list announced it' : ''}; compare it with the operator's publication, ${next}`
+  return { ...refuse('signer_unknown', detail), signer: fingerprint }
 }
 
 function wrongList(source: SourceRow | SourceDraft, list: TrustList): ListRefused | undefined {

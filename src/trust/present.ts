@@ -46,9 +46,10 @@ export function presentSource(source: SourceView, now: number) {
   }
 }
 
-const presentFailure = ({ failure, failureDetail, failingSince }: SourceView) => ({
+const presentFailure = ({ failure, failureDetail, failureSigner, failingSince }: SourceView) => ({
   code: failure!,
   message: failureDetail ?? '',
+  signer: failureSigner,
   since: isoUtc(failingSince ?? 0),
 })
 

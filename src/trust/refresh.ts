@@ -73,6 +73,7 @@ async function noteFailure(tx: Db, deps: RefreshDeps, id: string, refused: ListR
   await updateSource(tx, id, {
     failure: refused.code,
     failureDetail: refused.detail,
+    failureSigner: refused.signer ?? null,
     failingSince: current.failingSince ?? now,
     failures: current.failures + 1,
     checkedAt: now,

@@ -85,7 +85,7 @@ test('a live list by a signer that is not pinned is a problem that names the fin
   expect(await checkOf(app)).toMatchObject({
     status: 'problem',
     detail: expect.stringContaining(`PID list is signed by ${next.fingerprint}, which you have not pinned`),
-    remedy: expect.stringContaining(`trust source pin ${id} FINGERPRINT`),
+    remedy: expect.stringContaining(`trust source pin ${id} ${next.fingerprint}`),
   })
 })
 

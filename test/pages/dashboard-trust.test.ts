@@ -161,7 +161,8 @@ browserTest(
     await addSource(app.deps, { ...first, bytes: listOf(app, signer, 7), location: 'https://lists.example/vical/vc' }, 'test')
     const changes = {
       failure: 'signer_unknown',
-      failureDetail: `signed by ${next.fingerprint}, which you have not pinned`,
+      failureDetail: 'signed by somebody whom you have not pinned',
+      failureSigner: next.fingerprint,
       failingSince: app.clock.now() - 3_600_000,
     }
     await app.deps.writeSettings(async tx => void (await tx.update(trustSources).set(changes)))

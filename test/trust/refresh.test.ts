@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test }
 import { gzipSync } from 'node:zlib'
 import { addSource } from '../../src/trust/add-source.ts'
 import { pinSigner } from '../../src/trust/pins.ts'
+import { presentSource } from '../../src/trust/present.ts'
 import { refreshDue, refreshSource } from '../../src/trust/refresh.ts'
 import { readAnchors } from '../../src/trust/settings.ts'
 import { readSource } from '../../src/trust/sources.ts'
@@ -79,7 +80,7 @@ describe('the host', () => {
     host.answer(reply)
     const before = { anchors: await readAnchors(source.app.deps), source: await source.read() }
     await expect(source.look()).rejects.toMatchObject({ code, message: expect.stringMatching(says) })
-    const { failure, checkedAt, dueAt, failures, failingSince, failureDetail, ...rest } = await source.read()
+    const { failure, checkedAt, dueAt, failures, failingSince, failureDetail, failureSigner, ...rest } = await source.read()
     expect(failure).toBe(code)
     expect(before.source).toMatchObject(rest)
     expect(await readAnchors(source.app.deps)).toEqual(before.anchors)
@@ -160,7 +161,7 @@ test('after failures the next looks are in 15 minutes, an hour, and six hours; a
   expect(refused.map(({ details }) => details.code)).toEqual(['unreachable', 'malformed'])
   host.list(first)
   await look()
-  expect(await read()).toMatchObject({ failure: null, failingSince: null, failures: 0, failureDetail: null })
+  expect(await read()).toMatchObject({ failure: null, failingSince: null, failures: 0, failureDetail: null, failureSigner: null })
 })
 
 test('the job looks at lists whose time has come, a tenth earlier or later than their interval', async () => {
@@ -275,7 +276,7 @@ test('a list that was refused for its signer is looked at again soon after the s
   const { app, id, look, read } = await start(host)
   host.list(pidList(next, issuers, { issuedAt: NOW, nextUpdate: NOW + 30 * DAY_MS, sequence: 6 }))
   await expect(look()).rejects.toMatchObject({ code: 'signer_unknown' })
-  expect((await read()).failureDetail).toContain(next.fingerprint)
+  expect(presentSource(await read(), NOW).failure).toMatchObject({ code: 'signer_unknown', signer: next.fingerprint })
   await pinSigner(app.deps, id, next.fingerprint, 'test')
   await refreshDue(app.deps)
   expect(await read()).toMatchObject({ sequence: 6, entries: 3, failure: null })

@@ -9,7 +9,6 @@ import { Problem } from '../problem.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { Fingerprint } from './fingerprint.tsx'
-import { unknownSigner } from './unknown-signer.ts'
 
 type Props = { source: TrustSource; onClose: () => void; onChange: () => void }
 
@@ -17,7 +16,7 @@ type Props = { source: TrustSource; onClose: () => void; onChange: () => void }
 export function SignersDialog({ source, onClose, onChange }: Props) {
   const words = useDashboardWords().trust.lists
   const { call } = useSession()
-  const [signer, setSigner] = useState(unknownSigner(source.failure) ?? '')
+  const [signer, setSigner] = useState(source.failure?.signer ?? '')
   const path = `trust/sources/${source.id}/pins`
   const pin = async () => {
     await call(path, { method: 'POST', body: { signer: signer.trim() } })

@@ -19,7 +19,6 @@ import { ListChange } from './list-change.tsx'
 import { ListIssuers } from './list-issuers.tsx'
 import { LIST_MS_MAX } from './list-limits.ts'
 import { SignersDialog } from './signers.tsx'
-import { unknownSigner } from './unknown-signer.ts'
 
 const LOOK = {
   fresh: { tone: 'ok', icon: 'tick' },
@@ -70,7 +69,7 @@ function Failure({ source: { failure, announced } }: { source: TrustSource }) {
   const words = useDashboardWords().trust.lists
   const { time } = useFormat()
   if (!failure) return null
-  const signer = unknownSigner(failure)
+  const { signer } = failure
   return (
     <Notice tone="wait">
       <p>
