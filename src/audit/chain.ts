@@ -25,6 +25,8 @@ export const AUDIT_ACTIONS = [
   'template.deleted',
   'signing.imported',
   'signing.requested',
+  'signing.removed',
+  'signing.cancelled',
   'signing.key_erased',
   'registration.added',
   'registration.removed',

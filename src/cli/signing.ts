@@ -3,6 +3,7 @@ import { type KeyOwner, SigningProblem, type SigningState, signingState } from '
 import { importSigningKey } from '../signing/import.ts'
 import { hostOf } from '../signing/keys.ts'
 import { presentSigning } from '../signing/present.ts'
+import { cancelScheduled, removeSigningKeys } from '../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../signing/request.ts'
 import { parseUtcInstant } from '../time.ts'
 import { readAccessAuthorities } from '../trust/sources.ts'
@@ -43,13 +44,17 @@ export const command = defineCommand(
           tenant: TENANT_OF_ITS_OWN,
         },
       },
+      cancel: { flags: { tenant: TENANT_OF_ITS_OWN } },
+      remove: {
+        flags: { tenant: required(text('ID'), 'the tenant, whose new sessions use the certificate of the installation') },
+      },
     },
     about: `The certificate that wallets see, and the key that signs requests. The first start makes both,
 under an authority of their own: wallets that should trust it need that authority, which "signing
 show" prints. For a certificate from another authority, have "signing csr" signed, or bring your
 own key; "import" finds the key of a request by itself. New sessions use a new certificate from
 its start on; open ones keep theirs. With --tenant, a shop has a certificate of its own, so that
-wallets show the shop.`,
+wallets show the shop; "remove" takes it away. "cancel" takes back a certificate that starts later.`,
     example: 'vidimus signing csr --new-key > request.pem && vidimus signing import --chain signed.pem',
   },
   {
@@ -81,6 +86,20 @@ wallets show the shop.`,
         return { ...shown, json: { ...shown.json, notes }, note: notes.join('\n') }
       })
       return await importing.catch(asCommandError)
+    },
+
+    async cancel({ tenant }, shell) {
+      return await withDeps(shell, async deps => {
+        await requireOwner(deps, tenant)
+        return show(await cancelScheduled(deps, tenant ?? null, ACTOR), deps.now())
+      }).catch(asCommandError)
+    },
+
+    async remove({ tenant }, shell) {
+      return await withDeps(shell, async deps => {
+        await requireOwner(deps, tenant)
+        return show(await removeSigningKeys(deps, tenant, ACTOR), deps.now())
+      }).catch(asCommandError)
     },
   },
 )

@@ -5,7 +5,15 @@ import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import type { Deps } from './deps.ts'
 import { dropRegistration, listRegistrations, storeRegistration } from './registrations.ts'
-import { importSigning, makeSigningKey, readSigning, readSigningRequest, readTenantSigning } from './signing.ts'
+import {
+  cancelSigning,
+  importSigning,
+  makeSigningKey,
+  readSigning,
+  readSigningRequest,
+  readTenantSigning,
+  removeSigning,
+} from './signing.ts'
 import {
   AddedRegistration,
   AddRegistration,
@@ -13,6 +21,7 @@ import {
   ImportSigning,
   NewSigningKey,
   RegistrationList,
+  RemoveSigning,
   Signing,
   SigningList,
   SigningOwner,
@@ -44,6 +53,16 @@ export const signingRoutes = (deps: Deps) =>
       ...FRESH,
       body: ImportSigning,
       response: { 200: ImportedSigning, ...CHANGED },
+    })
+    .delete('/signing', ({ visit, body }) => removeSigning(deps, body.tenant, actorOf(visit.user)), {
+      ...FRESH,
+      body: RemoveSigning,
+      response: { 200: Signing, ...CHANGED },
+    })
+    .delete('/signing/next', ({ visit, body }) => cancelSigning(deps, body.tenant, actorOf(visit.user)), {
+      ...FRESH,
+      body: SigningOwner,
+      response: { 200: Signing, ...CHANGED },
     })
     .get('/registrations', () => listRegistrations(deps), { ...OWNER, response: { 200: RegistrationList, ...READ } })
     .post(

@@ -39,6 +39,7 @@ export type Signing = typeof Signing.static
 export const SigningList = ListOf(Signing)
 
 export const SigningOwner = Exactly({ tenant: ForTenant })
+export const RemoveSigning = Exactly({ tenant: TenantId })
 export const SigningRequest = Exactly({ csr: Type.String() })
 export const NewSigningKey = Exactly({
   /** A distinguished name. */

@@ -3,6 +3,7 @@ import { type KeyOwner, SigningProblem, signingState, signingStates } from '../s
 import { importSigningKey } from '../signing/import.ts'
 import { hostOf } from '../signing/keys.ts'
 import { presentSigning } from '../signing/present.ts'
+import { cancelScheduled, removeSigningKeys } from '../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../signing/request.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { parseUtcInstant } from '../time.ts'
@@ -43,6 +44,16 @@ export async function importSigning(
   }
   const { state, notes } = await importSigningKey(deps, wanted, actor).catch(refuseBy('chain'))
   return { ...presentSigning(state, deps.now()), notes }
+}
+
+export async function cancelSigning(deps: Deps, tenant: string | undefined, actor: string): Promise<Signing> {
+  const owner = await ownerOf(deps, tenant)
+  return presentSigning(await cancelScheduled(deps, owner, actor).catch(refuseBy('tenant')), deps.now())
+}
+
+export async function removeSigning(deps: Deps, tenant: string, actor: string): Promise<Signing> {
+  await ownerOf(deps, tenant)
+  return presentSigning(await removeSigningKeys(deps, tenant, actor).catch(refuseBy('tenant')), deps.now())
 }
 
 export async function ownerOf({ db }: Deps, tenant: string | undefined): Promise<KeyOwner> {

@@ -64,7 +64,7 @@ async function describeLeaf({ db, now }: Pick<Deps, 'db' | 'now'>, leaf: Signing
   }
 }
 
-function describeRow({ clientId, chain, notAfter }: SigningKeyRow): SigningCertificate {
+export function describeRow({ clientId, chain, notAfter }: SigningKeyRow): SigningCertificate {
   const certificate = leafOf(chain)
   return {
     clientId,

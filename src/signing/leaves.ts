@@ -23,7 +23,7 @@ export function leavesAt<L extends Leaf>(leaves: readonly L[], at: number): Star
 }
 
 /** One without a start counts at once, by the clock of a slower node too. */
-const isLater = ({ startsAt }: Pick<Leaf, 'startsAt'>, at: number): boolean => startsAt !== null && startsAt > at
+export const isLater = ({ startsAt }: Pick<Leaf, 'startsAt'>, at: number): boolean => startsAt !== null && startsAt > at
 
 /** Of two that start at the same time, the one that was brought in later. */
 function isAfter(leaf: Leaf, other: Leaf | undefined): boolean {

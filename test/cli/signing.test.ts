@@ -129,6 +129,16 @@ test('signing csr --new-key, a tenant’s own certificate, and a start: new sess
   expect(now).toMatchObject({ is_own: true, next: null, pending_since: null, notes: [expect.stringContaining('Left out')] })
   expect(await clientId()).toBe(now.client_id)
   expect((await vidimusJson<Signing>(own, 'signing', 'show')).client_id).toBe(before ?? '')
+
+  await vidimusJson(own, 'signing', 'import', '--chain', file('shop.pem'), '--tenant', tenant, '--from', from)
+  expect(await vidimusJson<Signing>(own, 'signing', 'cancel', '--tenant', tenant)).toMatchObject({ is_own: false, next: null })
+  await vidimusJson(own, 'signing', 'csr', '--new-key', '--tenant', tenant)
+  const removed = await vidimusJson<Signing>(own, 'signing', 'remove', '--tenant', tenant)
+  expect(removed).toMatchObject({ tenant, is_own: false, pending_since: null, client_id: before ?? '' })
+  expect(await vidimus(own, ['signing', 'remove', '--tenant', tenant])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('this tenant has no certificate or key of its own'),
+  })
 })
 
 test('signing import takes a key of your own, and serve logs a certificate that expires soon', async () => {

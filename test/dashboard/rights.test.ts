@@ -48,6 +48,8 @@ const OWNERS = [
   'GET /signing/csr',
   'POST /signing/csr',
   'POST /signing',
+  'DELETE /signing',
+  'DELETE /signing/next',
   'GET /registrations',
   'POST /registrations',
   'DELETE /registrations/:id',

@@ -2,7 +2,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { AddedRegistration, ImportedSigning, Registration, Signing } from '../../src/dashboard/signing-schema.ts'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
-import { clientIdOf, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
+import { clientIdOf, getCertificate, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
 import { cleanUp, createVerification } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
 import { outcome, startOwned } from '../helpers/dashboard.ts'
@@ -33,6 +33,21 @@ test('a key is made for a shop, its certificate is installed with a start, and t
   ] as const)
     expect(outcome(await boss.post(path, body))).toBe('404 tenant_not_found')
   expect(outcome(await boss.post('/signing/csr', { subject: 'nonsense' }))).toBe('400 invalid_request')
+})
+
+test('an owner takes back the certificate that was to start, and then the one of the shop', async () => {
+  const { app, boss, id: tenant } = await startOwned()
+  const own = await getCertificate(app, { owner: tenant })
+  const { state } = await getCertificate(app, { owner: tenant, from: app.clock.now() + DAY_MS })
+  expect(state.next).not.toBeNull()
+  const cancelled = await boss.delete<Signing>('/signing/next', { tenant })
+  expect(cancelled.body).toMatchObject({ tenant, is_own: true, client_id: own.state.clientId, next: null })
+  expect(outcome(await boss.delete('/signing/next', {}))).toBe('400 invalid_request')
+  expect(outcome(await boss.delete('/signing', { tenant: 'ten_none' }))).toBe('404 tenant_not_found')
+  expect((await boss.delete<Signing>('/signing', { tenant })).body).toMatchObject({ tenant, is_own: false })
+  expect((await boss.get<{ data: Signing[] }>('/signing/tenants')).body.data).toEqual([])
+  const again = await boss.delete<{ error: { message: string } }>('/signing', { tenant })
+  expect([again.status, again.body.error.message]).toEqual([400, 'tenant: this tenant has no certificate or key of its own'])
 })
 
 test('a registration certificate is added, listed with what it allows, announced before its end, and removed', async () => {

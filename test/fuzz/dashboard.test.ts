@@ -5,6 +5,8 @@ fuzzRoutes(({ path }) => path.startsWith('/dashboard/api/') && !path.startsWith(
   'POST /dashboard/api/setup': 0,
   // Takes a certificate that somebody issued for our key.
   'POST /dashboard/api/signing': 0,
+  'DELETE /dashboard/api/signing': 0,
+  'DELETE /dashboard/api/signing/next': 0,
   // Takes what a registrar signed.
   'POST /dashboard/api/registrations': 0,
   'DELETE /dashboard/api/registrations/{id}': 0,

@@ -39,6 +39,8 @@ export const BODIES: Record<string, unknown> = {
   'DELETE /trust/blocks': { environment: 'live', fingerprint: 'x' },
   'POST /signing': { chain: 'x' },
   'POST /signing/csr': {},
+  'DELETE /signing': { tenant: 'ten_x' },
+  'DELETE /signing/next': {},
   'POST /registrations': { certificate: 'x' },
   'POST /reauthenticate': { password: PASSWORD },
   'POST /password': { password: PASSWORD, new_password: 'gravel 7 umbrella north' },

@@ -1,7 +1,7 @@
 // The merchant's own papers, under Settings.
 import { afterAll, expect } from 'bun:test'
 import type { Registration, Signing } from '../../src/dashboard/signing-schema.ts'
-import { newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
+import { getCertificate, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
@@ -45,6 +45,20 @@ browserTest('a new key is made for a shop, and its certificate is installed with
   expect(data.map(shop => [shop.tenant, shop.is_own, shop.next?.starts_at])).toEqual([[tenant, false, `${from}T00:00:00.000Z`]])
   await expectAccessible(page)
   await shoot(page, 'dashboard-papers-signing')
+
+  await page.getByRole('button', { name: 'Cancel this change' }).click()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Keep the current one' }).click()
+  await page.getByText('Shops with their own certificate').waitFor({ state: 'detached' })
+  const { state } = await getCertificate(app, { owner: tenant })
+  await page.reload()
+  await page.getByText(state.subject).waitFor()
+  await page.getByRole('button', { name: 'Remove the certificate of Wine bar' }).click()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-papers-remove')
+  await dialog.getByRole('button', { name: 'Remove certificate' }).click()
+  await page.getByText('Shops with their own certificate').waitFor({ state: 'detached' })
+  expect((await browser.get<{ data: Signing[] }>('/signing/tenants')).body).toEqual({ data: [] })
 })
 
 browserTest('a registration certificate is added with its template, shown, and removed', async openPage => {

@@ -1,12 +1,15 @@
 // A tenant with a certificate of its own: wallets see the shop, not the operator.
 import { afterAll, expect, test } from 'bun:test'
+import { browseAudit } from '../../src/audit/browse.ts'
 import { signingState, signingStates } from '../../src/signing/certificate.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
+import { cancelScheduled, removeSigningKeys } from '../../src/signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../../src/signing/request.ts'
 import { retireSigningKeys } from '../../src/signing/retire.ts'
 import { chainOf, clientIdOf, getCertificate, newAuthority, signRequest } from '../helpers/access.ts'
 import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
 import { contacts, DAY_MS } from '../helpers/certificates.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -68,4 +71,58 @@ test('with x509_san_dns the certificate of a tenant must name the public host', 
   expect(clientIdOf(session)).toBe('x509_san_dns:verify.example')
   expect((await chainOf(app, session))[0]?.subject).toContain('O=Corner Shop GmbH')
   expect((await answerWith(app, await holderOf(app), session.wallet_uri ?? '')).status).toBe(200)
+})
+
+test('after the certificate of a tenant was removed, new sessions use that of the installation, and open ones are answered', async () => {
+  const { app, id: owner, key } = await startWithTenant()
+  const { state: own } = await getCertificate(app, { owner })
+  const next = await getCertificate(app, { owner, from: app.clock.now() + DAY_MS })
+  await requestNewKey(app.deps, { owner, host: 'verify.example' }, 'test')
+  const [open, other] = [await createVerification(app, key), (await app.tenant({ name: 'Bakery' })).id]
+  const installation = await signingState(app.deps)
+  expect(await removeSigningKeys(app.deps, owner, 'boss')).toMatchObject({
+    owner,
+    isOwn: false,
+    clientId: installation.clientId,
+    next: null,
+    pendingSince: null,
+  })
+  expect((await browseAudit(app.deps, { tenantId: owner, limit: 1 })).records).toMatchObject([
+    {
+      action: 'signing.removed',
+      actor: 'boss',
+      details: { client_ids: expect.arrayContaining([own.clientId, next.state.next!.clientId]), requests: 1 },
+    },
+  ])
+  expect(clientIdOf(await createVerification(app, key))).toBe(installation.clientId)
+  expect(clientIdOf(open)).toBe(own.clientId)
+  expect((await answerWith(app, await holderOf(app), open.wallet_uri ?? '')).status).toBe(200)
+  for (const tenant of [owner, other])
+    await expect(removeSigningKeys(app.deps, tenant, 'boss')).rejects.toThrow('this tenant has no certificate or key of its own')
+  app.clock.advance(2 * DAY_MS)
+  await retireSigningKeys(app.deps)
+  const kept = 'SELECT 1 FROM signing_keys WHERE tenant_id IS NOT NULL AND length(sealed) > 0'
+  expect(rowsOf(app, kept)).toEqual([])
+  expect(clientIdOf(await createVerification(app, key))).toBe(installation.clientId)
+})
+
+test('a certificate that was to start later is taken back, and the one in use stays', async () => {
+  const { app, id: owner, key } = await startWithTenant()
+  const start = app.clock.now() + DAY_MS
+  for (const whose of [null, owner]) {
+    const { state } = await getCertificate(app, { owner: whose })
+    const { state: planned } = await getCertificate(app, { owner: whose, from: start })
+    expect(await cancelScheduled(app.deps, whose, 'boss')).toMatchObject({ clientId: state.clientId, next: null })
+    await expect(cancelScheduled(app.deps, whose, 'boss')).rejects.toThrow('no certificate is scheduled')
+    expect((await browseAudit(app.deps, { tenantId: whose ?? '', limit: 1 })).records).toMatchObject([
+      {
+        action: 'signing.cancelled',
+        actor: 'boss',
+        details: { client_id: planned.next!.clientId, starts_at: new Date(start).toISOString() },
+      },
+    ])
+  }
+  const inUse = await signingState(app.deps, owner)
+  app.clock.set(start)
+  expect(clientIdOf(await createVerification(app, key))).toBe(inUse.clientId)
 })

@@ -7,6 +7,7 @@ import { Card } from '../../shared/card.tsx'
 import { Copy } from '../../shared/copy.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { useAction } from '../action.ts'
+import { ConfirmButton } from '../confirm.tsx'
 import { type Data, useData } from '../data.ts'
 import { Facts } from '../facts.tsx'
 import { useFormat } from '../format.ts'
@@ -55,7 +56,7 @@ function SigningCard({ signing, shops, data, onShops }: SigningProps) {
           {note}
         </Notice>
       ))}
-      <Plans signing={signing} />
+      <Plans signing={signing} onChange={data.reload} />
       <Facts
         facts={[
           [words.signedFor, subject],
@@ -71,7 +72,7 @@ function SigningCard({ signing, shops, data, onShops }: SigningProps) {
       />
       <Folded title={words.chain} text={chain} name={words.chainName} />
       {authority && <Folded title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
-      <ShopCertificates shops={shops} />
+      <ShopCertificates shops={shops} onChange={onShops} />
       {csr && (
         <div class="stack tight">
           <h3>{words.csr}</h3>
@@ -112,38 +113,74 @@ function SigningCard({ signing, shops, data, onShops }: SigningProps) {
 }
 
 /** The certificate that takes over, and a key that waits for one. */
-function Plans({ signing: { next, pending_since } }: { signing: Signing }) {
+function Plans({ signing: { tenant, next, pending_since }, onChange }: { signing: Signing; onChange: () => void }) {
   const { papers } = useDashboardWords()
   const { date } = useFormat()
+  const { call } = useSession()
+  const cancel = async () => {
+    await call('signing/next', { method: 'DELETE', body: tenant === null ? {} : { tenant } })
+    onChange()
+  }
   return (
     <>
-      {next && <Notice>{papers.next(date(next.starts_at), next.subject, date(next.not_after))}</Notice>}
+      {next && (
+        <Notice>
+          <p>{papers.next(date(next.starts_at), next.subject, date(next.not_after))}</p>
+          <ConfirmButton label={papers.cancel} title={papers.cancelTitle} verb={papers.cancelDo} onConfirm={cancel}>
+            {papers.cancelMore}
+          </ConfirmButton>
+        </Notice>
+      )}
       {pending_since && <p class="hint">{papers.pending(date(pending_since))}</p>}
     </>
   )
 }
 
 /** Shops with a certificate of their own, or on the way to one. */
-function ShopCertificates({ shops }: { shops: readonly Signing[] }) {
-  const { papers, settings } = useDashboardWords()
-  const { session } = useSession()
-  const { date } = useFormat()
+function ShopCertificates({ shops, onChange }: { shops: readonly Signing[]; onChange: () => void }) {
+  const { papers } = useDashboardWords()
   if (shops.length === 0) return null
   return (
     <div class="stack tight">
       <h3>{papers.shopCertificates}</h3>
       {shops.map(shop => (
-        <div key={shop.tenant} class="stack tight">
-          <Facts
-            facts={[
-              [papers.shop, session.tenants.find(({ id }) => id === shop.tenant)?.name ?? shop.tenant],
-              [settings.signedFor, shop.is_own ? shop.subject : papers.notYetOwn],
-              [settings.ends, shop.is_own && date(shop.not_after)],
-            ]}
-          />
-          <Plans signing={shop} />
-        </div>
+        <ShopCertificate key={shop.tenant} {...{ shop, onChange }} />
       ))}
+    </div>
+  )
+}
+
+function ShopCertificate({ shop, onChange }: { shop: Signing; onChange: () => void }) {
+  const { papers, settings } = useDashboardWords()
+  const { session, call } = useSession()
+  const { date } = useFormat()
+  const { tenant, is_own, subject, not_after } = shop
+  const name = session.tenants.find(({ id }) => id === tenant)?.name ?? tenant ?? ''
+  const remove = async () => {
+    await call('signing', { method: 'DELETE', body: { tenant } })
+    onChange()
+  }
+  return (
+    <div class="stack tight">
+      <Facts
+        facts={[
+          [papers.shop, name],
+          [settings.signedFor, is_own ? subject : papers.notYetOwn],
+          [settings.ends, is_own && date(not_after)],
+        ]}
+      />
+      <Plans signing={shop} onChange={onChange} />
+      <div>
+        <ConfirmButton
+          kind="danger"
+          label={papers.removeOwn(name)}
+          title={papers.removeOwnTitle(name)}
+          verb={papers.removeDo}
+          onConfirm={remove}
+        >
+          {papers.removeOwnMore}
+        </ConfirmButton>
+      </div>
     </div>
   )
 }

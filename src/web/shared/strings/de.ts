@@ -1166,6 +1166,8 @@ export const dashboard: typeof en.dashboard = {
       'master_key.replaced': 'Neuen Hauptschlüssel gemacht',
       'signing.imported': 'Signaturzertifikat eingesetzt',
       'signing.requested': 'Schlüssel für ein neues Zertifikat erzeugt',
+      'signing.removed': 'Zertifikat eines Geschäfts entfernt',
+      'signing.cancelled': 'Wechsel des Zertifikats abgesagt',
       'signing.key_erased': 'Schlüssel eines ersetzten Zertifikats gelöscht',
       'registration.added': 'Registrierungszertifikat hinzugefügt',
       'registration.removed': 'Registrierungszertifikat entfernt',
@@ -1358,6 +1360,14 @@ export const dashboard: typeof en.dashboard = {
   papers: {
     next: (from, subject, ends) => `Ab ${from} sehen Wallets ${subject}, bis ${ends}.`,
     pending: since => `Ein Schlüssel vom ${since} wartet auf sein Zertifikat.`,
+    cancel: 'Wechsel absagen',
+    cancelTitle: 'Das jetzige Zertifikat behalten?',
+    cancelMore: 'Wallets sehen weiterhin das jetzige Zertifikat. Der Schlüssel des anderen wird nach einem Tag gelöscht.',
+    cancelDo: 'Das jetzige behalten',
+    removeOwn: (shop: string) => `Zertifikat von ${shop} entfernen`,
+    removeOwnTitle: (shop: string) => `Das Zertifikat von ${shop} entfernen?`,
+    removeOwnMore:
+      'Neue Prüfungen des Geschäfts verwenden das Zertifikat der Installation, laufende behalten ihres. Die Schlüssel werden gelöscht, auch die, die auf ein Zertifikat warten.',
     newKey: 'Neuer Schlüssel',
     newKeyMore:
       'Erzeugt einen Schlüssel und den Antrag für sein Zertifikat. Das bisherige bleibt in Gebrauch, bis Sie das neue einsetzen.',

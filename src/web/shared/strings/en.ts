@@ -1235,6 +1235,8 @@ export const dashboard = {
       'master_key.replaced': 'Made a new master key',
       'signing.imported': 'Installed a signing certificate',
       'signing.requested': 'Made a key for a new certificate',
+      'signing.removed': 'Removed the certificate of a shop',
+      'signing.cancelled': 'Cancelled a change of certificate',
       'signing.key_erased': 'Erased the key of a replaced certificate',
       'registration.added': 'Added a registration certificate',
       'registration.removed': 'Removed a registration certificate',
@@ -1426,6 +1428,14 @@ export const dashboard = {
   papers: {
     next: (from: string, subject: string, ends: string) => `From ${from} wallets see ${subject}, until ${ends}.`,
     pending: (since: string) => `A key made on ${since} is waiting for its certificate.`,
+    cancel: 'Cancel this change',
+    cancelTitle: 'Keep the current certificate?',
+    cancelMore: 'Wallets go on seeing the certificate that is in use now. The key of the other one is erased after a day.',
+    cancelDo: 'Keep the current one',
+    removeOwn: (shop: string) => `Remove the certificate of ${shop}`,
+    removeOwnTitle: (shop: string) => `Remove the certificate of ${shop}?`,
+    removeOwnMore:
+      'New sessions of the shop use the certificate of the installation, and open ones keep theirs. Its keys are erased, also those that wait for a certificate.',
     newKey: 'New key',
     newKeyMore:
       'Makes a key and the request for its certificate. The current certificate stays in use until you install the new one.',

@@ -1,0 +1,46 @@
+// Takes certificates away that were imported. Open sessions keep the one they began with, and its key is erased a day later.
+import type { Db } from '../db/engine.ts'
+import { isoUtc } from '../time.ts'
+import { describeRow, type KeyOwner, SigningProblem, type SigningState, signingState } from './certificate.ts'
+import type { Deps } from './deps.ts'
+import { isLater, startOf } from './leaves.ts'
+import { deletePending, listLeavesOf, listPending, retireLeaves, type SigningKeyRow } from './store.ts'
+
+type RemoveDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'audit'>
+
+/** Everything of a tenant: the certificate in use, the one that starts later, and keys that wait for theirs. */
+export async function removeSigningKeys(deps: RemoveDeps, owner: string, actor: string): Promise<SigningState> {
+  const at = deps.now()
+  await deps.writeSettings(async tx => {
+    const [leaves, pending] = [await listLeavesOf(tx, owner), await listPending(tx, owner)]
+    const [first] = [...leaves, ...pending]
+    if (!first) throw new SigningProblem('this tenant has no certificate or key of its own')
+    if (leaves.length > 0) await retireLeaves(tx, idsOf(leaves), at)
+    if (pending.length > 0) await deletePending(tx, idsOf(pending))
+    const details = { client_ids: leaves.map(({ clientId }) => clientId), requests: pending.length }
+    await deps.audit.append(tx, { at, tenantId: owner, actor, action: 'signing.removed', subjectId: first.id, details })
+  })
+  return await signingState(deps, owner)
+}
+
+const idsOf = (rows: readonly SigningKeyRow[]): string[] => rows.map(({ id }) => id)
+
+/** The certificate in use stays. */
+export async function cancelScheduled(deps: RemoveDeps, owner: KeyOwner, actor: string): Promise<SigningState> {
+  const at = deps.now()
+  await deps.writeSettings(async tx => {
+    const scheduled = (await listLeavesOf(tx, owner)).filter(leaf => isLater(leaf, at))
+    if (scheduled.length === 0) throw new SigningProblem('no certificate is scheduled; "signing show" says which is in use')
+    await retireLeaves(tx, idsOf(scheduled), at)
+    for (const leaf of scheduled) await recordCancelled(tx, deps, { at, leaf, actor })
+  })
+  return await signingState(deps, owner)
+}
+
+type Cancelled = { at: number; leaf: SigningKeyRow; actor: string }
+
+async function recordCancelled(tx: Db, { audit }: Pick<Deps, 'audit'>, { at, leaf, actor }: Cancelled): Promise<void> {
+  const { clientId, subject } = describeRow(leaf)
+  const details = { client_id: clientId, subject, starts_at: isoUtc(startOf(leaf)) }
+  await audit.append(tx, { at, tenantId: leaf.tenantId ?? '', actor, action: 'signing.cancelled', subjectId: leaf.id, details })
+}
