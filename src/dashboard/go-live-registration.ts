@@ -6,6 +6,7 @@ import { readRegistrations } from '../signing/registrations.ts'
 import { askedBy } from '../templates/minimise.ts'
 import type { KnownTemplate } from '../templates/read.ts'
 import type { Deps } from './deps.ts'
+import type { GoLive } from './go-live-schema.ts'
 
 const PID = /^(?:urn:eudi:pid:|eu\.europa\.ec\.eudi\.pid\.)/
 
@@ -16,35 +17,48 @@ export type RegistrationFacts = {
   beyond: string[]
   /** The first that ends, by its purpose. */
   ending: { name: string; at: number } | null
+  /** What customers read, and what the registrar was told; nothing compares the two. */
+  purposes: GoLive['purposes']
 }
+
+const NOTHING: Omit<RegistrationFacts, 'state'> = { beyond: [], ending: null, purposes: [] }
 
 /** What the requests of a shop carry for EU wallets, with these of its templates in use. */
 export async function registrationOf(
   deps: Deps,
   tenantId: string,
-  templates: readonly Pick<KnownTemplate, 'key' | 'query' | 'profile'>[],
+  templates: readonly Pick<KnownTemplate, 'key' | 'query' | 'profile' | 'purpose'>[],
 ): Promise<RegistrationFacts> {
   const at = deps.now()
   const state = await signingOf(deps, tenantId)
-  if (!state) return { state: 'none', beyond: [], ending: null }
+  if (!state) return { state: 'none', ...NOTHING }
   const signer = { tenantId: state.isOwn ? tenantId : null, organization: organizationOf(state.chain) }
   const stored = storedFor(await readRegistrations(deps), tenantId, signer)
   // That of VIDIMUS_REGISTRATION_CERT goes with the installation's own certificate.
   const isSet = deps.registrationCertificate !== undefined && !state.isOwn
-  if (stored.length === 0) return { state: isSet ? 'held' : 'none', beyond: [], ending: null }
+  if (stored.length === 0) return { state: isSet ? 'held' : 'none', ...NOTHING }
   const usable = stored.filter(row => isCurrent(row, at) && isOfSame(row, signer.organization))
-  if (usable.length === 0) return { state: 'unsound', beyond: [], ending: null }
-  const beyond = templates.filter(({ key, query, profile }) => {
-    if (profile === 'eu-av' || !askedBy(query).some(({ types }) => types.some(type => PID.test(type)))) return false
-    const chosen = choose(stored, { at, signer, template: key, query })
-    const { asked, covered } = coverage(chosen?.credentials ?? [], query)
-    return covered < asked
+  if (usable.length === 0) return { state: 'unsound', ...NOTHING }
+  const asking = templates.filter(
+    ({ query, profile }) => profile !== 'eu-av' && askedBy(query).some(({ types }) => types.some(type => PID.test(type))),
+  )
+  const chosen = asking.map(({ key, query, purpose }) => {
+    const registration = choose(stored, { at, signer, template: key, query })
+    const { asked, covered } = coverage(registration?.credentials ?? [], query)
+    return { key, purpose, isBeyond: covered < asked, registered: registration?.purposes ?? [] }
   })
   const endings = usable.flatMap(({ id, purposes, notAfter }) =>
     notAfter === null ? [] : [{ name: purposes[0]?.value ?? id, at: notAfter }],
   )
   const [ending = null] = endings.toSorted((a, b) => a.at - b.at)
-  return { state: 'held', beyond: beyond.map(({ key }) => key), ending }
+  return {
+    state: 'held',
+    beyond: chosen.filter(({ isBeyond }) => isBeyond).map(({ key }) => key),
+    ending,
+    purposes: chosen
+      .filter(({ registered }) => registered.length > 0)
+      .map(({ key: template, purpose, registered }) => ({ template, purpose, registered })),
+  }
 }
 
 /** Undefined before the first start of the service. */

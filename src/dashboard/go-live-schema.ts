@@ -73,6 +73,15 @@ export const GoLive = Exactly({
   documents: Documents,
   /** Empty until documents are chosen. */
   steps: Type.Array(Step),
+  /** Of templates that ask EU wallets for identity data, beside what is registered for them. */
+  purposes: Type.Array(
+    Exactly({
+      template: Type.String(),
+      /** Null where each creation gives its own. */
+      purpose: Nullable(Exactly({ en: Type.String(), de: Type.String() })),
+      registered: Type.Array(Exactly({ lang: Type.String(), value: Type.String() })),
+    }),
+  ),
   is_done: Type.Boolean(),
 })
 export type GoLive = typeof GoLive.static

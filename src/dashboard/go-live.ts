@@ -40,8 +40,9 @@ export function createGoLiveChecks(deps: Deps): () => Promise<Checks> {
 /** Every step follows from facts: none is ticked by hand. */
 export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenantId: string): Promise<GoLive> {
   const { documents, ...first } = await readGoLive(deps.db, tenantId)
-  if (documents.length === 0) return { documents, steps: [], is_done: false }
+  if (documents.length === 0) return { documents, steps: [], purposes: [], is_done: false }
   const templates = await templatesOf(deps, tenantId)
+  const registration = await registrationOf(deps, tenantId, templates)
   const steps = stepsOf({
     tenantId,
     publicUrl: deps.config.publicUrl,
@@ -55,10 +56,11 @@ export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenant
     blocks: await readBlocks(deps),
     templates: templates.map(({ key, query }) => ({ key, types: askedBy(query).flatMap(({ types }) => types) })),
     signing: await certificateOf(deps, tenantId),
-    registration: await registrationOf(deps, tenantId, templates),
+    registration,
     askers: await askersOf(deps, tenantId),
   })
-  return { documents, steps, is_done: steps.every(({ state }) => state === 'done' || state === 'not_needed') }
+  const purposes = documents.includes('eu_wallet') ? registration.purposes : []
+  return { documents, steps, purposes, is_done: steps.every(({ state }) => state === 'done' || state === 'not_needed') }
 }
 
 export async function choosePath(

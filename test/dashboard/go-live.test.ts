@@ -57,7 +57,7 @@ const trust = async (
 describe('the choice of documents', () => {
   test('without a choice there are no steps, and any member of the shop may choose', async () => {
     const { app, id, boss } = await start()
-    expect(await pathOf(boss, id)).toEqual({ documents: [], steps: [], is_done: false })
+    expect(await pathOf(boss, id)).toEqual({ documents: [], steps: [], purposes: [], is_done: false })
     const mia = await joinMember(app, id, 'mia')
     const chosen = await choose(mia, id, 'us_licence', 'eu_age')
     expect(chosen.body.documents).toEqual(['eu_age', 'us_licence'])
@@ -189,7 +189,7 @@ describe('the steps', () => {
       claims: claims.map(name => ({ path: [name] })),
     })
     const query = { credentials: [{ id: 'pid', ...pid('family_name', 'birthdate') }] }
-    await boss.put(`/tenants/${id}/templates/names`, { title: 'Names', query })
+    await boss.put(`/tenants/${id}/templates/names`, { title: 'Names', query, purpose: 'To know who you are' })
     const add = async (...claims: string[]) =>
       await addRegistration(
         app.deps,
@@ -202,6 +202,17 @@ describe('the steps', () => {
     expect(await step()).toMatchObject({ state: 'to_do', reason: 'registration_beyond', names: ['names'] })
     await add('family_name', 'birthdate')
     expect(await step()).toMatchObject({ state: 'done', reason: 'registered' })
+    const purposes = async () => (await pathOf(boss, id)).purposes
+    expect(await purposes()).toEqual([
+      {
+        template: 'names',
+        purpose: { en: 'To know who you are', de: 'To know who you are' },
+        registered: [{ lang: 'en', value: 'To check your age' }],
+      },
+    ])
+    await choose(boss, id, 'us_licence')
+    expect(await purposes()).toEqual([])
+    await choose(boss, id, 'eu_wallet')
     app.clock.advance(301 * DAY_MS)
     await boss.logIn('olivia')
     expect(await step()).toMatchObject({ state: 'problem', reason: 'registration_unsound' })
@@ -308,7 +319,7 @@ describe('the address', () => {
     blocks: [],
     templates: [],
     signing: undefined,
-    registration: { state: 'none', beyond: [], ending: null },
+    registration: { state: 'none', beyond: [], ending: null, purposes: [] },
     askers: [],
     ...changed,
   })

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { Step, StepName } from '../../../dashboard/go-live-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Copy } from '../../shared/copy.tsx'
@@ -31,7 +32,7 @@ const WHERE: Readonly<Record<StepName, Where>> = {
   renewals: { place: 'settings/health', isForOwners: true },
 }
 
-export function GoLiveStep({ step, isNext }: { step: Step; isNext: boolean }) {
+export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boolean; children?: ComponentChildren }) {
   const words = useDashboardWords().goLive
   const sentence = useSentence(step)
   const { state, detail } = step
@@ -48,6 +49,7 @@ export function GoLiveStep({ step, isNext }: { step: Step; isNext: boolean }) {
           {detail}
         </p>
       )}
+      {children}
       {state !== 'not_needed' && <Act step={step} isNext={isNext} />}
     </li>
   )

@@ -10,6 +10,7 @@ import { Page } from '../page.tsx'
 import { usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ChooseDocuments } from './go-live-documents.tsx'
+import { Purposes } from './go-live-purposes.tsx'
 import { GoLiveStep } from './go-live-step.tsx'
 
 const isOpen = ({ state }: Step): boolean => state === 'to_do' || state === 'problem'
@@ -62,7 +63,7 @@ function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => v
   )
 }
 
-function Steps({ path: { steps, is_done } }: { path: Path }) {
+function Steps({ path: { steps, purposes, is_done } }: { path: Path }) {
   const words = useDashboardWords().goLive
   const needed = steps.filter(isNeeded)
   const done = needed.filter(({ state }) => state === 'done').length
@@ -81,7 +82,9 @@ function Steps({ path: { steps, is_done } }: { path: Path }) {
       )}
       <ol class="steps" aria-label={words.stepsLabel}>
         {steps.map(step => (
-          <GoLiveStep key={step.step} step={step} isNext={step === next} />
+          <GoLiveStep key={step.step} step={step} isNext={step === next}>
+            {step.step === 'registration' && purposes.length > 0 && <Purposes purposes={purposes} />}
+          </GoLiveStep>
         ))}
       </ol>
     </>

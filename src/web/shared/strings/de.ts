@@ -1068,6 +1068,14 @@ export const dashboard: typeof en.dashboard = {
     stepsLabel: 'Schritte zum Live-Gang',
     states: { done: 'Erledigt', to_do: 'Zu tun', waiting: 'Wartet', not_needed: 'Nicht nötig', problem: 'Problem' },
     owner: 'Das macht ein Inhaber dieser Installation.',
+    purposes: {
+      caption: 'Zwecke der Vorlagen',
+      more: 'Wallets zeigen beide Zwecke. Sie sollten dasselbe sagen.',
+      template: 'Vorlage',
+      own: 'Ihr Zweck',
+      registered: 'Registrierter Zweck',
+      each: 'Wie bei jeder Prüfung angegeben',
+    },
     help: section => `Mehr dazu in der README unter „${section}“.`,
     steps: {
       address: { title: 'Telefone erreichen diesen Dienst', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },

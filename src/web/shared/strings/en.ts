@@ -1143,6 +1143,14 @@ export const dashboard = {
     stepsLabel: 'Steps to go live',
     states: { done: 'Done', to_do: 'To do', waiting: 'Waiting', not_needed: 'Not needed', problem: 'Problem' },
     owner: 'An owner of this installation does this.',
+    purposes: {
+      caption: 'Purposes of templates',
+      more: 'Wallets show both purposes. They should say the same.',
+      template: 'Template',
+      own: 'Your purpose',
+      registered: 'Registered purpose',
+      each: 'As each creation says',
+    },
     help: (section: string) => `More in the README under “${section}”.`,
     steps: {
       address: { title: 'Phones reach this service', action: 'See the checks', done: 'See the checks' },
