@@ -4,6 +4,7 @@ import type { Creations } from '../verifications/create.ts'
 import type { Deps } from './deps.ts'
 import { goLiveRoutes } from './go-live-routes.ts'
 import { installationRoutes } from './installation-routes.ts'
+import { shopRoutes } from './shop-routes.ts'
 import { signingRoutes } from './signing-routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
 import { trustRoutes } from './trust-routes.ts'
@@ -18,4 +19,5 @@ export const dashboardRoutes = (deps: Deps, creations: Creations) =>
     .use(trustRoutes(deps))
     .use(tenantRoutes(deps, creations))
     .use(webhookRoutes(deps))
+    .use(shopRoutes(deps))
     .use(goLiveRoutes(deps))

@@ -88,7 +88,7 @@ export function guard(deps: Deps) {
     member: (demand: Demand) => ({
       async parse({ request, set, params }: Context & Params) {
         await admitMember({ request, set, params }, demand)
-        return await readJson(request)
+        return await readJson(request, demand.bytesMax)
       },
       transform: ({ request, set, params }: Context & Params) => admitMember({ request, set, params }, demand),
       resolve: ({ request }: Context) => ({ visit: visits.get(request)!, tenant: tenants.get(request)! }),

@@ -4,6 +4,8 @@ import { dcqlQuery } from './dcql.ts'
 import type { Operation } from './operations.ts'
 import { type Meaning, PEM, SECRET, TENANT } from './shapes.ts'
 
+/** Listed before each case that removes it. */
+export const LISTED = 'https://listed.example'
 /** The origin of the shop's pages. */
 export const SHOP = 'https://pages.example'
 
@@ -151,6 +153,14 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'POST /dashboard/api/tenants/{tenant}/verifications/{id}/cancel': { query: inEnvironment, ...nothing },
   'POST /dashboard/api/tenants/{tenant}/devices': till,
   'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': { query: inEnvironment, ...nothing },
+  'POST /dashboard/api/tenants/{tenant}/origins': { body: fc.uuid().map(uuid => ({ origin: `https://${uuid}.example` })) },
+  'DELETE /dashboard/api/tenants/{tenant}/origins': { query: inEnvironment, body: fc.constant({ origin: LISTED }) },
+  'PUT /dashboard/api/tenants/{tenant}/look': {
+    body: fc.record({
+      accent: fc.constantFrom('#1f4fd8', '#ffffff', null),
+      privacy_url: fc.constantFrom('https://shop.example/privacy', null),
+    }),
+  },
   'GET /dashboard/api/tenants/{tenant}/deliveries/{id}': { query: inEnvironment },
   'POST /dashboard/api/tenants/{tenant}/deliveries/{id}/replay': { query: inEnvironment, ...nothing },
 }

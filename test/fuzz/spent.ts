@@ -1,6 +1,6 @@
 // Makes a new thing for each case that uses one up, and removes what a case leaves behind.
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
-import { PASSWORD } from './meanings.ts'
+import { LISTED, PASSWORD } from './meanings.ts'
 import type { Asked, Header, Stage } from './scene.ts'
 
 export const QUERY = { credentials: [{ id: 'a', format: 'mso_mdoc', meta: { doctype_value: 'org.iso.18013.5.1.mDL' } }] }
@@ -114,6 +114,12 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
   'DELETE /dashboard/api/tenants/{tenant}/keys/{id}': mintedKey,
   'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': stage => registered(stage, 'test'),
   'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': async stage => ({ id: await verification(stage) }),
+  'DELETE /dashboard/api/tenants/{tenant}/origins': async ({ ask, cast }) => {
+    const path = `/dashboard/api/tenants/${cast.tenants.own}/origins?environment=${++passing % 2 ? 'test' : 'live'}`
+    // Refused when an earlier case did not remove it.
+    await ask('POST', path, 'owner', { origin: LISTED })
+    return { id: cast.tenants.own }
+  },
   'DELETE /dashboard/api/tenants/{tenant}/templates/{key}': async ({ must, cast }) => {
     const id = `passing_${++passing}`
     await must('PUT', `/dashboard/api/tenants/${cast.tenants.own}/templates/${id}`, 'owner', { title: 'Passing', query: QUERY })
@@ -189,6 +195,11 @@ export const AFTER: Record<string, (stage: Stage, left: Left, sent: unknown) => 
   'PUT /dashboard/api/tenants/{tenant}': async ({ ask, cast }) => {
     for (const tenant of [cast.tenants.own, cast.tenants.foreign])
       await ask('PUT', `/dashboard/api/tenants/${tenant}`, 'owner', { quota_override: DAILY_QUOTA_MAX, retention_days: null })
+  },
+  'POST /dashboard/api/tenants/{tenant}/origins': async ({ ask, cast }, _left, sent) => {
+    for (const tenant of [cast.tenants.own, cast.tenants.foreign])
+      for (const environment of ['test', 'live'])
+        await ask('DELETE', `/dashboard/api/tenants/${tenant}/origins?environment=${environment}`, 'owner', sent as object)
   },
   'POST /dashboard/api/logout': comeBack,
   'POST /dashboard/api/password': takePasswordAgain,

@@ -23,6 +23,9 @@ export const BODIES: Record<string, unknown> = {
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
   'POST /tenants/:tenant/templates/check': { query: QUERY },
   'PUT /tenants/:tenant/webhook-endpoint': { webhook_url: 'https://hooks.shop.example/' },
+  'POST /tenants/:tenant/origins': { origin: 'https://rights.example' },
+  'DELETE /tenants/:tenant/origins': { origin: 'https://rights.example' },
+  'PUT /tenants/:tenant/look': { accent: '#1f4fd8' },
   'PUT /tenants/:tenant/go-live/path': { documents: ['eu_age'] },
   'POST /tenants': { name: 'Mine' },
   'PUT /users/:id/role': { role: 'viewer' },
@@ -47,7 +50,7 @@ export const BODIES: Record<string, unknown> = {
 }
 
 /** Routes that ask for the environment. */
-export const ENVIRONMENTAL = /overview|verifications|devices|deliveries|webhook-/
+export const ENVIRONMENTAL = /overview|verifications|devices|deliveries|webhook-|origins/
 
 export function dashboardRoutes(app: TestApp): Route[] {
   const table = createApp(app.deps).routes as Route[]

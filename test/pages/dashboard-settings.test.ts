@@ -8,12 +8,16 @@ import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { issueAuthority } from '../helpers/certificates.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, OWNER, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
+import { ask } from '../helpers/dc.ts'
 
 afterAll(cleanUp)
 shareService()
 
 const pemOf = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+
+/** One black pixel. */
+const LOGO = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=', 'base64')
 
 describe('trust', () => {
   browserTest('an issuer is added by its certificate, shown with its scope, and removed by its label', async openPage => {
@@ -131,6 +135,49 @@ describe('settings', () => {
     expect((await tenant())?.app_schemes).toEqual(['shop-app', 'wine'])
     await expectAccessible(page)
     await shoot(page, 'dashboard-settings')
+  })
+
+  browserTest('the pages that may ask, and the look of the hosted page, are set in the shop settings', async openPage => {
+    const app = await startForBrowser()
+    const { id, key } = await app.tenant({ name: 'Wine bar' })
+    const { page } = await enter(app, openPage, `/dashboard/settings?tenant=${id}`)
+    await page.getByText('No address is listed.').waitFor()
+    const address = page.getByLabel('Address', { exact: true })
+    await address.fill('https://shop.example/checkout')
+    await page.getByRole('button', { name: 'Add address' }).click()
+    await page.getByText('Write it as https://shop.example, without a path.').waitFor()
+    await address.fill('https://shop.example')
+    await page.getByRole('button', { name: 'Add address' }).click()
+    await page.getByRole('button', { name: 'Remove: https://shop.example' }).waitFor()
+    expect((await ask(app, (await createVerification(app, key)).id)).status).toBe(200)
+
+    const colour = page.getByLabel('Colour of the main button')
+    await colour.fill('#ffe0')
+    await page.getByText('Write # and six hexadecimal digits').waitFor()
+    await colour.fill('#FFE000')
+    await page.getByText('The button is hard to see on a light page. Choose a darker colour.').waitFor()
+    await page.getByText('Contrast of its text: 15.9 to 1.').waitFor()
+    await page.getByLabel('Link to your privacy notice').fill('https://shop.example/privacy')
+    const [, look] = await Promise.all([
+      page.getByRole('button', { name: 'Save' }).nth(4).click(),
+      page.waitForResponse(answer => answer.url().endsWith('/look') && answer.request().method() === 'PUT'),
+    ])
+    expect(await look.json()).toMatchObject({ accent: '#ffe000', ink: '#000000', privacy_url: 'https://shop.example/privacy' })
+    const choose = (name: string, mimeType: string, buffer: Buffer) =>
+      page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer })
+    await choose('logo.svg', 'image/svg+xml', Buffer.from('<svg/>'))
+    await page.getByText('Choose a PNG, JPEG or WebP picture of at most 64 KiB.').waitFor()
+    await choose('logo.png', 'image/png', LOGO)
+    await page.getByRole('img', { name: 'Logo' }).waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-shop')
+    await page.getByRole('button', { name: 'Remove logo' }).click()
+    await page.getByRole('img', { name: 'Logo' }).waitFor({ state: 'detached' })
+
+    await page.getByRole('button', { name: 'Remove: https://shop.example' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove address' }).click()
+    await page.getByText('No address is listed.').waitFor()
+    expect(page.complaints).toEqual([])
   })
 
   browserTest('a new password ends the other sessions and replaces the old one', async openPage => {

@@ -12,6 +12,8 @@ import { Problem } from '../problem.tsx'
 import { Saved } from '../saved.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { ShopLook } from './settings-look.tsx'
+import { Origins } from './settings-origins.tsx'
 
 const PLANS = ['trial', 'standard', 'large'] as const
 const RETENTION_DAYS_MAX = 3650
@@ -40,6 +42,8 @@ function Shop(shop: ShopProps) {
       <Quota {...shop} />
       <Retention {...shop} />
       <AppSchemes {...shop} />
+      <Origins />
+      <ShopLook key={shop.tenant.id} />
       {session.user.is_owner && <NewShop tenants={shop.tenants} />}
     </>
   )
