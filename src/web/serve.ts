@@ -20,6 +20,7 @@ import sandbox from './sandbox/index.html'
 import till from './till/index.html'
 import { tillShell } from './till/shell.ts'
 import verify from './verify/index.html'
+import verifySandbox from './verify/sandbox.html'
 
 type Page = {
   bundle: HTMLBundle
@@ -61,7 +62,8 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, handbook: Hand
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/assets/:name', ({ params }) => serveAsset(params.name), HIDDEN)
-    .get('/verify.js', ({ request }) => serveElement(request), HIDDEN)
+    .get('/verify.js', ({ request }) => serveScript(verify, request), HIDDEN)
+    .get('/verify-sandbox.js', ({ request }) => serveScript(verifySandbox, request), HIDDEN)
     // Relative, as below.
     .get('/', ({ redirect }) => redirect(isDemo ? 'demo' : 'dashboard', 302), HIDDEN)
   app.use(tillShell(async () => ({ ...(await builtOf(till)), assets: (await builtOf(till)).assets.keys() })))
@@ -141,25 +143,25 @@ async function serveAsset(name: string): Promise<Response> {
   throw apiError('not_found')
 }
 
-/** The element for the pages of shops. Its address stays the same, so browsers ask whether it has changed. */
-async function serveElement({ headers }: Request): Promise<Response> {
-  const { assets } = await builtOf(verify)
-  const [[name, { content, type }] = missing('verify.js')] = [...assets].filter(([name]) => name.endsWith('.js'))
+/** For the pages of shops. Its address stays the same, so browsers ask whether it has changed. */
+async function serveScript(bundle: HTMLBundle, { headers }: Request): Promise<Response> {
+  const { assets } = await builtOf(bundle)
+  const [[name, { content, type }] = missing()] = [...assets].filter(([name]) => name.endsWith('.js'))
   // The name of an asset has the hash of its content.
   const etag = `"${name}"`
   const isKnown = headers.get('if-none-match')?.includes(etag)
-  const common = { ...ELEMENT_HEADERS, etag }
+  const common = { ...SHOP_HEADERS, etag }
   return isKnown
     ? new Response(null, { status: 304, headers: common })
     : new Response(content, { headers: { ...common, 'content-type': type } })
 }
 
-const missing = (name: string): never => {
-  throw new Error(`${name} was not built`)
+const missing = (): never => {
+  throw new Error('the script was not built')
 }
 
 /** Modules of another origin are fetched with CORS. */
-const ELEMENT_HEADERS = {
+const SHOP_HEADERS = {
   'cache-control': 'public, no-cache',
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',

@@ -1,10 +1,10 @@
 // <vidimus-verify> on a page of another origin, under a strict policy, with the browser's virtual wallet.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { DcAnswer } from '../../src/sandbox/dc-wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
 import { answerOf, listOrigin } from '../helpers/dc.ts'
+import { type VirtualWallet, virtualWallet } from '../helpers/virtual-wallet.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 let app: TestApp
@@ -25,7 +25,9 @@ function shopPage(wanted: URLSearchParams): Response {
   if (wanted.has('script')) return new Response(SHOP_SCRIPT, { headers: { 'content-type': 'text/javascript' } })
   if (wanted.has('style')) return new Response(SHOP_STYLE, { headers: { 'content-type': 'text/css' } })
   const policy = `default-src 'none'; script-src 'self' ${service}; connect-src ${service}; style-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'`
-  const elements = wanted.getAll('session').map(id => `<vidimus-verify session="${id}"></vidimus-verify>`)
+  const elements = wanted
+    .getAll('session')
+    .map(id => `<vidimus-verify session="${id}"${wanted.has('sandbox') ? ' sandbox' : ''}></vidimus-verify>`)
   const html = `<!doctype html><html lang="${wanted.get('lang') ?? 'en'}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Checkout</title><link rel="stylesheet" href="/?style"><script type="module" src="/?script"></script><script type="module" src="${service}/verify.js"></script>
 <main><h1>Wine &amp; Co</h1>${elements.join('')}</main></html>`
@@ -55,7 +57,6 @@ body { font-family: system-ui, sans-serif; margin: 24px auto; max-width: 420px; 
 `
 
 type Heard = { name: string; session: string; status?: string; response_code?: string; reason?: string; wallet_error?: string }
-type Behaviour = { action: 'decline' | 'wait' } | ({ action: 'respond' } & DcAnswer)
 
 type Opened = {
   page: WatchedPage
@@ -65,19 +66,19 @@ type Opened = {
   sessions: Verification[]
   prefetches: () => string[]
   heard: () => Promise<Heard[]>
-  setWallet: (behaviour: Behaviour) => Promise<void>
+  wallet: VirtualWallet
 }
 
-type Wanted = { count?: number; lang?: string; isListed?: boolean; body?: object }
+type Wanted = { count?: number; lang?: string; isListed?: boolean; hasSandbox?: boolean }
 
 async function openCheckout(
   openPage: OpenPage,
-  { count = 1, lang = 'en', isListed = true, body = {} }: Wanted = {},
+  { count = 1, lang = 'en', isListed = true, hasSandbox = false }: Wanted = {},
 ): Promise<Opened> {
   const { id: tenantId, key } = await app.tenant({ name: 'Wine & Co' })
   const { origin } = server.url
   if (isListed) await listOrigin(app, tenantId, origin)
-  const sessions = await Promise.all(Array.from({ length: count }, () => createVerification(app, key, body)))
+  const sessions = await Promise.all(Array.from({ length: count }, () => createVerification(app, key)))
   const ids = sessions.map(({ id }) => id)
   const page = await openPage(origin, { viewport: { width: 390, height: 844 } })
   const asked: string[] = []
@@ -85,16 +86,9 @@ async function openCheckout(
     'request',
     request => request.url().includes('/wallet/dc/request/') && request.method() === 'POST' && asked.push(request.url()),
   )
-  const debuggee = await page.context().newCDPSession(page)
-  const { frameTree } = await debuggee.send('Page.getFrameTree')
-  const setWallet = async ({ action, ...rest }: Behaviour) => {
-    const { protocol, data } = rest as Partial<DcAnswer>
-    const answer = protocol ? { protocol, response: data as Record<string, string> } : {}
-    await debuggee.send('DigitalCredentials.setVirtualWalletBehavior', { action, frameId: frameTree.frame.id, ...answer })
-  }
-  await page.goto(`/?lang=${lang}${ids.map(id => `&session=${id}`).join('')}`)
+  await page.goto(`/?lang=${lang}${hasSandbox ? '&sandbox' : ''}${ids.map(id => `&session=${id}`).join('')}`)
   const heard = () => page.evaluate(() => (globalThis as unknown as { heard: Heard[] }).heard)
-  return { page, ids, key, tenantId, sessions, prefetches: () => asked, heard, setWallet }
+  return { page, ids, key, tenantId, sessions, prefetches: () => asked, heard, wallet: await virtualWallet(page) }
 }
 
 const ask = (page: WatchedPage) => page.getByRole('button', { name: 'Continue with your wallet' })
@@ -107,11 +101,11 @@ const statusOf = async (id: string, key: string) =>
 const ready = (page: WatchedPage) => page.locator('vidimus-verify button[aria-disabled=false]').first().waitFor()
 
 browserTest('a shop asks on its own page, and its server redeems the code that this page got, once', async openPage => {
-  const { page, ids, key, prefetches, heard, setWallet } = await openCheckout(openPage)
+  const { page, ids, key, prefetches, heard, wallet } = await openCheckout(openPage)
   const [id = ''] = ids
   await ready(page)
   await shoot(page, 'element')
-  await setWallet({ action: 'respond', ...(await answerOf(app, id, await holderOf(app), { origin: server.url.origin })) })
+  await wallet.respond(await answerOf(app, id, await holderOf(app), { origin: server.url.origin }))
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.getByText('Done. Thank you.').waitFor()
@@ -130,10 +124,10 @@ browserTest('a shop asks on its own page, and its server redeems the code that t
 })
 
 browserTest('after a refusal nothing is shared, the other way has the focus, and the next try counts', async openPage => {
-  const { page, ids, key, heard, setWallet } = await openCheckout(openPage)
+  const { page, ids, key, heard, wallet } = await openCheckout(openPage)
   const [id = ''] = ids
   await ready(page)
-  await setWallet({ action: 'decline' })
+  await wallet.decline()
   await ask(page).click()
   await page.getByText('Nothing was shared. Try again, or use another way.').waitFor()
   expect(await heard()).toEqual([{ name: 'cancelled', session: id }])
@@ -146,19 +140,16 @@ browserTest('after a refusal nothing is shared, the other way has the focus, and
     protocol: 'org-iso-mdoc',
     walletOrigin: 'https://evil.example',
   })
-  await setWallet({ action: 'respond', ...foreign })
+  await wallet.respond(foreign)
   await ask(page).click()
   await page.getByText('That did not work. Try again, or use another way.').waitFor()
   expect((await heard()).at(-1)).toEqual({ name: 'error', session: id, reason: 'refused' })
-  await setWallet({ action: 'respond', protocol: 'openid4vp-v1-unsigned', data: { error: 'access_denied' } })
+  await wallet.respond({ protocol: 'openid4vp-v1-unsigned', data: { error: 'access_denied' } })
   await ask(page).click()
   await page.getByText('Nothing was shared.').waitFor()
   expect((await heard()).at(-1)).toEqual({ name: 'cancelled', session: id, wallet_error: 'access_denied' })
   expect(await statusOf(id, key)).toBe('pending')
-  await setWallet({
-    action: 'respond',
-    ...(await answerOf(app, id, await holderOf(app, 'minor'), { origin: server.url.origin })),
-  })
+  await wallet.respond(await answerOf(app, id, await holderOf(app, 'minor'), { origin: server.url.origin }))
   await ask(page).click()
   await page.getByText('This proof was not accepted.').waitFor()
   expect((await heard()).at(-1)).toMatchObject({
@@ -173,20 +164,20 @@ browserTest('after a refusal nothing is shared, the other way has the focus, and
 browserTest(
   'an element that is removed, changed or without a session is silent, and asks for each session once',
   async openPage => {
-    const { page, ids, key, prefetches, heard, setWallet } = await openCheckout(openPage, { count: 2 })
+    const { page, ids, key, prefetches, heard, wallet } = await openCheckout(openPage, { count: 2 })
     const [first = '', second = ''] = ids
     await until(async () => prefetches().length === 2)
-    await setWallet({ action: 'wait' })
+    await wallet.wait()
     await ready(page)
     await ask(page).first().click()
-    await page.getByText('Confirm in your wallet.').waitFor()
+    await page.getByText('Waiting for your wallet').waitFor()
     // The second click does nothing; the removed element closes the dialog, so that the other can open its own.
     await ask(page).first().click({ force: true })
     const change = (act: (elements: HTMLElement[]) => void) =>
       page.evaluate(`(${act})([...document.querySelectorAll('vidimus-verify')])`)
     await change(([one]) => one?.remove())
     await ask(page).click()
-    await page.getByText('Confirm in your wallet.').waitFor()
+    await page.getByText('Waiting for your wallet').waitFor()
     // Moved, set to the session of the first, to none, and to a service that is not there.
     await change(([one]) => one && document.body.append(one))
     await page.evaluate(id => document.querySelector('vidimus-verify')?.setAttribute('session', id), first)
@@ -231,9 +222,9 @@ browserTest('a page that is not listed links to the hosted page, in German, and 
 })
 
 browserTest('an open dialog is closed when the session is answered on another device', async openPage => {
-  const { page, ids, sessions, heard, setWallet } = await openCheckout(openPage)
+  const { page, ids, sessions, heard, wallet } = await openCheckout(openPage)
   await ready(page)
-  await setWallet({ action: 'wait' })
+  await wallet.wait()
   await ask(page).click()
   await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
   await page.getByText('Done. Thank you.').waitFor()
@@ -244,7 +235,28 @@ browserTest('an open dialog is closed when the session is answered on another de
   expect(complaintsOf(page)).toEqual([])
 })
 
-const GZIP_BYTES_MAX = 3000
+browserTest('in a test the sandbox wallet stands for the browser, and takes the origin of the shop from it', async openPage => {
+  const { page, ids, heard } = await openCheckout(openPage, { hasSandbox: true })
+  const open = () => page.getByRole('button', { name: 'Answer with the sandbox wallet' }).click()
+  await ready(page)
+  await page.getByRole('button', { name: 'Answer with the sandbox wallet' }).waitFor()
+  await shoot(page, 'element-sandbox')
+  const [declined] = await Promise.all([page.waitForEvent('popup'), open()])
+  await declined.getByText(server.url.origin).first().waitFor()
+  await declined.getByRole('button', { name: 'Do not share' }).click()
+  await page.getByText('Nothing was shared. Try again, or use another way.').waitFor()
+  const [popup] = await Promise.all([page.waitForEvent('popup'), open()])
+  await popup.getByRole('button', { name: 'Share', exact: true }).click()
+  await page.getByText('Done. Thank you.').waitFor()
+  expect((await heard()).map(({ name, status }) => [name, status])).toEqual([
+    ['cancelled', undefined],
+    ['answered', 'completed'],
+  ])
+  expect((await heard()).at(-1)?.session).toBe(ids[0])
+  expect(complaintsOf(page)).toEqual([])
+})
+
+const GZIP_BYTES_MAX = 3 * 1024
 
 test('verify.js is small, is fetched by any page, and again only when it has changed', async () => {
   const first = await app.call('GET', '/verify.js')

@@ -1,6 +1,7 @@
 // <vidimus-verify session="vs_…">: asks the customer's wallet on a page of the shop. It falls back to a link to the hosted
 // page, which has the QR code. Nothing inline and no HTML from text: it works under any policy that loads this script.
-import { ask, canAsk, type Prepared, prefetch, Refused, send } from '../shared/digital.ts'
+import type { askSandbox } from '../shared/ask-sandbox.ts'
+import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Refused, send } from '../shared/digital.ts'
 import { WORDS } from './words.ts'
 
 const PREPARE_MS = 5000
@@ -13,7 +14,7 @@ button,a,p{display:block;box-sizing:border-box;width:100%;margin:0;padding:13px;
 .main:hover{filter:brightness(1.1)}
 .quiet{background:none;color:inherit;text-decoration:underline}
 button{cursor:pointer}[aria-disabled=true]{opacity:.6;cursor:default}
-:focus-visible{outline:3px solid var(--vidimus-focus,currentColor);outline-offset:2px}
+:focus-visible{outline:3px solid;outline-offset:2px}
 p:empty{padding:0}`
 
 const sheet = new CSSStyleSheet()
@@ -24,6 +25,9 @@ const HOME = new URL(import.meta.url.includes('/assets/') ? '..' : '.', import.m
 
 type State = 'idle' | 'preparing' | 'ready' | 'asking' | 'checking' | 'cancelled' | 'error' | 'completed' | 'failed' | 'expired'
 type Ended = { status: 'completed' | 'failed' | 'expired'; response_code?: string; redirect_uri?: string }
+
+const BUSY: readonly State[] = ['preparing', 'asking', 'checking']
+const OVER: readonly State[] = ['idle', 'completed', 'failed', 'expired']
 
 /** One request for all elements of a session, and none more when an element is moved. */
 const preparing = new Map<string, Promise<Prepared | undefined>>()
@@ -38,9 +42,12 @@ async function prepare(base: string, session: string): Promise<Prepared | undefi
 }
 
 class VidimusVerify extends HTMLElement {
-  static observedAttributes = ['session', 'base', 'lang']
+  static observedAttributes = ['session', 'base', 'sandbox', 'lang']
+  /** Set by /verify-sandbox.js. */
+  static askSandbox: typeof askSandbox | undefined
 
   #ask = made('button', 'button')
+  #sandbox = made('button', 'sandbox')
   #link = made('a', 'link')
   #status = made('p', 'status')
   #state: State = 'idle'
@@ -54,13 +61,19 @@ class VidimusVerify extends HTMLElement {
     super()
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [sheet]
-    root.append(this.#ask, this.#link, this.#status)
+    root.append(this.#ask, this.#sandbox, this.#link, this.#status)
     this.#status.role = 'status'
     this.#status.tabIndex = -1
     this.#ask.className = 'main'
+    this.#sandbox.className = 'quiet'
     this.#link.target = '_blank'
     this.#link.rel = 'noopener'
-    this.#ask.onclick = () => this.#answer()
+    this.#ask.onclick = () => this.#answer(signal => this.#prepared && ask(this.#prepared, signal))
+    // The popup opens in the click and fetches its requests then: this browser may have no wallet call.
+    this.#sandbox.onclick = () =>
+      this.#answer(signal =>
+        VidimusVerify.askSandbox?.(this.#base, this.#prepared ?? fetchRequests(this.#base, this.#session), signal),
+      )
     this.#link.onclick = () => this.#follow()
   }
 
@@ -79,7 +92,7 @@ class VidimusVerify extends HTMLElement {
   }
 
   get #session() {
-    return this.getAttribute('session') ?? ''
+    return this.getAttribute('session') || ''
   }
 
   get #base() {
@@ -105,6 +118,7 @@ class VidimusVerify extends HTMLElement {
   async #prepare() {
     const { signal } = this.#run
     this.#show('preparing')
+    if (this.hasAttribute('sandbox')) import(`${HOME}verify-sandbox.js`).then(() => this.#show(this.#state))
     const prepared = await prepare(this.#base, this.#session)
     if (signal.aborted) return
     this.#prepared = prepared
@@ -114,14 +128,14 @@ class VidimusVerify extends HTMLElement {
     signal.addEventListener('abort', () => clearTimeout(timer))
   }
 
-  async #answer() {
+  async #answer(ask: (signal: AbortSignal) => Promise<DcAnswer> | undefined) {
     const { signal } = this.#run
-    if (!this.#prepared || this.#isBusy) return
+    if (BUSY.includes(this.#state)) return
     this.#show('asking')
     this.#follow()
     try {
-      const answer = await ask(this.#prepared, signal)
-      if (signal.aborted) return
+      const answer = await ask(signal)
+      if (signal.aborted || !answer) return
       this.#show('checking')
       const { status, wallet_error, ...codes } = await send(this.#base, this.#session, answer)
       if (signal.aborted) return
@@ -156,7 +170,7 @@ class VidimusVerify extends HTMLElement {
         () => ({}),
       )
       // The answer of this page is told with its code.
-      if (!signal.aborted && this.#state !== 'checking' && /^(completed|failed|expired)$/.test(status)) this.#end({ status })
+      if (!signal.aborted && this.#state !== 'checking' && status && status !== 'pending') this.#end({ status })
       else await new Promise(done => setTimeout(done, POLL_MS))
     }
   }
@@ -174,21 +188,19 @@ class VidimusVerify extends HTMLElement {
     this.dispatchEvent(new CustomEvent(`vidimus-${name}`, init))
   }
 
-  get #isBusy() {
-    return /^(preparing|asking|checking)$/.test(this.#state)
-  }
-
   #show(state: State) {
     this.#state = state
     const lang = this.closest<HTMLElement>('[lang]')?.lang || navigator.language
     const words = WORDS[/^de\b/.test(lang) ? 'de' : 'en']
-    const isOver = /^(idle|completed|failed|expired)$/.test(state)
+    const isOver = OVER.includes(state)
     const canBeAsked = canAsk() && (state === 'preparing' || this.#prepared !== undefined)
     this.#ask.hidden = isOver || !canBeAsked
     this.#link.hidden = isOver
     this.#ask.textContent = words.ask
+    this.#sandbox.hidden = isOver || !this.hasAttribute('sandbox') || !VidimusVerify.askSandbox
+    this.#sandbox.textContent = words.sandbox
     this.#link.textContent = canBeAsked ? words.other : words.ask
-    this.#ask.ariaDisabled = String(this.#isBusy)
+    this.#ask.ariaDisabled = this.#sandbox.ariaDisabled = String(BUSY.includes(state))
     this.#link.className = canBeAsked ? 'quiet' : 'main'
     this.#link.href = `${this.#base}v/${encodeURIComponent(this.#session)}`
     this.#status.textContent = (words as Partial<Record<State, string>>)[state] ?? ''
