@@ -31,7 +31,9 @@ const TRIALS: Record<string, Trial> = {
   device: beside(async ({ program, tenantId }) => {
     const till = ['--tenant', tenantId, '--env', 'test', '--name', 'Till 1', '--templates', 'age_over_18']
     must((await program.text('device', 'register', ...till)).includes('VD-'), 'device register prints no pairing code')
-    await program.json('device', 'list', '--tenant', tenantId)
+    const { data } = await program.json<{ data: { id: string }[] }>('device', 'list', '--tenant', tenantId)
+    await program.json('device', 'set', data[0]!.id, '--name', 'Till 2')
+    await program.json('device', 'pair', data[0]!.id)
   }),
   origin: beside(async ({ program, tenantId }) => {
     const of = ['--tenant', tenantId, '--env', 'test']

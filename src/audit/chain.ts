@@ -20,6 +20,8 @@ export const AUDIT_ACTIONS = [
   'key.rolled',
   'device.registered',
   'device.enrolled',
+  'device.changed',
+  'device.code_renewed',
   'device.revoked',
   'template.saved',
   'template.deleted',
@@ -67,6 +69,7 @@ export const AUDIT_ACTIONS = [
   'verification.created',
   'verification.read',
   'verification.completed',
+  'verification.compared',
   'verification.failed',
   'verification.erased',
 ] as const

@@ -1,10 +1,13 @@
 import encodeQR from 'qr'
 import { ENVIRONMENTS } from '../access/scopes.ts'
+import type { Deps } from '../deps.ts'
+import { changeDevice } from '../devices/change.ts'
 import { findNameProblem } from '../devices/name-problem.ts'
+import { pairAgain } from '../devices/pair-again.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
 import { type DeviceRow, readDeviceOfAnyone, readDevices } from '../devices/read.ts'
-import { registerDevice } from '../devices/register.ts'
+import { type Registration, registerDevice } from '../devices/register.ts'
 import { revokeDevice } from '../devices/revoke.ts'
 import {
   NAME_CHARS_MAX,
@@ -14,12 +17,19 @@ import {
   TEMPLATES_MAX,
 } from '../devices/schema.ts'
 import { isoUtc } from '../time.ts'
-import { argument, defineCommand, listing } from './command.ts'
+import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { checked, ENV, kind, listOf, numberFrom, oneOf, optional, required, shortText, TENANT } from './flags.ts'
-import { ACTOR, CommandError, noteAssumedAddress } from './output.ts'
+import { ACTOR, CommandError, noteAssumedAddress, type Shell } from './output.ts'
 import { withDeps, withTenant } from './with-deps.ts'
 
 const { minimum: TTL_MIN, maximum: TTL_MAX } = PAIRING_TTL_SECONDS
+
+const PAIRING_TTL = optional(
+  numberFrom(TTL_MIN, TTL_MAX, 'SECONDS'),
+  `how long the pairing code works, from ${TTL_MIN} to ${TTL_MAX} seconds (${PAIRING_TTL_SECONDS_DEFAULT} by default)`,
+)
+
+const ID = argument('id', 'ID', 'the device id')
 
 const deviceName = checked(shortText('TEXT', NAME_CHARS_MAX), findNameProblem)
 
@@ -30,7 +40,7 @@ const templateKeys = checked(
 
 export const command = defineCommand(
   {
-    summary: 'register, list and revoke tills',
+    summary: 'register, change, pair and revoke tills',
     subcommands: {
       register: {
         flags: {
@@ -38,37 +48,44 @@ export const command = defineCommand(
           env: ENV,
           name: required(deviceName),
           templates: required(templateKeys),
-          'pairing-ttl': optional(
-            numberFrom(TTL_MIN, TTL_MAX, 'SECONDS'),
-            `how long the pairing code works, from ${TTL_MIN} to ${TTL_MAX} seconds (${PAIRING_TTL_SECONDS_DEFAULT} by default)`,
-          ),
+          'pairing-ttl': PAIRING_TTL,
         },
       },
       list: { flags: { tenant: TENANT, env: optional(oneOf(ENVIRONMENTS)) } },
-      revoke: { argument: argument('id', 'ID', 'the device id') },
+      set: {
+        argument: ID,
+        flags: { name: optional(deviceName), templates: optional(templateKeys) },
+      },
+      pair: { argument: ID, flags: { 'pairing-ttl': PAIRING_TTL } },
+      revoke: { argument: ID },
     },
     about: `A device is a till or tablet with tokens of its own: it may create verifications with these
 templates only, and sees only its own. The pairing code is printed once, with a QR code that opens
-the till's page. Revoking stops everything the device holds, at once.`,
+the till's page. A new name or new templates count from the next request of the device on. A new
+pairing code stops what the device holds, until the code is used. Revoking stops it for good.`,
     example: 'vidimus device register --tenant ten_… --env live --name "Till 1" --templates age_over_18',
   },
   {
     register: ({ tenant: tenantId, env: environment, name, templates, pairingTtl }, shell) =>
       withTenant(shell, tenantId, async deps => {
         const wanted = { name, allowed_templates: templates, pairing_ttl_seconds: pairingTtl }
-        const { device, pairingCode } = await registerDevice(deps, { tenantId, environment }, wanted, ACTOR)
-        noteAssumedAddress(shell, deps.config)
-        const link = pairingLink(deps.config.publicUrl, pairingCode)
+        return showCode(shell, deps.config, await registerDevice(deps, { tenantId, environment }, wanted, ACTOR))
+      }),
+
+    set: ({ id, name, templates }, shell) =>
+      withDevice(shell, id, async (deps, known) => {
+        if (name === undefined && templates === undefined) throw new CommandError('give --name, --templates or both')
+        const device = await changeDevice(deps, known, known.id, { name, allowed_templates: templates }, ACTOR)
         return {
-          json: { device: withEnvironment(device), pairing_code: pairingCode, pairing_url: link },
-          text: `${pairingCode}
-
-${encodeQR(link, 'ascii', { ecc: 'low', border: 2 })}
-
-Scan it with the till, or open ${link}
-This is the only time the code of ${device.id} is shown. It works once, until ${isoUtc(device.pairingExpiresAt)}.`,
+          json: withEnvironment(device),
+          text: `Device ${device.id} is called ${device.name} and may use ${device.allowedTemplates.join(', ')}.`,
         }
       }),
+
+    pair: ({ id, pairingTtl }, shell) =>
+      withDevice(shell, id, async (deps, known) =>
+        showCode(shell, deps.config, await pairAgain(deps, known, known.id, { pairing_ttl_seconds: pairingTtl }, ACTOR)),
+      ),
 
     async list({ tenant: tenantId, env }, shell) {
       const data = await withTenant(shell, tenantId, async deps => {
@@ -88,15 +105,33 @@ This is the only time the code of ${device.id} is shown. It works once, until ${
       })
     },
 
-    async revoke({ id }, shell) {
-      const device = await withDeps(shell, async deps => {
-        const known = await readDeviceOfAnyone(deps, id)
-        if (!known) throw new CommandError(`there is no device ${id}; "vidimus device list --tenant ID" shows a tenant's devices`)
-        return await revokeDevice(deps, known, known.id, ACTOR)
-      })
-      return { json: withEnvironment(device), text: `Device ${device.id} (${device.name}) is revoked.` }
-    },
+    revoke: ({ id }, shell) =>
+      withDevice(shell, id, async (deps, known) => {
+        const device = await revokeDevice(deps, known, known.id, ACTOR)
+        return { json: withEnvironment(device), text: `Device ${device.id} (${device.name}) is revoked.` }
+      }),
   },
 )
+
+const withDevice = (shell: Shell, id: string, act: (deps: Deps, device: DeviceRow) => Promise<Answer>): Promise<Answer> =>
+  withDeps(shell, async deps => {
+    const known = await readDeviceOfAnyone(deps, id)
+    if (!known) throw new CommandError(`there is no device ${id}; "vidimus device list --tenant ID" shows a tenant's devices`)
+    return await act(deps, known)
+  })
+
+function showCode(shell: Shell, config: Deps['config'], { device, pairingCode }: Registration): Answer {
+  noteAssumedAddress(shell, config)
+  const link = pairingLink(config.publicUrl, pairingCode)
+  return {
+    json: { device: withEnvironment(device), pairing_code: pairingCode, pairing_url: link },
+    text: `${pairingCode}
+
+${encodeQR(link, 'ascii', { ecc: 'low', border: 2 })}
+
+Scan it with the till, or open ${link}
+This is the only time the code of ${device.id} is shown. It works once, until ${isoUtc(device.pairingExpiresAt)}.`,
+  }
+}
 
 const withEnvironment = (device: DeviceRow) => ({ ...presentDevice(device), environment: device.environment })

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { peopleRoutes } from '../people/routes.ts'
 import type { Creations } from '../verifications/create.ts'
 import type { Deps } from './deps.ts'
+import { deviceRoutes } from './device-routes.ts'
 import { goLiveRoutes } from './go-live-routes.ts'
 import { installationRoutes } from './installation-routes.ts'
 import { shopRoutes } from './shop-routes.ts'
@@ -18,6 +19,7 @@ export const dashboardRoutes = (deps: Deps, creations: Creations) =>
     .use(signingRoutes(deps))
     .use(trustRoutes(deps))
     .use(tenantRoutes(deps, creations))
+    .use(deviceRoutes(deps))
     .use(webhookRoutes(deps))
     .use(shopRoutes(deps))
     .use(goLiveRoutes(deps))

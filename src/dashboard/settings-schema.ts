@@ -49,6 +49,7 @@ export const PairableDevice = Exactly({
   /** For a QR code: opens the till's page with the code filled in. */
   pairing_url: Type.String(),
 })
+export type PairableDevice = typeof PairableDevice.static
 
 /** One credential of a query, with the names of merged claims. */
 const Asked = Exactly({

@@ -1,10 +1,4 @@
 import { Elysia } from 'elysia'
-import { pairingLink } from '../devices/pairing-code.ts'
-import { presentDevice } from '../devices/present.ts'
-import { readDevices } from '../devices/read.ts'
-import { registerDevice } from '../devices/register.ts'
-import { revokeDevice } from '../devices/revoke.ts'
-import { Device, DeviceList, RegisterDevice } from '../devices/schema.ts'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { Environmental, Nothing } from '../http/wire.ts'
@@ -29,7 +23,6 @@ import {
   CreateKey,
   MintedKey,
   OldTemplatePath,
-  PairableDevice,
   RollKey,
   SaveTemplate,
   Template,
@@ -38,7 +31,7 @@ import {
   TemplatePath,
 } from './settings-schema.ts'
 import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTemplate } from './templates.ts'
-import { CHANGED, FRESH, FRESH_IF_LIVE, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
+import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { changeOwnTenant } from './tenants.ts'
 import {
   Overview,
@@ -124,27 +117,6 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       '/keys/:id',
       ({ visit, tenant, params }) => revokeTenantKey(deps, { tenantId: tenant.id, id: params.id }, actorOf(visit.user)),
       { ...TENANT_ITEM, ...FRESH, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
-    )
-    .get('/devices', async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }), {
-      ...TENANT,
-      query: Environmental,
-      response: { 200: DeviceList, ...READ },
-    })
-    .post(
-      '/devices',
-      async ({ visit, tenant, query, body, status }) => {
-        const owner = { tenantId: tenant.id, ...query }
-        const { device, pairingCode } = await registerDevice(deps, owner, body, actorOf(visit.user))
-        const pairing_url = pairingLink(deps.config.publicUrl, pairingCode)
-        return status(201, { device: presentDevice(device), pairing_code: pairingCode, pairing_url })
-      },
-      { ...TENANT, ...FRESH_IF_LIVE, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
-    )
-    .delete(
-      '/devices/:id',
-      async ({ visit, tenant, params, query }) =>
-        presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
-      { ...TENANT_ITEM, ...FRESH_IF_LIVE, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
     )
     .get('/templates', ({ tenant }) => readTenantTemplates(deps, tenant.id), {
       ...TENANT,

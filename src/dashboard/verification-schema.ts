@@ -143,6 +143,8 @@ export const Moment = Type.Union([
   Exactly({ at: Timestamp, event: Type.Literal('redeemed') }),
   /** Somebody looked at what the holder presented. */
   Exactly({ at: Timestamp, event: Type.Literal('claims_read'), ...ACTOR }),
+  /** The person at a till compared the photo with the customer. */
+  Exactly({ at: Timestamp, event: Type.Literal('photo_compared'), ...ACTOR, same_person: Type.Boolean() }),
 ])
 export type Moment = typeof Moment.static
 

@@ -109,6 +109,8 @@ function momentOf(recorded: RecordedEvent): Moment {
       return { at, event: recorded.event, ...recorded.details } as Moment
     case 'claims_read':
       return { at, event: recorded.event, actor: recorded.details.actor }
+    case 'photo_compared':
+      return { at, event: recorded.event, ...recorded.details }
     case 'response_posted': {
       const { status, error, findings, ...channel } = recorded.details
       const credentials = findings.map(({ credential, checks, trust }) => ({

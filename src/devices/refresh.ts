@@ -63,7 +63,8 @@ async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: numb
   const pair = await findReplay(deps, tx, presented, at)
   if (pair) return { pair, replayed: true }
   const token = await findToken(tx, presented)
-  if (!token || token.spentAt === null) return undefined
+  // A revoked one belongs to an earlier pairing: it must not end the present one.
+  if (!token || token.spentAt === null || token.revokedAt !== null) return undefined
   const reusedOf = await revokeIn(deps, tx, token, { at, actor: 'system', reason: 'refresh_reuse' })
   if (!reusedOf) return undefined
   await markTokenUsed(tx, token, at)

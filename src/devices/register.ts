@@ -14,7 +14,7 @@ const LIVE_CODES_PER_TENANT_MAX = 50
 const LIVE_CODES_MAX = 1000
 
 /** The code is shown once: only its HMAC is stored. */
-type Registration = { device: DeviceRow; pairingCode: string }
+export type Registration = { device: DeviceRow; pairingCode: string }
 
 export async function registerDevice(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
@@ -56,7 +56,7 @@ export async function registerDevice(
   return { device, pairingCode }
 }
 
-async function refuseTooManyCodes(tx: Db, tenantId: string, now: number): Promise<void> {
+export async function refuseTooManyCodes(tx: Db, tenantId: string, now: number): Promise<void> {
   const own = await liveCodes(tx, now, tenantId)
   const all = await liveCodes(tx, now)
   const full = own.count >= LIVE_CODES_PER_TENANT_MAX ? own : all.count >= LIVE_CODES_MAX ? all : undefined

@@ -2,18 +2,22 @@ import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
+import { changeDevice } from './change.ts'
 import type { Deps } from './deps.ts'
 import { enrollDevice } from './enroll.ts'
+import { pairAgain } from './pair-again.ts'
 import { presentDevice } from './present.ts'
 import { readDevices } from './read.ts'
 import { refreshDevice } from './refresh.ts'
 import { registerDevice } from './register.ts'
 import { revokeDevice } from './revoke.ts'
 import {
+  ChangeDevice,
   Device,
   DeviceId,
   DeviceList,
   EnrollDevice,
+  PairDevice,
   RefreshDevice,
   RegisterDevice,
   RegisteredDevice,
@@ -46,6 +50,39 @@ export const deviceRoutes = (deps: Deps) =>
       response: { 200: DeviceList, ...errorResponses(401, 403, 429, 500) },
       detail: { operationId: 'listDevices', summary: 'List devices, newest first' },
     })
+    .patch(
+      '/devices/:id',
+      async ({ caller, params, body }) => presentDevice(await changeDevice(deps, caller, params.id, body, caller.name)),
+      {
+        need: { scope: 'devices:manage', body: 'json' },
+        params: DeviceId,
+        body: ChangeDevice,
+        response: { 200: Device, ...errorResponses(400, 401, 403, 404, 409, 413, 429, 500) },
+        detail: {
+          operationId: 'changeDevice',
+          summary: 'Change the name or the templates of a device',
+          description: 'It stays paired, and works with the new templates from its next request on.',
+        },
+      },
+    )
+    .post(
+      '/devices/:id/pairing',
+      async ({ caller, params, body, status }) => {
+        const { device, pairingCode } = await pairAgain(deps, caller, params.id, body ?? {}, caller.name)
+        return status(201, { device: presentDevice(device), pairing_code: pairingCode })
+      },
+      {
+        need: { scope: 'devices:manage', body: 'optional' },
+        params: DeviceId,
+        body: PairDevice,
+        response: { 201: RegisteredDevice, ...errorResponses(400, 401, 403, 404, 409, 413, 429, 500) },
+        detail: {
+          operationId: 'pairDevice',
+          summary: 'Get a new pairing code for a device',
+          description: 'The device is pending until the code is used: what it held before stops working at once.',
+        },
+      },
+    )
     .delete(
       '/devices/:id',
       async ({ caller, params }) => presentDevice(await revokeDevice(deps, caller, params.id, caller.name)),

@@ -34,22 +34,22 @@ export const Device = Type.Object(
 )
 export type Device = typeof Device.static
 
+const AllowedTemplates = Type.Array(TemplateKey, {
+  minItems: 1,
+  maxItems: TEMPLATES_MAX,
+  description: 'A template may be named before it exists.',
+})
+
+const PairingTtl = Type.Optional(
+  Type.Integer({
+    ...PAIRING_TTL_SECONDS,
+    documented: { default: PAIRING_TTL_SECONDS_DEFAULT },
+    description: 'How long the pairing code works.',
+  }),
+)
+
 export const RegisterDevice = Type.Object(
-  {
-    name: Name,
-    allowed_templates: Type.Array(TemplateKey, {
-      minItems: 1,
-      maxItems: TEMPLATES_MAX,
-      description: 'A template may be named before it exists.',
-    }),
-    pairing_ttl_seconds: Type.Optional(
-      Type.Integer({
-        ...PAIRING_TTL_SECONDS,
-        documented: { default: PAIRING_TTL_SECONDS_DEFAULT },
-        description: 'How long the pairing code works.',
-      }),
-    ),
-  },
+  { name: Name, allowed_templates: AllowedTemplates, pairing_ttl_seconds: PairingTtl },
   {
     additionalProperties: false,
     $id: 'RegisterDevice',
@@ -57,6 +57,23 @@ export const RegisterDevice = Type.Object(
   },
 )
 export type RegisterDevice = typeof RegisterDevice.static
+
+export const ChangeDevice = Type.Object(
+  { name: Type.Optional(Name), allowed_templates: Type.Optional(AllowedTemplates) },
+  {
+    additionalProperties: false,
+    $id: 'ChangeDevice',
+    minProperties: 1,
+    examples: [{ name: 'Till at the door', allowed_templates: ['age_over_18', 'age_over_21'] }],
+  },
+)
+export type ChangeDevice = typeof ChangeDevice.static
+
+export const PairDevice = Type.Object(
+  { pairing_ttl_seconds: PairingTtl },
+  { additionalProperties: false, $id: 'PairDevice', description: 'The body may be left out.' },
+)
+export type PairDevice = typeof PairDevice.static
 
 export const RegisteredDevice = Type.Object(
   {

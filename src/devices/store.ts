@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, min, ne, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, max, min, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { devices, deviceTokens, tenants } from '../db/schema.ts'
 import { locked, prepared } from '../db/statements.ts'
@@ -110,6 +110,32 @@ export async function seeDevice(
   return row
 }
 
+/** Changes the fields that are given. */
+export async function updateDevice(
+  tx: Db,
+  { deviceId, tenantId }: DeviceKey,
+  changes: Partial<Pick<DeviceRow, 'name' | 'allowedTemplates'>>,
+): Promise<DeviceRow> {
+  const [row] = await tx
+    .update(devices)
+    .set(changes)
+    .where(and(eq(devices.id, deviceId), eq(devices.tenantId, tenantId)))
+    .returning()
+  if (!row) throw new Error('a locked device is missing')
+  return row
+}
+
+/** It waits for its code again. */
+export async function markPending(tx: Db, { deviceId, tenantId }: DeviceKey, pairingExpiresAt: number): Promise<DeviceRow> {
+  const [row] = await tx
+    .update(devices)
+    .set({ status: 'pending', pairingExpiresAt })
+    .where(and(eq(devices.id, deviceId), eq(devices.tenantId, tenantId)))
+    .returning()
+  if (!row) throw new Error('a locked device is missing')
+  return row
+}
+
 /** Undefined when it is unknown or was revoked before. */
 export async function markDeviceRevoked(tx: Db, { deviceId, tenantId }: DeviceKey, at: number): Promise<DeviceRow | undefined> {
   const [row] = await tx
@@ -170,6 +196,15 @@ type NewToken = Omit<TokenRow, 'spentAt' | 'usedAt' | 'revokedAt' | 'replaySeale
 
 export async function insertToken(tx: Db, row: NewToken): Promise<void> {
   await insertTokenRow(tx).execute(row)
+}
+
+/** 0 when it holds no token any more. */
+export async function findNewestGeneration(tx: Db, { deviceId, tenantId }: DeviceKey): Promise<number> {
+  const [row] = await tx
+    .select({ newest: max(deviceTokens.generation) })
+    .from(deviceTokens)
+    .where(and(eq(deviceTokens.deviceId, deviceId), eq(deviceTokens.tenantId, tenantId)))
+  return row?.newest ?? 0
 }
 
 type Spendable = { hash: string; kind: 'pairing' | 'refresh' }

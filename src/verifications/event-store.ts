@@ -50,7 +50,11 @@ const isEvent = ({ id, tenantId }: SessionKey, event: string) =>
   and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId), eq(verificationEvents.event, event))
 
 /** Of a kind that a session has one of. */
-export async function findEvent(db: Db, session: SessionKey, event: 'response_posted'): Promise<EventRow | undefined> {
+export async function findEvent(
+  db: Db,
+  session: SessionKey,
+  event: 'response_posted' | 'photo_compared',
+): Promise<EventRow | undefined> {
   const [row] = await db.select().from(verificationEvents).where(isEvent(session, event))
   return row
 }

@@ -4,6 +4,7 @@ import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
 import { cancelVerification } from './cancel.ts'
+import { recordComparison } from './compare.ts'
 import { type Creations, createVerification } from './create.ts'
 import type { Deps } from './deps.ts'
 import { eraseVerification } from './erase.ts'
@@ -12,6 +13,8 @@ import { readList, readOne, readStatus } from './read.ts'
 import { redeemResponseCode } from './redeem.ts'
 import {
   CancelVerification,
+  CompareFaces,
+  Comparison,
   CreateVerification,
   ErasureResult,
   ListQuery,
@@ -89,6 +92,23 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
           summary: 'Cancel a pending session',
           description:
             'It becomes failed with the error `cancelled`. Cancelling it again changes nothing and gives the same answer.',
+        },
+      },
+    )
+    .post(
+      '/verifications/:id/comparison',
+      ({ caller, params, body }) => recordComparison(deps, caller, params.id, body.same_person),
+      {
+        need: { scope: 'verifications:create', body: 'json' },
+        params: VerificationId,
+        body: CompareFaces,
+        response: { 200: Comparison, ...errorResponses(400, 401, 403, 404, 409, 413, 429, 500) },
+        detail: {
+          operationId: 'recordComparison',
+          summary: 'Record whether the customer is the person on the photo',
+          description:
+            'For the device that created the session, once it is completed. The answer is on the timeline and on the audit ' +
+            'chain; the Verification stays as it is. The first answer stays: the same one again changes nothing.',
         },
       },
     )

@@ -276,4 +276,15 @@ export const CancelVerification = Type.Object(
   { additionalProperties: false, $id: 'CancelVerification', description: 'Nothing: the body may be left out.' },
 )
 
+export const CompareFaces = Type.Object(
+  { same_person: Type.Boolean({ description: 'Whether the customer is the person on the photo of the document.' }) },
+  { additionalProperties: false, $id: 'CompareFaces', examples: [{ same_person: true }] },
+)
+
+export const Comparison = Type.Object(
+  { id: Type.String(), same_person: Type.Boolean() },
+  { additionalProperties: false, $id: 'Comparison' },
+)
+export type Comparison = typeof Comparison.static
+
 export const VerificationId = Type.Object({ id: Type.String({ minLength: 1 }) })

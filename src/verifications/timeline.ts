@@ -4,7 +4,7 @@ import { describeFailure } from '../log.ts'
 import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
-import { countEvents, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
+import { countEvents, type EventRow, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
 import { type KeyedSession, lockSession, type SessionKey, type VerificationRow } from './store.ts'
 
 /** The anchor of a credential, and the list that named it; `issued_at` is that of the list. */
@@ -28,6 +28,8 @@ export type SessionEvents = {
   dc_error: { protocol: string; code: string }
   /** Somebody read what the holder presented. */
   claims_read: { actor: string }
+  /** The person at a till compared the photo with the customer. */
+  photo_compared: { actor: string; same_person: boolean }
 }
 /** How an answer came that no wallet posted itself. */
 export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
@@ -83,9 +85,17 @@ export async function readTrust(
 ): Promise<TrustedBy[]> {
   const row = await findEvent(tx, session, 'response_posted')
   if (!row) return []
-  const place = eventPlace(session, row.salt, await sessionKeys.of(tx, session))
-  const { findings }: SessionEvents['response_posted'] = JSON.parse(sealer.open(place, row.sealed))
-  return trustOf(findings)
+  return trustOf((await openEvent<'response_posted'>({ sealer, sessionKeys }, tx, session, row)).findings)
+}
+
+/** The details of one moment. */
+export async function openEvent<Event extends SessionEvent>(
+  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  tx: Db,
+  session: KeyedSession,
+  { salt, sealed }: EventRow,
+): Promise<SessionEvents[Event]> {
+  return JSON.parse(sealer.open(eventPlace(session, salt, await sessionKeys.of(tx, session)), sealed))
 }
 
 export const trustOf = (findings: SessionEvents['response_posted']['findings']): TrustedBy[] =>

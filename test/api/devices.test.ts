@@ -205,3 +205,72 @@ describe('DELETE /v1/devices/{id}', () => {
     expect((await deviceOf(app, tenant.liveKey, live.device.id)).status).toBe('pending')
   })
 })
+
+describe('PATCH /v1/devices/{id}', () => {
+  const change = (id: string, body: object, key = tenant.key) =>
+    app.call<Device & ErrorBody>('PATCH', `/v1/devices/${id}`, { key, body })
+
+  test('a paired device gets a new name and new templates, and stays paired', async () => {
+    const { device, access_token } = await pair(app, tenant.key)
+    const create = async (template: string) =>
+      outcome(await app.call('POST', '/v1/verifications', { key: access_token, body: { template } }))
+    expect(await create('age_over_21')).toBe('403 insufficient_scope')
+    const { status, body } = await change(device.id, { name: 'Till at the door', allowed_templates: ['age_over_21'] })
+    expect([status, body.name, body.allowed_templates, body.status]).toEqual([200, 'Till at the door', ['age_over_21'], 'active'])
+    expect([await create('age_over_21'), await create('age_over_18')]).toEqual(['201', '403 insufficient_scope'])
+    expect((await change(device.id.toUpperCase(), { name: 'Till 7' })).body).toMatchObject({
+      name: 'Till 7',
+      allowed_templates: ['age_over_21'],
+    })
+    await linkEntries(app.deps)
+    expect(
+      rowsOf<{ actor: string }>(
+        app.dir,
+        "SELECT actor FROM audit_records WHERE action = 'device.changed' AND subject = ?",
+        app.deps.audit.subjectOf(device.id),
+      ),
+    ).toEqual(Array(2).fill({ actor: tenant.key.slice(0, 12) }))
+  })
+
+  test('a bad name, no template, no change and a revoked device are refused', async () => {
+    const { device } = await register(app, tenant.key)
+    for (const body of [{ name: ' ' }, { name: 'x'.repeat(65) }, { allowed_templates: [] }, {}, { status: 'active' }])
+      expect(outcome(await change(device.id, body))).toBe('400 invalid_request')
+    expect(await deviceOf(app, tenant.key, device.id)).toEqual(device)
+    await revoke(device.id)
+    expect(outcome(await change(device.id, { name: 'x' }))).toBe('409 device_revoked')
+  })
+})
+
+describe('POST /v1/devices/{id}/pairing', () => {
+  const pairAgain = (id: string, body?: object) =>
+    app.call<Registered & ErrorBody>('POST', `/v1/devices/${id}/pairing`, { key: tenant.key, body })
+
+  test('a new code stops what the device holds, pairs it once, and the device keeps its id and name', async () => {
+    const first = await pair(app, tenant.key, { name: 'Till at the door' })
+    const rotated = await refresh(app, first.refresh_token)
+    const { status, body } = await pairAgain(first.device.id)
+    expect([status, body.device.status, body.device.name]).toEqual([201, 'pending', 'Till at the door'])
+    expect(outcome(await app.call('GET', '/v1/usage', { key: rotated.body.access_token }))).toBe('401 invalid_api_key')
+    expect(outcome(await refresh(app, rotated.body.refresh_token))).toBe('400 invalid_refresh_token')
+    const second = await enroll(app, body.pairing_code)
+    expect([second.status, second.body.device.id]).toEqual([200, first.device.id])
+    expect(outcome(await enroll(app, body.pairing_code))).toBe('400 invalid_pairing_code')
+    // A token of the earlier pairing, presented once more, must not revoke the new one.
+    expect(outcome(await refresh(app, first.refresh_token))).toBe('400 invalid_refresh_token')
+    const third = await refresh(app, second.body.refresh_token)
+    expect(outcome(await app.call('GET', '/v1/usage', { key: third.body.access_token }))).toBe('200')
+  })
+
+  test('a new code replaces one that nobody used or that has lapsed, and a revoked device gets none', async () => {
+    const { device, pairing_code } = await register(app, tenant.key)
+    const { body } = await pairAgain(device.id, { pairing_ttl_seconds: 60 })
+    expect(outcome(await enroll(app, pairing_code))).toBe('400 invalid_pairing_code')
+    app.clock.advance(60_000)
+    expect(outcome(await enroll(app, body.pairing_code))).toBe('400 invalid_pairing_code')
+    const again = await pairAgain(device.id)
+    expect(outcome(await enroll(app, again.body.pairing_code))).toBe('200')
+    await revoke(device.id)
+    expect(outcome(await pairAgain(device.id))).toBe('409 device_revoked')
+  })
+})

@@ -458,6 +458,8 @@ describe('a call that reads or changes an installation does not create one', () 
     'key roll key_x',
     'device register --tenant ten_x --env test --name Till --templates age_over_18',
     'device list --tenant ten_x',
+    'device set dev_x --name Till',
+    'device pair dev_x',
     'device revoke dev_x',
     'webhook-secret show --tenant ten_x',
     'deliveries list --tenant ten_x',

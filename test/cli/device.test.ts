@@ -132,3 +132,15 @@ test('a pairing code of device register works at once, and not after device revo
   expect(outcome(await post('/v1/devices/enroll', { pairing_code: bad.pairing_code }))).toBe('400 invalid_pairing_code')
   expect(outcome(await post('/v1/devices/enroll', { pairing_code: good.pairing_code }))).toBe('200')
 })
+
+test('device set changes name and templates, and device pair prints a new code for the same device', async () => {
+  const { device, pairing_code } = await register()
+  const changed = await vidimusJson<Device>(dir, 'device', 'set', device.id, '--name', 'Till 9', '--templates', 'age_over_21')
+  expect(changed).toMatchObject({ id: device.id, name: 'Till 9', allowed_templates: ['age_over_21'] })
+  expect((await vidimus(dir, ['device', 'set', device.id])).stderr).toContain('give --name, --templates or both')
+  const again = await vidimusJson<Registered>(dir, 'device', 'pair', device.id, '--pairing-ttl', '60')
+  expect(again.pairing_url).toEndWith(`/till#pair=${again.pairing_code}`)
+  expect(outcome(await post('/v1/devices/enroll', { pairing_code }))).toBe('400 invalid_pairing_code')
+  expect(outcome(await post('/v1/devices/enroll', { pairing_code: again.pairing_code }))).toBe('200')
+  expect((await vidimus(dir, ['device', 'pair', 'x'])).stderr).toContain('there is no device x')
+})

@@ -91,6 +91,8 @@ describe('a change leaves a record with the name of who made it', () => {
           return answer
         },
       ],
+      ['device.changed', 'olivia', () => boss.put(`${at}/devices/${deviceId}?environment=live`, { name: 'Till 2' })],
+      ['device.code_renewed', 'olivia', () => boss.post(`${at}/devices/${deviceId}/pairing?environment=live`, {})],
       ['device.revoked', 'olivia', () => boss.delete(`${at}/devices/${deviceId}?environment=live`)],
       ['template.saved', 'olivia', () => boss.put(`${at}/templates/membership`, { title: 'Member', query: QUERY })],
       ['template.deleted', 'olivia', () => boss.delete(`${at}/templates/membership`)],

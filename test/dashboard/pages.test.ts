@@ -281,6 +281,11 @@ test('devices are registered with a code and a link for its QR code, and the cod
   expect(paired.status).toBe(200)
   const list = await here.boss.get<{ data: { id: string; status: string }[] }>(`${here.at}/devices?environment=live`)
   expect(list.body.data).toMatchObject([{ id: made.body.device.id, status: 'active' }])
+  const at = `${here.at}/devices/${made.body.device.id}`
+  const changed = await here.boss.put<{ name: string }>(`${at}?environment=live`, { name: 'Till 2' })
+  expect(changed.body.name).toBe('Till 2')
+  const again = await here.boss.post<{ pairing_code: string; pairing_url: string }>(`${at}/pairing?environment=live`, {})
+  expect(again.body.pairing_url).toBe(`https://verify.example/till#pair=${again.body.pairing_code}`)
   expect((await here.boss.get<{ data: unknown[] }>(`${here.at}/devices?environment=test`)).body.data).toEqual([])
   expect(outcome(await here.boss.delete(`${here.at}/devices/${made.body.device.id}?environment=test`))).toBe(
     '404 device_not_found',

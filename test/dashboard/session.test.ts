@@ -203,7 +203,12 @@ describe('a fresh authentication', () => {
     'POST /tenants/:tenant/webhook-secret/drop-previous',
     'PUT /tenants/:tenant/webhook-endpoint',
   ]
-  const LIVE_ONLY = ['POST /tenants/:tenant/devices', 'DELETE /tenants/:tenant/devices/:id']
+  const LIVE_ONLY = [
+    'POST /tenants/:tenant/devices',
+    'PUT /tenants/:tenant/devices/:id',
+    'POST /tenants/:tenant/devices/:id/pairing',
+    'DELETE /tenants/:tenant/devices/:id',
+  ]
   /** They end or renew the session of the walk. */
   const ENDING = ['POST /logout', 'DELETE /sessions', 'POST /password', 'POST /reauthenticate']
   const NOTHING = { verification: 'vs_x', delivery: 'd_x', key: 'key_x', device: 'x', template: 'own' }

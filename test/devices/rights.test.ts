@@ -266,7 +266,8 @@ test('every route answers every foreign id with the 404 of an id that never was,
     for (const { of, method, path, body } of ID_ROUTES) {
       const ask = (id: string) => app.call(method, path.replace('ID', id), { key, body })
       const never = await ask(random[of])
-      if (name !== 'device' || method !== 'DELETE') expect(never.status).toBe(404)
+      // Tills neither erase nor manage devices.
+      if (name !== 'device' || (of === 'session' && method !== 'DELETE')) expect(never.status).toBe(404)
       for (const id of foreign[name][of]) {
         asked++
         const answer = await ask(id)

@@ -49,6 +49,8 @@ const till = {
   ),
 }
 
+const changed = { body: till.body.map(({ name, allowed_templates }) => ({ name, allowed_templates })) }
+
 const env = { environment: fc.constantFrom('test', 'test', 'test', 'live') }
 const inEnvironment = fc.record(env)
 const nothing = { body: fc.constant({}) }
@@ -119,6 +121,7 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   },
   'GET /till/data': { who: 'device' },
   'POST /v1/devices': till,
+  'PATCH /v1/devices/{id}': changed,
   'POST /v1/devices/enroll': { body: fc.constantFrom(SECRET, `${SECRET} `).map(pairing_code => ({ pairing_code })) },
   'POST /v1/devices/token': { body: fc.constant({ refresh_token: SECRET }) },
   'GET /dashboard/api/entrance': STRANGER,
@@ -152,6 +155,8 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'POST /v1/verifications/{id}/cancel': nothing,
   'POST /dashboard/api/tenants/{tenant}/verifications/{id}/cancel': { query: inEnvironment, ...nothing },
   'POST /dashboard/api/tenants/{tenant}/devices': till,
+  'PUT /dashboard/api/tenants/{tenant}/devices/{id}': { query: inEnvironment, ...changed },
+  'POST /dashboard/api/tenants/{tenant}/devices/{id}/pairing': { query: inEnvironment },
   'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': { query: inEnvironment, ...nothing },
   'POST /dashboard/api/tenants/{tenant}/origins': { body: fc.uuid().map(uuid => ({ origin: `https://${uuid}.example` })) },
   'DELETE /dashboard/api/tenants/{tenant}/origins': { query: inEnvironment, body: fc.constant({ origin: LISTED }) },

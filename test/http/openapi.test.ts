@@ -4,12 +4,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { eq } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import { createApp } from '../../src/app.ts'
 import { verificationSessions } from '../../src/db/schema.ts'
 import { enrollDevice } from '../../src/devices/enroll.ts'
 import { findNameProblem } from '../../src/devices/name-problem.ts'
+import { readDevices } from '../../src/devices/read.ts'
 import { registerDevice } from '../../src/devices/register.ts'
+import { revokeDevice } from '../../src/devices/revoke.ts'
+import type { TokenPair } from '../../src/devices/schema.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { Unavailable } from '../../src/unavailable.ts'
 import { answerAsIf } from '../helpers/answered.ts'
@@ -295,7 +298,7 @@ test('Allow of a 405 has the methods of the exact path, not of a parameter route
       expect([method, status, headers.get('allow')]).toEqual([method, 405, 'POST'])
     }
   }
-  expect((await app.call('OPTIONS', '/v1/devices/x')).headers.get('allow')).toBe('DELETE')
+  expect((await app.call('OPTIONS', '/v1/devices/x')).headers.get('allow')).toBe('DELETE, PATCH')
   for (const route of ['request', 'response']) {
     const { status, headers } = await app.call('GET', `/wallet/dc/${route}/vs_x`)
     expect([route, status, headers.get('allow')]).toEqual([route, 405, 'OPTIONS, POST'])
@@ -403,6 +406,27 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
       return await ask()
     },
   },
+  'the other answer': {
+    use: async ({ ask }) => {
+      await ask()
+      return await ask({ body: { same_person: false } })
+    },
+  },
+  'an unanswered session of a device': {
+    use: async ({ app, tenantId, ask }) => {
+      const { id, tenantId: owner, status, deviceId } = verificationSessions
+      const ofDevice = and(eq(owner, tenantId), eq(status, 'pending'), isNotNull(deviceId))
+      const [pending] = await app.deps.db.select({ id }).from(verificationSessions).where(ofDevice)
+      return await ask(pending)
+    },
+  },
+  'a revoked device': {
+    use: async ({ app, tenantId, ask }) => {
+      const owner = { tenantId, environment: 'test' as const }
+      for (const device of await readDevices(app.deps, owner)) await revokeDevice(app.deps, owner, device.id, 'test')
+      return await ask()
+    },
+  },
   'no database': { use: ({ app, ask }) => withBroken(app, { db: undefined }, ask) },
   'no figures': { use: ({ app, ask }) => withBroken(app, { metrics: { ...app.deps.metrics, render: fail } }, ask) },
   'a full disk': { use: ({ app, ask }) => withBroken(app, { write: async () => fail() }, ask) },
@@ -474,12 +498,18 @@ async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id
     }
     case 'registerDevice':
       return { body: TILL }
+    case 'recordComparison':
+      return await completeAtTill(app, tenantId)
+    case 'changeDevice':
+      return { id: (await registerTill(app, tenantId)).device.id, body: { name: 'Till 2' } }
+    case 'pairDevice':
+      return { id: (await registerTill(app, tenantId)).device.id, body: {} }
     case 'revokeDevice':
       return { id: (await registerTill(app, tenantId)).device.id }
     case 'enrollDevice':
       return { body: { pairing_code: (await registerTill(app, tenantId)).pairingCode } }
     case 'refreshDevice':
-      return { body: { refresh_token: await pairTill(app, tenantId) } }
+      return { body: { refresh_token: (await pairTill(app, tenantId)).refresh_token } }
     default:
       return { body: {} }
   }
@@ -487,10 +517,24 @@ async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id
 
 const registerTill = (app: TestApp, tenantId: string) => registerDevice(app.deps, { tenantId, environment: 'test' }, TILL, 'test')
 
-async function pairTill(app: TestApp, tenantId: string): Promise<string> {
+async function pairTill(app: TestApp, tenantId: string): Promise<TokenPair> {
   const { pairingCode } = await registerTill(app, tenantId)
-  const { pair } = await enrollDevice(app.deps, { client: 'elsewhere', code: pairingCode, idempotencyKey: undefined })
-  return pair.refresh_token
+  return (await enrollDevice(app.deps, { client: 'elsewhere', code: pairingCode, idempotencyKey: undefined })).pair
+}
+
+/** A completed session of a till, and a pending one. */
+async function completeAtTill(app: TestApp, tenantId: string): Promise<Change> {
+  const create = async () => {
+    // Budgets of a day each.
+    app.clock.advance(DAY_MS)
+    return (await createVerification(app, await app.key(tenantId))).id
+  }
+  const ids = [await create(), await create()]
+  const { access_token: key, device } = await pairTill(app, tenantId)
+  const { id } = verificationSessions
+  await app.deps.write(tx => tx.update(verificationSessions).set({ deviceId: device.id }).where(inArray(id, ids)))
+  await answerAsIf(app, ids[0]!, RESPONSE_CODE)
+  return { id: ids[0]!, key, body: { same_person: true } }
 }
 
 async function stateOf({ deps }: TestApp, id: string): Promise<string> {

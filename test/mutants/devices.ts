@@ -23,13 +23,7 @@ export default [
     'api/devices-enroll',
   ],
   ['pairing code never lapses', 'spend', "gt(deviceTokens.expiresAt, column('at')),", '', 'api/devices-enroll'],
-  [
-    'no family revoke',
-    'repeatOrRevoke',
-    'if (!token || token.spentAt === null) return',
-    'if (!token || true) return',
-    'api/devices-token',
-  ],
+  ['no family revoke', 'repeatOrRevoke', 'if (!token || token.spentAt === null ||', 'if (!token || true ||', 'api/devices-token'],
   [
     'pairing guesses not counted',
     'enrollDevice',

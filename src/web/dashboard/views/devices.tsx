@@ -14,8 +14,9 @@ import { curlLine } from '../service-line.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
+import { DeviceDialog } from './device-dialog.tsx'
 import { useEnded } from './ended.tsx'
-import { RegisterDeviceDialog } from './register-device.tsx'
+import { PairAgainDialog } from './pair-again.tsx'
 
 const TONES = { pending: 'wait', active: 'ok', revoked: 'neutral' } as const
 
@@ -24,15 +25,13 @@ export function Devices() {
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const data = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
-  const [isRegistering, setIsRegistering] = useState(false)
-  const [revoked, setRevoked] = useState<Device>()
+  const [open, setOpen] = useState<{ act: 'register' } | { act: 'change' | 'pair' | 'revoke'; device: Device }>()
   const close = () => {
-    setIsRegistering(false)
-    setRevoked(undefined)
+    setOpen(undefined)
     data.reload()
   }
   const register = (
-    <Button kind="primary" onClick={() => setIsRegistering(true)}>
+    <Button kind="primary" onClick={() => setOpen({ act: 'register' })}>
       <Icon name="plus" />
       {words.register}
     </Button>
@@ -55,18 +54,22 @@ export function Devices() {
               {words.empty}
             </Empty>
           ) : (
-            <DeviceList devices={devices} onRevoke={setRevoked} />
+            <DeviceList devices={devices} onAct={(act, device) => setOpen({ act, device })} />
           )
         }
       </Loaded>
-      {isRegistering && <RegisterDeviceDialog onClose={close} />}
-      {revoked && (
+      {open?.act === 'register' && <DeviceDialog onClose={close} />}
+      {open?.act === 'change' && <DeviceDialog device={open.device} onClose={close} />}
+      {open?.act === 'pair' && <PairAgainDialog device={open.device} onClose={close} />}
+      {open?.act === 'revoke' && (
         <Confirm
-          title={words.revokeTitle(revoked.name)}
-          name={revoked.name}
+          title={words.revokeTitle(open.device.name)}
+          name={open.device.name}
           verb={words.revokeDo}
           onClose={close}
-          onConfirm={() => call(inTenant(`devices/${revoked.id}?environment=${environment}`), { method: 'DELETE' }).then(close)}
+          onConfirm={() =>
+            call(inTenant(`devices/${open.device.id}?environment=${environment}`), { method: 'DELETE' }).then(close)
+          }
         >
           {words.revokeMore}
         </Confirm>
@@ -75,7 +78,9 @@ export function Devices() {
   )
 }
 
-function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevoke: (device: Device) => void }) {
+type ListProps = { devices: readonly Device[]; onAct: (act: 'change' | 'pair' | 'revoke', device: Device) => void }
+
+function DeviceList({ devices, onAct }: ListProps) {
   const words = useDashboardWords().devices
   const { keys, never } = useDashboardWords()
   const title = useTemplateTitle(useTemplates())
@@ -104,7 +109,7 @@ function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevok
             kind: 'wraps',
             folds: 'tablet',
             below: 'titled',
-            cell: ({ allowed_templates }) => allowed_templates.map(title).join(', '),
+            cell: ({ allowed_templates }) => <Chips names={allowed_templates.map(title)} />,
           },
           {
             title: words.lastSeen,
@@ -119,16 +124,40 @@ function DeviceList({ devices, onRevoke }: { devices: readonly Device[]; onRevok
           title: keys.actions,
           of: device => [
             device.status !== 'revoked' && {
+              verb: words.change,
+              label: `${words.change}: ${device.name}`,
+              act: () => onAct('change', device),
+            },
+            device.status !== 'revoked' && {
+              verb: words.pairAgain,
+              label: `${words.pairAgain}: ${device.name}`,
+              act: () => onAct('pair', device),
+            },
+            device.status !== 'revoked' && {
               verb: words.revoke,
               label: `${words.revoke}: ${device.name}`,
               isDangerous: true,
-              act: () => onRevoke(device),
+              act: () => onAct('revoke', device),
             },
           ],
         }}
       />
       {toggle}
     </>
+  )
+}
+
+/** In spans: on narrow screens they are part of the first cell. */
+function Chips({ names }: { names: readonly string[] }) {
+  return (
+    <span class="chips">
+      {names.map((name, i) => (
+        <span key={name}>
+          {name}
+          {i < names.length - 1 && <span class="only-heard">, </span>}
+        </span>
+      ))}
+    </span>
   )
 }
 

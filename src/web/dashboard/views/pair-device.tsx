@@ -15,8 +15,9 @@ import { usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
 const LOOK_MS = 2000
+const CODE_MS = 900_000
 
-type Props = { registered: typeof PairableDevice.static; onClose: () => void }
+type Props = { registered: PairableDevice; onClose: () => void }
 
 /** The pairing code until the device has used it. */
 export function PairDevice({ registered: { device, pairing_code, pairing_url }, onClose }: Props) {
@@ -26,7 +27,7 @@ export function PairDevice({ registered: { device, pairing_code, pairing_url }, 
   const { environment, inTenant } = usePlace()
   const devices = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
   const status = devices.value?.data.find(({ id }) => id === device.id)?.status ?? 'pending'
-  const leftMs = useLeft(device)
+  const leftMs = useLeft()
   const isWaiting = status === 'pending' && leftMs > 0
   useEvery(LOOK_MS, isWaiting, devices.reload)
   if (status === 'active') {
@@ -85,9 +86,8 @@ function Remaining({ leftMs }: { leftMs: number }) {
   )
 }
 
-/** Counted from the arrival of the response: this clock may differ from the server's. */
-function useLeft({ created_at, pairing_expires_at }: Device): number {
+/** The default of the service, counted from the arrival of the response: this clock may differ from the server's. */
+function useLeft(): number {
   const [cameAt] = useState(Date.now)
-  const wholeMs = Date.parse(pairing_expires_at ?? created_at) - Date.parse(created_at)
-  return Math.max(0, wholeMs - (useNow(1000) - cameAt))
+  return Math.max(0, CODE_MS - (useNow(1000) - cameAt))
 }

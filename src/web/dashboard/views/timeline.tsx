@@ -82,6 +82,11 @@ function useTold(moment: Moment | Attempt): Told {
       return { sentence: words.redeemed, tone: 'neutral' }
     case 'claims_read':
       return { sentence: words.claims_read(actorName(moment)), tone: 'neutral' }
+    case 'photo_compared':
+      return {
+        sentence: words.photo_compared(actorName(moment), moment.same_person),
+        tone: moment.same_person ? 'ok' : 'no',
+      }
     case 'webhook':
       return {
         sentence: <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>,

@@ -1,0 +1,42 @@
+import { apiError } from '../http/errors.ts'
+import type { Owner } from '../tenants/settings.ts'
+import type { Deps } from './deps.ts'
+import { findNameProblem } from './name-problem.ts'
+import type { ChangeDevice } from './schema.ts'
+import { type DeviceRow, lockDevice, updateDevice } from './store.ts'
+
+/** Its name and its templates. They count from the next request of the device on. */
+export async function changeDevice(
+  deps: Pick<Deps, 'write' | 'now' | 'audit'>,
+  { tenantId, environment }: Owner,
+  id: string,
+  { name, allowed_templates }: ChangeDevice,
+  actor: string,
+): Promise<DeviceRow> {
+  const problem = name !== undefined && findNameProblem(name)
+  if (problem) throw apiError('invalid_request', { message: `name: ${problem}` })
+  if (name === undefined && allowed_templates === undefined)
+    throw apiError('invalid_request', { message: 'body: nothing to change' })
+  const key = { deviceId: id.toLowerCase(), tenantId }
+  return await deps.write(async tx => {
+    const known = await lockDevice(tx, key)
+    requireUsable(known, environment)
+    const device = await updateDevice(tx, key, { name, allowedTemplates: allowed_templates })
+    const details = { name, allowed_templates }
+    await deps.audit.append(tx, {
+      at: deps.now(),
+      tenantId,
+      actor,
+      action: 'device.changed',
+      subjectId: key.deviceId,
+      details,
+    })
+    return device
+  })
+}
+
+/** A revoked device stays as it is. */
+export function requireUsable(device: DeviceRow | undefined, environment: Owner['environment']): asserts device is DeviceRow {
+  if (device?.environment !== environment) throw apiError('device_not_found')
+  if (device.status === 'revoked') throw apiError('device_revoked')
+}
