@@ -184,6 +184,8 @@ export const VerificationDetail = Exactly({
   environment: Environment,
   /** The DCQL query that the wallet got. */
   query: Type.Record(Type.String(), Type.Unknown()),
+  /** False for a query of its own, and where an age is asked for that no rule judges: completed is no yes then. */
+  is_judged: Type.Boolean(),
   timeline: Type.Array(Moment),
   deliveries: Type.Array(LoggedDelivery),
 })

@@ -56,7 +56,7 @@ async function summaries(deps: Deps, owner: Owner): Promise<(browsed: Browsed) =
 /** Showing what a holder presented leaves an audit record first. A viewer sees the outcome only. */
 export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {
   const whole = await readWhole(deps, owner, id)
-  const { query } = whole
+  const { query, isJudged } = whole
   const verification = maySeeClaims(visit.user) ? whole.verification : withoutClaims(whole.verification)
   const events = await recordLook(deps, visit, owner, verification)
   const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
@@ -66,7 +66,7 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
     return label === undefined ? moment : { ...moment, actor_label: label }
   })
   const deliveries = await readLoggedDeliveries(deps, owner, id)
-  return { verification, environment: owner.environment, query: { ...query }, timeline, deliveries }
+  return { verification, environment: owner.environment, query: { ...query }, is_judged: isJudged, timeline, deliveries }
 }
 
 const withoutClaims = ({ claims, credentials, ...rest }: Verification): Verification => rest

@@ -26,6 +26,12 @@ function defaultRules({ credentials }: DcqlQuery): Rule[] {
   return [...new Set(ages)].map(claim => ({ claim, is: true }))
 }
 
+/** Whether an age is asked for that no rule judges: then `completed` says nothing about it. */
+export const leavesAgeOpen = (query: DcqlQuery, rules: readonly Rule[] | null): boolean => {
+  const ruled = effectiveRules(query, rules).map(({ claim }) => claim)
+  return defaultRules(query).some(({ claim }) => !ruled.includes(claim))
+}
+
 /**
  * The first problem of the rules of a valid query, or undefined. Takes any JSON value; null and
  * undefined mean the default.

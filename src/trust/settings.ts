@@ -3,7 +3,7 @@ import { base62 } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import type { RefusalCode } from '../trust-lists/list.ts'
 import type { Deps } from './deps.ts'
-import { type AnchorRow, deleteAnchor, insertAnchor, listAllAnchors } from './store.ts'
+import { type AnchorRow, deleteAnchor, existsAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
 /** A certificate that cannot be an anchor. The message is one sentence with the remedy. */
 export class TrustProblem extends Error {}
@@ -94,6 +94,10 @@ function refuseKnown(
     `${same.label} is trusted in ${environment} sessions for ${trustedFor ?? 'every type'} already (${same.id})`,
   )
 }
+
+/** Whether the operator, or a list, named an issuer. */
+export const hasAnchor = async ({ db }: Pick<Deps, 'db'>, environment: AnchorRow['environment']): Promise<boolean> =>
+  await existsAnchor(db, environment)
 
 export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
 

@@ -46,6 +46,15 @@ export async function listAllAnchors(db: Db): Promise<AnchorRow[]> {
   return await db.select().from(trustAnchors).orderBy(trustAnchors.environment, trustAnchors.createdAt)
 }
 
+export async function existsAnchor(db: Db, environment: AnchorRow['environment']): Promise<boolean> {
+  const rows = await db
+    .select({ id: trustAnchors.id })
+    .from(trustAnchors)
+    .where(eq(trustAnchors.environment, environment))
+    .limit(1)
+  return rows.length > 0
+}
+
 export async function insertAnchor(tx: Db, row: AnchorRow): Promise<void> {
   await tx.insert(trustAnchors).values(row)
 }

@@ -1,12 +1,13 @@
 // Verifications as the dashboard shows them: pages by filter or search, and one with its query.
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { leavesAgeOpen } from '../templates/rules.ts'
 import { readDelivery } from '../webhooks/browse.ts'
 import { type By, listOutlines, type Outline } from './browse-store.ts'
 import type { Deps } from './deps.ts'
 import { isHeld, statusAt } from './expire.ts'
 import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
-import { openSecrets, queryOf } from './present.ts'
+import { openSecrets, questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, type Owner } from './store.ts'
 import { termOf } from './terms.ts'
@@ -109,6 +110,8 @@ const isWanted = (row: Outline, { device, key, template, status }: Filter, at: n
 export type WholeVerification = {
   verification: Verification
   query: DcqlQuery
+  /** False for a query of its own, and where an age is asked for that no rule judges. */
+  isJudged: boolean
   /** Its record on the audit chain. */
   auditSeq: number
   createdAt: number
@@ -128,12 +131,14 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
   if (!found) throw apiError('session_not_found')
   const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
   const verification = await presentOrLog(deps, found)
-  const query = await queryOf(deps.db, found.verification, await openSecrets(deps, deps.db, found.verification))
+  const secrets = await openSecrets(deps, deps.db, found.verification)
+  const { query, rules } = await questionOf(deps.db, found.verification, secrets)
+  const isJudged = found.verification.template !== null && !leavesAgeOpen(query, rules)
   const cancelled =
     found.result && verification.error?.code === CANCELLED.code
       ? { at: found.result.createdAt, auditSeq: found.result.auditSeq }
       : null
   const isUnreleased = isHeld(found.verification) || verification.error?.code === NOT_FOLLOWED.code
   const unreleasedSince = isUnreleased ? found.verification.respondedAt : null
-  return { verification, query, auditSeq, createdAt, expiresAt, redeemedAt, unreleasedSince, cancelled }
+  return { verification, query, isJudged, auditSeq, createdAt, expiresAt, redeemedAt, unreleasedSince, cancelled }
 }

@@ -4,6 +4,7 @@ import { apiError } from '../http/errors.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { leavesAgeOpen } from '../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../tenants/look.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
@@ -11,7 +12,7 @@ import type { Deps } from './deps.ts'
 import { hasHappened } from './event-store.ts'
 import { statusAt } from './expire.ts'
 import { isOwner, returnsCode } from './page-owner.ts'
-import { isOpenAt, openSecrets, present, queryOf, walletLinks } from './present.ts'
+import { isOpenAt, openSecrets, present, questionOf, walletLinks } from './present.ts'
 import { requireSession } from './read.ts'
 import type { HostedLook, HostedVerification, Share } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
@@ -31,7 +32,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
   // Not awaited: the page is shown without it.
   if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
-  const query = await queryOf(deps.db, session, secrets)
+  const { query, rules } = await questionOf(deps.db, session, secrets)
   const owns = isOwner(deps.config, session, request)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
   return {
@@ -48,6 +49,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
       qr_uri: (await walletLinks(deps, deps.db, session, secrets, 'qr')).wallet_uri,
       fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
+    ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
     // Before the answer only for the owner: the URL may name the order.
     ...((owns || status !== 'pending') && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),

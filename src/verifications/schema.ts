@@ -222,6 +222,9 @@ export const HostedVerification = Type.Object(
     qr_uri: Type.Optional(Type.String({ description: 'The link in the QR code: its answers return through the page.' })),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
     answered: Type.Optional(Type.Literal(true, { description: 'A good answer waits for its response code to be redeemed.' })),
+    unjudged: Type.Optional(
+      Type.Literal(true, { description: 'Completed, but no rule judges what was shown, or an age in it.' }),
+    ),
     reason: Type.Optional(
       Type.Union([
         Type.Literal('declined'),

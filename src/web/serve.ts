@@ -10,6 +10,8 @@ import type { Handbook } from '../handbook/index.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { takesFrom } from '../http/plugin.ts'
+import { describeFailure } from '../log.ts'
+import { hasAnchor } from '../trust/settings.ts'
 import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import demo from './demo/index.html'
@@ -57,7 +59,7 @@ const LOST: Page = { bundle: lost, paths: [] }
 
 const HIDDEN = { detail: { hide: true } }
 
-export function webPages(deps: Pick<Ground, 'config' | 'limits'>, handbook: Handbook, isDemo: boolean) {
+export function webPages(deps: Pick<Ground, 'config' | 'limits' | 'db' | 'log'>, handbook: Handbook, isDemo: boolean) {
   const { hasSandbox } = deps.config
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
@@ -70,7 +72,8 @@ export function webPages(deps: Pick<Ground, 'config' | 'limits'>, handbook: Hand
   const isServed = ({ bundle, inDemo }: Page) => (isDemo || inDemo !== 'only') && (hasSandbox || bundle !== sandbox)
   for (const page of PAGES.filter(isServed)) {
     const headers = headersOf(page, isDemo && page.inDemo === 'framed')
-    for (const path of page.paths) app.get(path, ({ request }) => servePage(page, request.url, { headers, hasSandbox }), HIDDEN)
+    for (const path of page.paths)
+      app.get(path, async ({ request }) => servePage(page, request.url, headers, await marksOf(deps)), HIDDEN)
   }
   const headers = headersOf({ bundle: handbookPage, paths: [] }, false)
   const show =
@@ -103,19 +106,22 @@ function tagged(request: Request, headers: Record<string, string>, body: string)
 }
 
 export async function serveLost(url: string): Promise<Response> {
-  const page = await servePage(LOST, url, {
-    headers: { ...headersOf(LOST, false), 'cache-control': 'no-store' },
-    hasSandbox: true,
-  })
+  const page = await servePage(LOST, url, { ...headersOf(LOST, false), 'cache-control': 'no-store' }, '')
   return new Response(page.body, { status: 404, headers: page.headers })
 }
 
-type Served = { headers: Record<string, string>; hasSandbox: boolean }
+/** Read by shared/base.ts. */
+async function marksOf(deps: Pick<Ground, 'config' | 'db' | 'log'>): Promise<string> {
+  const hasAnchors = await hasAnchor(deps, 'test').catch((error: unknown) => {
+    // The page says itself what does not work.
+    deps.log.debug('page.anchors_unknown', { failure: describeFailure(error) })
+    return false
+  })
+  return `${deps.config.hasSandbox ? '' : ' data-sandbox="off"'}${hasAnchors ? ' data-test-anchors="own"' : ''}`
+}
 
-async function servePage({ bundle }: Page, url: string, { headers, hasSandbox }: Served): Promise<Response> {
-  const html = await withAssets(bundle, url)
-  // Read by shared/base.ts.
-  return new Response(hasSandbox ? html : html.replace('<html', '<html data-sandbox="off"'), { headers })
+async function servePage({ bundle }: Page, url: string, headers: Record<string, string>, marks: string): Promise<Response> {
+  return new Response((await withAssets(bundle, url)).replace('<html', `<html${marks}`), { headers })
 }
 
 async function withAssets(bundle: HTMLBundle, url: string): Promise<string> {

@@ -88,7 +88,7 @@ describe('the hosted page', () => {
     expect(await page.getByRole('status').textContent()).toBe('Waiting for your consent')
     await expectAccessible(page)
     await shoot(page, 'hosted-scanned')
-    await page.getByRole('button', { name: /show the code again/ }).click()
+    await page.getByRole('button', { name: 'Show the code again' }).click()
     await page.getByRole('img', { name: /QR code/ }).waitFor()
 
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
@@ -172,13 +172,42 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('a shopper who declined reads that nothing was shared', async openPage => {
+  browserTest('a shopper who declined reads that nothing was sent, without an error, and can try again', async openPage => {
     const { app, page, session } = await openSession(openPage, { purpose: 'To sell you wine' })
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await answerWith(app, await holderOf(app, 'declines'), session.wallet_uri ?? '')
-    await page.getByText('Your wallet was asked not to share. Nothing was passed on.').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'You chose not to share.' }).waitFor()
+    await page.getByText('Nothing was sent.').waitFor()
+    await page.getByText('To try again, ask Wine & Co to start again.').waitFor()
+    expect(await page.locator('.seal.refused').count()).toBe(0)
     expect(await page.getByRole('link', { name: /Back to/ }).count()).toBe(0)
+    const returning = await openSession(openPage)
+    await returning.page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(returning.app, await holderOf(returning.app, 'declines'), returning.session.wallet_uri ?? '')
+    const again = returning.page.getByRole('link', { name: 'Try again' })
+    expect(await again.getAttribute('href')).toBe(BODY.redirect_url)
+    await expectAccessible(returning.page)
+    await shoot(returning.page, 'hosted-declined')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('a completed session that no rule judges is thanked for without a green seal', async openPage => {
+    const query = {
+      credentials: [
+        {
+          id: 'mdl',
+          format: 'mso_mdoc',
+          meta: { doctype_value: 'org.iso.18013.5.1.mDL' },
+          claims: [{ path: ['org.iso.18013.5.1', 'age_over_18'] }],
+        },
+      ],
+    }
+    const { app, page, session } = await openSession(openPage, { template: undefined, query })
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
+    await page.getByRole('heading', { level: 1, name: 'Done. Thank you.' }).waitFor()
+    expect(await page.locator('.seal.answered').count()).toBe(1)
+    expect(await page.locator('.seal.verified').count()).toBe(0)
   })
 
   browserTest('an expired session is shown as such', async openPage => {

@@ -44,7 +44,7 @@ describe('every persona', () => {
       await phone(page).getByRole('heading', { name: 'Corner shop asks for a proof' }).waitFor()
       if (id === 'declines') {
         await page.getByRole('button', { name: 'Do not share' }).click()
-        await page.getByRole('heading', { name: 'You did not share.' }).waitFor()
+        await page.getByRole('heading', { name: 'You chose not to share.' }).waitFor()
       } else {
         await share(page)
         await page.getByRole('heading', { name: id === 'adult' ? 'Accepted.' : 'Shared, and refused.' }).waitFor()
@@ -158,7 +158,7 @@ describe('a request', () => {
     const asked = await ask()
     const page = await openSandbox(openPage, asked.wallet_uri)
     await page.getByRole('button', { name: 'Do not share' }).click()
-    await phone(page).getByRole('heading', { name: 'You did not share.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'You chose not to share.' }).waitFor()
     expect(await happened(page).textContent()).toContain('access_denied')
     const { error, credentials } = await read(asked.id)
     expect([error?.code, credentials]).toEqual(['wallet_declined', undefined])
@@ -172,7 +172,7 @@ describe('a request', () => {
     await phone(page).getByText('None of these documents answers the request.').waitFor()
     expect(await page.getByRole('button', { name: 'Share', exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: 'Do not share' }).click()
-    await phone(page).getByRole('heading', { name: 'You did not share.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'You chose not to share.' }).waitFor()
   })
 
   browserTest('altered claims are shown beside the signed ones', async openPage => {

@@ -85,7 +85,7 @@ describe('pairing', () => {
     await page.goto('/till')
     await page.getByLabel('Pairing code').fill('VD-7K3M')
     await button(page, 'Pair this till').click()
-    await page.getByText('That is no whole code').first().waitFor()
+    await page.getByText('That code is incomplete. It has eight characters after VD.').first().waitFor()
     expect(sent).not.toContain('/v1/devices/enroll')
     await page.getByLabel('Pairing code').fill('VD-7K3M-9QZX')
     await button(page, 'Pair this till').click()

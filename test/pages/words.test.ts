@@ -1,6 +1,7 @@
 // Finds unused words of the dictionaries by reading the source of the pages.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
 
 const WEB = join(import.meta.dir, '../../src/web')
@@ -24,6 +25,20 @@ test('every word of the dictionary is used by a page', async () => {
   expect(words.length).toBeGreaterThan(900)
   expect(words.filter(word => !used.some(path => leadsTo(path, word))).map(word => word.join('.'))).toEqual([])
 })
+
+test('every sentence of the dictionary is in both languages', () => {
+  const german = new Map(leaves(de, []).map(path => [path.join('.'), valueAt(de, path)]))
+  const english = leaves(en, []).map(path => [path.join('.'), valueAt(en, path)] as const)
+  // Reasons of the service are English sentences already: German has more words.
+  expect(english.filter(([path]) => !german.has(path))).toEqual([])
+  const untranslated = english.filter(
+    ([path, text]) => typeof text === 'string' && / \w+ /.test(text) && german.get(path) === text,
+  )
+  expect(untranslated).toEqual([])
+})
+
+const valueAt = (words: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], words)
 
 const leaves = (value: unknown, path: string[]): string[][] =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

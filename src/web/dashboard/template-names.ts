@@ -20,3 +20,12 @@ export function useTemplateTitle({ value }: TemplatesData): (key: string | undef
     return value?.data.find(template => template.key === key)?.localized.title[language] ?? key
   }
 }
+
+/** False for a query of its own, and for a template that asks for an age that none of its rules judges. */
+export const judgedBy =
+  ({ value }: TemplatesData) =>
+  ({ template }: { template?: string }): boolean => {
+    if (template === undefined) return false
+    const { claims = [], rules = [] } = value?.data.find(({ key }) => key === template) ?? {}
+    return claims.every(name => !/^age_over_\d+$/.test(name) || rules.some(({ claim }) => claim === name))
+  }

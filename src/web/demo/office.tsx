@@ -29,7 +29,7 @@ function Session({ session, onErase }: { session: DemoSession; onErase: () => vo
   return (
     <>
       <div class="row">
-        <StatusBadge status={status} />
+        <StatusBadge status={status} code={error?.code} />
         <code class="id">{id}</code>
       </div>
       {error && <Reason code={error.code} />}
@@ -55,7 +55,7 @@ function Session({ session, onErase }: { session: DemoSession; onErase: () => vo
 function Reason({ code }: { code: string }) {
   const { sentence, meaning } = useOutcome(code)
   return (
-    <Notice tone="no">
+    <Notice tone={code === 'wallet_declined' ? 'neutral' : 'no'}>
       <strong>{sentence}</strong> {meaning} <code>{code}</code>
     </Notice>
   )
@@ -83,13 +83,13 @@ function Moments({ moments }: { moments: readonly DemoMoment[] }) {
 const MARKS: Readonly<Record<string, IconName>> = { pass: 'tick', fail: 'cross', warning: 'warning', skipped: 'dash' }
 
 function Checked({ check, status, detail }: DemoSession['checks'][number]) {
-  const sentence = useCheck(check)
+  const { passed, failed } = useCheck(check)
   const words = useDemoWords()
   return (
     <li class={status}>
       <Icon name={MARKS[status] ?? 'dash'} size={18} />
       <span>
-        <span class="only-heard">{words.marks[status]}</span> {sentence}
+        <span class="only-heard">{words.marks[status]}</span> {status === 'fail' ? failed : passed}
         {status !== 'pass' && detail && <span class="hint"> {detail}</span>}
       </span>
     </li>

@@ -14,11 +14,12 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
   switch (status) {
     case 'completed':
       return (
-        <End seal="verified" title={words.completed} back={back}>
+        <End seal={ended.unjudged ? 'answered' : 'verified'} title={words.completed} back={back}>
           {!way.isLeaving && <p class="secondary">{words.completedMore(asked_by)}</p>}
         </End>
       )
     case 'failed':
+      if (ended.reason === 'declined') return <Declined way={way} to={asked_by} />
       return (
         <End seal="refused" title={words.failed} back={back}>
           <p>{words.reasons[ended.reason ?? 'not_accepted']}</p>
@@ -38,6 +39,18 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
         </End>
       )
   }
+}
+
+/** The shopper's own decision, so no error. */
+function Declined({ way, to }: { way: WayBack; to: string }) {
+  const words = useHostedWords()
+  return (
+    <End seal="open" title={words.declined} back={<Back way={way} to={to} />}>
+      <p class="secondary">{words.declinedMore}</p>
+      {way.href === undefined && <p class="secondary">{words.askAgain(to)}</p>}
+      {way.href !== undefined && <LinkButton href={way.href}>{words.tryAgain}</LinkButton>}
+    </End>
+  )
 }
 
 function Back({ way: { href, isLeaving, stay }, to }: { way: WayBack; to: string }) {

@@ -13,7 +13,7 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
   const end = endOf(session)
   return (
     <div class="ended stack">
-      <Seal state={SEALS[end] ?? 'refused'} size={96} />
+      <Seal state={end === 'completed' && session?.unjudged ? 'answered' : (SEALS[end] ?? 'refused')} size={96} />
       <SheetTitle>{words.ends[end]}</SheetTitle>
       <p class="secondary">{end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]}</p>
       {answered.redirectUri && (
@@ -31,7 +31,7 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
 
 type End = keyof SandboxWords['ends']
 
-const SEALS: Partial<Record<End, SealState>> = { completed: 'verified', held: 'busy', untaken: 'expired' }
+const SEALS: Partial<Record<End, SealState>> = { completed: 'verified', held: 'busy', untaken: 'expired', declined: 'open' }
 
 function endOf(session: Sent['session']): End {
   if (session?.answered) return 'held'
@@ -47,7 +47,7 @@ export function Stopped({ problem: { kind, detail }, onClose, children }: Stoppe
   const { title, more } = words.problems[kind]
   return (
     <div class="ended stack" role="alert">
-      <Seal state="expired" size={96} />
+      <Seal state={kind === 'expired' ? 'expired' : 'open'} size={96} />
       <SheetTitle>{title}</SheetTitle>
       <p class="secondary">{more}</p>
       {detail && <p class="mono hint">{words.unreadable[detail] ?? detail}</p>}

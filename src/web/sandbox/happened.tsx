@@ -90,12 +90,17 @@ function Document({ document: { format, type, claims, altered, proof } }: { docu
   )
 }
 
+/** What the wallet learns of the outcome. */
+const SessionBadge = ({ session: { status, reason, unjudged } }: { session: NonNullable<Sent['session']> }) => (
+  <StatusBadge status={status} code={reason === 'declined' ? 'wallet_declined' : undefined} isJudged={!unjudged} />
+)
+
 function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
   const words = useSandboxWords()
   return (
     <Step title={words.answered}>
       <p class="row">
-        <code>HTTP {answered.status}</code> {session && <StatusBadge status={session.status} />}
+        <code>HTTP {answered.status}</code> {session && <SessionBadge session={session} />}
       </p>
       <Code value={answered.body} />
       {answered.redirectUri && (

@@ -21,7 +21,18 @@ const LOOK = {
   expired: { tone: 'neutral', icon: 'dash' },
 } as const
 
+type StatusProps = {
+  status: Status
+  /** The code of its error. */
+  code?: string | undefined
+  /** False if it may deny an age that no rule judges: then completed is not a yes. */
+  isJudged?: boolean
+}
+
 /** A verification's status by colour, shape and word. */
-export function StatusBadge({ status }: { status: Status }) {
-  return <Badge {...LOOK[status]}>{useCommon().statuses[status]}</Badge>
+export function StatusBadge({ status, code, isJudged = true }: StatusProps) {
+  const words = useCommon()
+  if (code === 'wallet_declined') return <Badge icon="dash">{words.declined}</Badge>
+  if (status === 'completed' && !isJudged) return <Badge icon="info">{words.shared}</Badge>
+  return <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
 }

@@ -7,6 +7,9 @@ export const serviceUrl = (path: string): string => new URL(path, BASE).href
 /** False where VIDIMUS_SANDBOX=off. */
 export const HAS_SANDBOX = document.documentElement.dataset.sandbox !== 'off'
 
+/** True where test sessions trust more issuers than the sandbox's. */
+export const HAS_TEST_ANCHORS = document.documentElement.dataset.testAnchors === 'own'
+
 /** The sandbox wallet with a request. */
 export const sandboxUrl = (walletUri: string): string => serviceUrl(`sandbox#wallet_uri=${encodeURIComponent(walletUri)}`)
 

@@ -23,3 +23,10 @@ const readable = (name: string): string => {
   const spaced = name.replaceAll(/[._]+/g, ' ').trim()
   return `${spaced.charAt(0).toUpperCase()}${spaced.slice(1)}`
 }
+
+/**
+ * Whether a document denies an age that no rule has judged (`rules: []`, or a query of its own).
+ * The service calls such a session completed; nobody may take it for a yes.
+ */
+export const deniesAge = (claims: Readonly<Record<string, unknown>>, ruled: readonly string[] = []): boolean =>
+  Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true && !ruled.includes(name))

@@ -4,3 +4,5 @@ import type { Failure } from '../../openid4vp/finding.ts'
 export type OutcomeCode = Failure | 'wallet_declined' | 'wallet_error' | 'cancelled' | 'redirect_not_followed' | 'expired'
 
 export type OutcomeWords = { sentence: string; meaning: string; remedy: string }
+
+export type CheckWords = { passed: string; failed: string }

@@ -1,6 +1,6 @@
 import type { Check } from '../../openid4vp/finding.ts'
 import { useWords } from './language.tsx'
-import type { OutcomeCode, OutcomeWords } from './outcome-code.ts'
+import type { CheckWords, OutcomeCode, OutcomeWords } from './outcome-code.ts'
 import * as de from './strings/de.ts'
 import * as en from './strings/en.ts'
 
@@ -10,4 +10,5 @@ export function useOutcome(code: string): OutcomeWords {
   return words[code as OutcomeCode] ?? { sentence: code, meaning: '', remedy: '' }
 }
 
-export const useCheck = (check: string): string => useWords({ en: en.checks, de: de.checks })[check as Check] ?? check
+export const useCheck = (check: string): CheckWords =>
+  useWords({ en: en.checks, de: de.checks })[check as Check] ?? { passed: check, failed: check }

@@ -3,8 +3,8 @@
 const RADIUS = 42
 const LENGTH = 2 * Math.PI * RADIUS
 
-/** `open`: nothing there yet. */
-export type SealState = 'waiting' | 'busy' | 'verified' | 'refused' | 'expired' | 'open'
+/** `open`: nothing there. `answered`: closed, without a judgement. */
+export type SealState = 'waiting' | 'busy' | 'verified' | 'answered' | 'refused' | 'expired' | 'open'
 
 type Props = {
   state: SealState
@@ -57,6 +57,12 @@ const SHAPES: Readonly<Record<SealState, (left: number) => preact.JSX.Element>> 
     <>
       <circle class="ring" cx="50" cy="50" r={RADIUS} transform="rotate(-90 50 50)" stroke-dasharray={LENGTH} />
       <path d="m32 51 13 14 24-29" />
+    </>
+  ),
+  answered: () => (
+    <>
+      <circle cx="50" cy="50" r={RADIUS} />
+      <path d="M34 50h32" />
     </>
   ),
   refused: () => (

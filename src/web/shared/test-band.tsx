@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { HAS_TEST_ANCHORS } from './base.ts'
 import { useCommon } from './language.tsx'
 
 export function TestBand({ children }: { children?: ComponentChildren }) {
   const words = useCommon()
   return (
     <aside class="test-band" aria-label={words.testLabel}>
-      <strong>{words.testBand}</strong>
+      <strong>{HAS_TEST_ANCHORS ? words.testMode : words.testBand}</strong>
       {children}
     </aside>
   )

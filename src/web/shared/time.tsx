@@ -2,10 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { useCommon, useRegion } from './language.tsx'
 
 const TICK_MS = 30_000
+const MINUTE_MS = 60_000
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
-  ['minute', 60_000],
+  ['minute', MINUTE_MS],
 ]
 const RELATIVE_MS_MAX = 7 * 86_400_000
 /** The clock of the server may be ahead. */
@@ -36,7 +37,7 @@ export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   const region = useRegion()
   const { justNow } = useCommon()
   const ms = Date.parse(at) - useNow()
-  const isJustNow = ms > -60_000 && ms < AHEAD_MS
+  const isJustNow = ms > -MINUTE_MS && ms < AHEAD_MS
   const shown = exact ? exactTime(at, region) : isJustNow ? justNow : relativeTime(ms, at, region)
   return (
     <time dateTime={at} title={at}>
@@ -47,7 +48,7 @@ export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
 
 function relativeTime(ms: number, at: string, region: string): string {
   if (Math.abs(ms) > RELATIVE_MS_MAX) return new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(Date.parse(at))
-  const [unit, size] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? (['minute', 60_000] as const)
+  const [unit, size] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? (['minute', MINUTE_MS] as const)
   return new Intl.RelativeTimeFormat(region, { numeric: 'auto' }).format(Math.trunc(ms / size) || 1, unit)
 }
 

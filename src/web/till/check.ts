@@ -18,6 +18,19 @@ export const endCheck = ({ key }: Check): void => {
   if (read('check')?.key === key) keep('check', undefined)
 }
 
+/** A verdict is shown this long, then only on request. */
+export const SHOWN_MS = 20_000
+
+/** Before the page is drawn: a verdict of earlier must not greet the next customer. */
+export function putAwayStale(): void {
+  const kept = read('check')
+  if (kept?.shownAt !== undefined && Date.now() - kept.shownAt >= SHOWN_MS) changeCheck(kept, { isPutAway: true })
+}
+
+/** Shows a verdict that was put away, for as long as a new one. */
+export const restoreCheck = (check: Check): void =>
+  changeCheck(check, { isPutAway: undefined, isRestored: true, shownAt: undefined })
+
 /** Creates the session of a check. After a lost response the same key returns the same session. */
 export function useOpening(check: Check | undefined, onRefused: (refusal: ApiFailure) => void): void {
   useEffect(() => {

@@ -1,16 +1,50 @@
 import { useClaimWords } from '../shared/claims.ts'
+import { Icon } from '../shared/icons.tsx'
 import { useRegion } from '../shared/language.tsx'
 import { type TillWords, useTillWords } from './words.ts'
 
 const COUNTRIES = ['nationalities', 'issuing_country', 'address.country', 'place_of_birth.country']
 
+/** About the document, not about the person: folded, so that a face, a name and a date fit the screen. */
+const OF_DOCUMENT = [
+  'date_of_expiry',
+  'date_of_issuance',
+  'issuing_authority',
+  'issuing_country',
+  'document_number',
+  'personal_administrative_number',
+  'un_distinguishing_sign',
+]
+
+type Claims = readonly [name: string, value: unknown][]
+
 /** The claims of the customer, for a cashier. */
-export function Facts({ claims }: { claims: readonly [string, unknown][] }) {
+export function Facts({ claims }: { claims: Claims }) {
+  const words = useTillWords()
+  const isFolded = ([name]: Claims[number]) => OF_DOCUMENT.includes(name)
+  const folded = claims.filter(isFolded)
+  return (
+    <div class="facts">
+      <FactList claims={claims.filter(each => !isFolded(each))} />
+      {folded.length > 0 && (
+        <details>
+          <summary>
+            <Icon name="down" />
+            {words.ofDocument}
+          </summary>
+          <FactList claims={folded} />
+        </details>
+      )}
+    </div>
+  )
+}
+
+function FactList({ claims }: { claims: Claims }) {
   const words = useTillWords()
   const region = useRegion()
   const { claim } = useClaimWords()
   return (
-    <dl class="facts">
+    <dl>
       {claims.map(([name, value]) => (
         <div key={name}>
           <dt>{name === 'driving_privileges' ? words.mayDrive : claim(name)}</dt>

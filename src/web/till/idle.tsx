@@ -5,7 +5,7 @@ import { Icon } from '../shared/icons.tsx'
 import { useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Seal } from '../shared/seal.tsx'
-import { changeCheck, startCheck } from './check.ts'
+import { restoreCheck, startCheck } from './check.ts'
 import { Heading } from './heading.tsx'
 import { type Check, read } from './memory.ts'
 import { wakeSound } from './sound.ts'
@@ -64,7 +64,7 @@ export function Idle({ till, last, refusal }: Props) {
         ))}
       </ul>
       {last && (
-        <Button kind="quiet" large onClick={() => changeCheck(last, { isPutAway: undefined })}>
+        <Button kind="quiet" large onClick={() => restoreCheck(last)}>
           <Icon name="back" />
           {words.showLast}
         </Button>

@@ -24,18 +24,29 @@ export type Check = {
   template: string
   /** Undefined until the service has created the session. */
   id?: string
+  /** When the cashier first saw the verdict, or the photo before it; by this device's clock. */
+  shownAt?: number
+  /** Whether the customer is the person on the photo, as the cashier said. */
+  isSame?: boolean
   /** The verdict was shown long enough, but not dismissed. */
   isPutAway?: true
+  /** It was put away before, and is shown again. */
+  isRestored?: true
   /** A cancellation is under way. */
   isStopping?: true
   /** The wallet answered before the cancellation. */
   isAnsweredFirst?: true
 }
 
+/** A cashier's answer about a photo. */
+export type Compared = { id: string; isSame: boolean }
+
 export type Kept = {
   tokens: Tokens
   pairing: Pairing
   check: Check
+  /** Answers that the service has not confirmed yet. */
+  compared: Compared[]
   /** The last known description: the page opens without the service too. */
   till: Till
   /** It was paired before, and is not any more. */

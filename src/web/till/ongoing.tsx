@@ -13,10 +13,16 @@ import { StoppedElsewhere, TimeUp, VerdictOf } from './verdict.tsx'
 import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
-type Props = { check: Check; title: string; template: TillTemplate | undefined }
+type Props = {
+  check: Check
+  title: string
+  template: TillTemplate | undefined
+  /** When this page was opened. */
+  openedAt: number
+}
 
 /** A check from its start to its verdict. */
-export function Ongoing({ check, title, template }: Props): ComponentChildren {
+export function Ongoing({ check, title, template, openedAt }: Props): ComponentChildren {
   const words = useTillWords()
   const { known, isConnected, aheadMs } = useSession(check.id)
   useEffect(() => {
@@ -33,9 +39,9 @@ export function Ongoing({ check, title, template }: Props): ComponentChildren {
     case 'pending':
       return <Pending check={check} title={title} asked={known} aheadMs={aheadMs} />
     case 'expired':
-      return <TimeUp check={check} />
+      return <TimeUp check={check} endedAt={Date.parse(known.expires_at) - aheadMs} />
     default:
-      return <VerdictOf check={check} title={title} template={template} />
+      return <VerdictOf check={check} title={title} template={template} openedAt={openedAt} aheadMs={aheadMs} />
   }
 }
 

@@ -4,6 +4,7 @@ import type { Till } from '../../devices/schema.ts'
 import type { ApiFailure } from '../shared/api.ts'
 import { Bar } from './bar.tsx'
 import { useOpening } from './check.ts'
+import { useComparisons } from './comparisons.ts'
 import { Headline, type Told } from './headline.ts'
 import { Idle } from './idle.tsx'
 import { useKept } from './memory.ts'
@@ -22,6 +23,7 @@ export function TillPage() {
   const till = useTill()
   const [headline, setHeadline] = useState<Told>({ text: '', isAloud: false })
   useWakeLock()
+  useComparisons()
   useEffect(() => {
     document.title = [headline.text, till?.name ?? words.title].filter(Boolean).join(' · ')
   }, [headline.text, till?.name, words])
@@ -46,6 +48,7 @@ function View({ till }: { till: Till | undefined }): ComponentChildren {
   const isPairing = useKept('pairing') !== undefined
   const [code, forgetCode] = usePairingCode()
   const [refusal, setRefusal] = useState<ApiFailure>()
+  const [openedAt] = useState(Date.now)
   const title = useTitle(till)
   useOpening(isPaired ? check : undefined, setRefusal)
   useEffect(() => {
@@ -55,5 +58,5 @@ function View({ till }: { till: Till | undefined }): ComponentChildren {
     return <Pair key={code} code={code} name={isPaired ? till?.name : undefined} onDone={forgetCode} />
   if (!check || check.isPutAway) return <Idle till={till} last={check} refusal={refusal} />
   const template = till?.templates.find(({ key }) => key === check.template)
-  return <Ongoing key={check.key} check={check} title={title(check.template)} template={template} />
+  return <Ongoing key={check.key} check={check} title={title(check.template)} template={template} openedAt={openedAt} />
 }

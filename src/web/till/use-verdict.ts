@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Till } from '../../devices/schema.ts'
 import type { Verification } from '../../verifications/schema.ts'
 import { ApiFailure } from '../shared/api.ts'
+import { deniesAge } from '../shared/claims.ts'
 import { endCheck } from './check.ts'
 import { persist } from './connection.ts'
 import type { Check } from './memory.ts'
@@ -13,8 +14,8 @@ export type Verdict = {
   code?: string
   at?: string
   issuer?: { name?: string; country?: string }
-  /** As an image URL. */
-  picture?: string
+  /** As an image URL; null if this browser cannot show it. */
+  picture?: string | null
   claims: [name: string, value: unknown][]
 }
 
@@ -46,21 +47,17 @@ function reduced(
   const isAgeOnly = template?.age_over !== undefined
   const { picture, ...others } = claims
   const issuer = credentials?.[0]?.issuer
-  const isTooYoung = !isAgeOnly && deniesAge(claims, template?.ruled)
+  const isTooYoung = deniesAge(claims, template?.ruled)
   const code = isTooYoung ? 'claim_not_satisfied' : error?.code
   return {
     isYes: status === 'completed' && !isTooYoung,
     ...(code !== undefined && { code }),
     ...(responded_at !== undefined && { at: responded_at }),
     ...(issuer && { issuer: { name: issuer.common_name, country: issuer.country } }),
-    ...(typeof picture === 'string' && { picture: imageUrl(picture) }),
+    ...(typeof picture === 'string' && { picture: imageUrl(picture) ?? null }),
     claims: isAgeOnly ? [] : flat(others),
   }
 }
-
-/** A completed session may deny the age when no rule asks for it (`rules: []`): still a no. */
-const deniesAge = (claims: Record<string, unknown>, ruled: readonly string[] = []): boolean =>
-  Object.entries(claims).some(([name, value]) => /^age_over_\d+$/.test(name) && value !== true && !ruled.includes(name))
 
 /** The photo of an mdoc is base64url, that of an SD-JWT a data URL. */
 function imageUrl(picture: string): string | undefined {

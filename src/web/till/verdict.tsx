@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../shared/button.tsx'
 import { useRegion } from '../shared/language.tsx'
 import { useOutcome } from '../shared/outcome.ts'
 import { Seal, type SealState } from '../shared/seal.tsx'
-import { changeCheck, endCheck, startCheck } from './check.ts'
+import { useNow } from '../shared/time.tsx'
+import { changeCheck, endCheck, SHOWN_MS, startCheck } from './check.ts'
+import { Compare } from './compare.tsx'
 import { Facts } from './facts.tsx'
 import { useHeadline } from './headline.ts'
 import { type Check, read } from './memory.ts'
@@ -14,46 +16,56 @@ import { type TillTemplate, useVerdict, type Verdict } from './use-verdict.ts'
 import { Waiting } from './waiting.tsx'
 import { useTillWords } from './words.ts'
 
-const SHOWN_SECONDS = 20
 const CLOCK = { timeStyle: 'short', hourCycle: 'h23' } as const
 
-type Props = { check: Check; title: string; template: TillTemplate | undefined }
-
-/** Green or red, once the whole result is loaded. */
-export function VerdictOf({ check, title, template }: Props) {
-  const words = useTillWords()
-  const verdict = useVerdict(check, template)
-  const ageOver = template?.age_over
-  if (!verdict) return <Waiting check={check} title={title} line={words.loading} />
-  return verdict.isYes ? (
-    <Yes check={check} verdict={verdict} sentence={ageOver === undefined ? words.proven(title) : words.ageProven(ageOver)} />
-  ) : (
-    <No check={check} verdict={verdict} />
-  )
+type Props = {
+  check: Check
+  title: string
+  template: TillTemplate | undefined
+  /** When this page was opened. */
+  openedAt: number
+  /** The server's clock minus this one. */
+  aheadMs: number
 }
 
-function Yes({ check, verdict, sentence }: { check: Check; verdict: Verdict; sentence: string }) {
+/** Green or red, once the whole result is loaded and a photo was compared. */
+export function VerdictOf({ check, title, template, openedAt, aheadMs }: Props) {
+  const words = useTillWords()
+  const verdict = useVerdict(check, template)
+  const endedAt = verdict?.at === undefined ? undefined : Date.parse(verdict.at) - aheadMs
+  // It came while this till was closed: for a customer who may have left.
+  const isMissed = !check.isRestored && check.shownAt === undefined && openedAt - (endedAt ?? openedAt) >= SHOWN_MS
+  useEffect(() => {
+    if (isMissed) changeCheck(check, { isPutAway: true })
+  }, [isMissed])
+  if (!verdict || isMissed) return <Waiting check={check} title={title} line={words.loading} />
+  const { isYes, picture, code } = verdict
+  const shown = { check, endedAt, verdict }
+  if (!isYes) return code === 'wallet_declined' ? <Declined {...shown} /> : <No {...shown} ageOver={template?.age_over} />
+  if (picture !== undefined && check.isSame === undefined) return <Compare check={check} title={title} picture={picture} />
+  return check.isSame === false ? <OtherPerson {...shown} /> : <Yes {...shown} title={title} ageOver={template?.age_over} />
+}
+
+type Shown = { check: Check; endedAt: number | undefined; verdict: Verdict }
+
+function Yes({ check, endedAt, verdict, title, ageOver }: Shown & { title: string; ageOver: number | undefined }) {
   const words = useTillWords()
   const { picture, claims } = verdict
   return (
     <End
       check={check}
+      endedAt={endedAt}
       tone="ok"
       seal="verified"
       word={words.yes}
-      sentence={sentence}
+      sentence={ageOver === undefined ? words.proven(title) : words.ageProven(ageOver)}
       sound="yes"
       more={<Origin verdict={verdict} />}
     >
-      {(picture !== undefined || claims.length > 0) && (
+      {claims.length > 0 && (
         <div class="details">
-          {picture !== undefined && (
-            <figure class="portrait">
-              <img src={picture} alt={words.photo} />
-              <figcaption>{words.compare}</figcaption>
-            </figure>
-          )}
-          {claims.length > 0 && <Facts claims={claims} />}
+          {picture && <img class="portrait" src={picture} alt={words.photo} />}
+          <Facts claims={claims} />
         </div>
       )}
     </End>
@@ -69,16 +81,18 @@ function Origin({ verdict: { at, issuer } }: { verdict: Verdict }) {
   return <p class="secondary">{[time && words.checkedAt(time), name && words.issuedBy(name)].filter(Boolean).join(' · ')}</p>
 }
 
-function No({ check, verdict: { code = '' } }: { check: Check; verdict: Verdict }) {
+function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOver: number | undefined }) {
   const words = useTillWords()
-  const { sentence } = useOutcome(code)
+  const outcome = useOutcome(code)
+  const isAge = code === 'claim_not_satisfied' && ageOver !== undefined
   return (
     <End
       check={check}
+      endedAt={endedAt}
       tone="no"
       seal="refused"
       word={words.no}
-      sentence={sentence}
+      sentence={isAge ? words.ageNotProven(ageOver) : outcome.sentence}
       sound="no"
       mayRepeat
       more={
@@ -91,10 +105,46 @@ function No({ check, verdict: { code = '' } }: { check: Check; verdict: Verdict 
   )
 }
 
-/** Nobody answered: neither a yes nor a no. */
-export function TimeUp({ check }: { check: Check }) {
+/** The cashier compared the photo, and it is of somebody else. */
+function OtherPerson({ check, endedAt }: Shown) {
   const words = useTillWords()
-  return <End check={check} tone="wait" seal="expired" word={words.timeUp} sentence={words.nobody} mayRepeat />
+  return (
+    <End
+      check={check}
+      endedAt={endedAt}
+      tone="no"
+      seal="refused"
+      word={words.no}
+      sentence={words.notThePhoto}
+      sound="no"
+      mayRepeat
+      more={<p class="advice">{words.notThePhotoMore}</p>}
+    />
+  )
+}
+
+/** The customer decided: neither a no nor an error. */
+function Declined({ check, endedAt }: Shown) {
+  const words = useTillWords()
+  const { sentence } = useOutcome('wallet_declined')
+  return (
+    <End
+      check={check}
+      endedAt={endedAt}
+      tone="neutral"
+      seal="open"
+      word={words.notShared}
+      sentence={sentence}
+      mayRepeat
+      more={<p class="advice">{words.advice.wallet_declined}</p>}
+    />
+  )
+}
+
+/** Nobody answered: neither a yes nor a no. */
+export function TimeUp({ check, endedAt }: { check: Check; endedAt: number }) {
+  const words = useTillWords()
+  return <End check={check} endedAt={endedAt} tone="wait" seal="expired" word={words.timeUp} sentence={words.nobody} mayRepeat />
 }
 
 /** Cancelled with a key or on the dashboard: neither a yes nor a no. */
@@ -105,7 +155,9 @@ export function StoppedElsewhere({ check }: { check: Check }) {
 
 type EndProps = {
   check: Check
-  tone: 'ok' | 'no' | 'wait'
+  /** By this device's clock. */
+  endedAt?: number | undefined
+  tone: 'ok' | 'no' | 'wait' | 'neutral'
   seal: SealState
   word: string
   sentence: string
@@ -117,26 +169,24 @@ type EndProps = {
 }
 
 /** Fills the screen until dismissed; hidden after a while, but can be shown again. */
-function End({ check, tone, seal, word, sentence, sound, mayRepeat, more, children }: EndProps) {
+function End({ check, endedAt, tone, seal, word, sentence, sound, mayRepeat, more, children }: EndProps) {
   const words = useTillWords()
   const next = useRef<HTMLButtonElement>(null)
-  const leftSeconds = useSecondsSeen()
+  const leftMs = useLeft(check)
   const isSeen = () => endCheck(check)
   const repeat = () => startCheck(check.template)
   useHeadline(`${word}. ${sentence}`)
   useKeys({ Enter: isSeen, Escape: isSeen })
   useEffect(() => {
-    if (sound && read('hasSound')) play(sound)
+    if (sound && !check.isRestored && read('hasSound')) play(sound)
     next.current?.focus()
   }, [])
-  useEffect(() => {
-    if (leftSeconds === 0) changeCheck(check, { isPutAway: true })
-  }, [leftSeconds])
   return (
     <main class={`verdict ${tone}`}>
       <div class="told">
         <Seal state={seal} size={168} />
         <div class="stack tight">
+          {check.isRestored && endedAt !== undefined && <Age endedAt={endedAt} />}
           <h1>{word}</h1>
           <p class="sentence">{sentence}</p>
           {check.isAnsweredFirst && <p class="advice">{words.answeredFirst}</p>}
@@ -146,32 +196,46 @@ function End({ check, tone, seal, word, sentence, sound, mayRepeat, more, childr
       {children}
       <div class="foot">
         <div class="acts">
-          <Button kind="primary" large ref={next} onClick={isSeen}>
+          <Button kind="quiet" large ref={next} onClick={isSeen}>
             {words.next}
           </Button>
           {mayRepeat && (
-            <Button large onClick={repeat}>
+            <Button kind="quiet" large onClick={repeat}>
               {words.again}
             </Button>
           )}
         </div>
         <p class="closing">
-          <Seal state="waiting" size={18} left={leftSeconds / SHOWN_SECONDS} />
-          {words.seconds(leftSeconds)}
+          <Seal state="waiting" size={18} left={leftMs / SHOWN_MS} />
+          {words.seconds(Math.ceil(leftMs / 1000))}
         </p>
       </div>
     </main>
   )
 }
 
-/** Counts down while the page is visible. */
-function useSecondsSeen(): number {
-  const [left, setLeft] = useState(SHOWN_SECONDS)
+/** A verdict of earlier says so before anything else. */
+function Age({ endedAt }: { endedAt: number }) {
+  const words = useTillWords()
+  const seconds = Math.max(0, Math.floor((useNow(1000) - endedAt) / 1000))
+  const minutes = Math.floor(seconds / 60)
+  const text =
+    minutes < 1
+      ? words.ago.seconds(seconds)
+      : minutes < 60
+        ? words.ago.minutes(minutes)
+        : words.ago.hours(Math.floor(minutes / 60))
+  return <p class="age">{text}</p>
+}
+
+/** The time that a verdict stays, from the moment when somebody could see it; then it is put away. */
+function useLeft(check: Check): number {
+  const now = useNow(1000)
+  // The tick may be older than the moment when it was shown.
+  const leftMs = Math.min(SHOWN_MS, Math.max(0, (check.shownAt ?? now) + SHOWN_MS - now))
   useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') setLeft(before => Math.max(0, before - 1))
-    }, 1000)
-    return () => clearInterval(timer)
-  }, [])
-  return left
+    if (check.shownAt === undefined && document.visibilityState === 'visible') changeCheck(check, { shownAt: Date.now() })
+    if (leftMs === 0) changeCheck(check, { isPutAway: true })
+  }, [now, leftMs === 0])
+  return leftMs
 }

@@ -38,8 +38,8 @@ export function CheckList({ checked, error }: { checked: Checked; error: string 
   return (
     <ul class="checks" aria-label={words.checksOf(checked.credential)}>
       {checked.checks.map((finding, i) => (
-        <li key={i} class={finding.status}>
-          <Icon name={ICONS[finding.status]} />
+        <li key={i} class={isSandboxNote(finding) ? 'note' : finding.status}>
+          <Icon name={isSandboxNote(finding) ? 'info' : ICONS[finding.status]} />
           {finding.status === 'fail' ? (
             <Crossed
               finding={finding}
@@ -55,9 +55,18 @@ export function CheckList({ checked, error }: { checked: Checked; error: string 
   )
 }
 
-function Plain({ finding: { check, status, detail } }: { finding: Finding }) {
+/** A document of the sandbox in a test session is as it should be. */
+const isSandboxNote = ({ check, status }: Finding): boolean => check === 'environment' && status === 'warning'
+
+/** Their warnings say that the check did not hold. */
+const WARNED: readonly string[] = ['merge', 'status']
+
+function Plain({ finding }: { finding: Finding }) {
   const words = useDashboardWords().verification
-  const sentence = useCheck(check)
+  const { check, status, detail } = finding
+  const { passed, failed } = useCheck(check)
+  const sentence = status === 'warning' && WARNED.includes(check) ? failed : passed
+  if (isSandboxNote(finding)) return <p>{words.sandboxIssuer}</p>
   return (
     <div>
       <p>
@@ -73,15 +82,15 @@ type CrossedProps = { finding: Finding; error: string | undefined; isConsequence
 
 function Crossed({ finding: { check, detail }, error, isConsequence }: CrossedProps) {
   const words = useDashboardWords().verification
-  const sentence = useCheck(check)
+  const { failed } = useCheck(check)
   const possible: readonly string[] = FAILURES[check as Check] ?? []
   const own = useOutcome(possible.find(code => code === error) ?? possible[0] ?? error ?? '')
   const { meaning, remedy } = isConsequence ? words.consequence : own
   return (
-    <details>
+    <details open>
       <summary>
         <span class="only-heard">{words.outcomesOfCheck.fail}: </span>
-        {sentence}
+        {failed}
       </summary>
       {detail && <p class="hint">{detail}</p>}
       <dl>

@@ -41,7 +41,7 @@ function CredentialCard({ credential }: { credential: CredentialResult }) {
             )}
           </p>
         </div>
-        {isSandbox && <Badge tone="wait">{words.sandboxIssuer}</Badge>}
+        {isSandbox && <Badge icon="info">{words.sandboxIssuer}</Badge>}
       </header>
       <ul class="holds">
         <Holds is={signature_valid} words={words.signature} />

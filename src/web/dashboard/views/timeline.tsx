@@ -9,10 +9,10 @@ import { outcomeTone } from './delivery-detail.tsx'
 type Attempt = LoggedDelivery['log'][number] & { event: 'webhook'; delivery: string }
 type Told = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral'; more?: ComponentChildren }
 
-type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[] }
+type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[] /** Completed is a yes. */; isJudged: boolean }
 
 /** The events of a session and its webhook attempts, with exact times and intervals. */
-export function Timeline({ moments, deliveries }: Props) {
+export function Timeline({ moments, deliveries, isJudged }: Props) {
   const words = useDashboardWords().verification
   const attempts = deliveries.flatMap(({ id, log }) => log.map(each => ({ ...each, event: 'webhook' as const, delivery: id })))
   // A stable sort keeps the order of simultaneous events.
@@ -22,17 +22,19 @@ export function Timeline({ moments, deliveries }: Props) {
       <h3>{words.timeline}</h3>
       <ol class="timeline">
         {all.map((moment, i) => (
-          <Happened key={i} moment={moment} before={all[i - 1]} />
+          <Happened key={i} moment={moment} before={all[i - 1]} isJudged={isJudged} />
         ))}
       </ol>
     </section>
   )
 }
 
-function Happened({ moment, before }: { moment: Moment | Attempt; before: Moment | Attempt | undefined }) {
+type HappenedProps = { moment: Moment | Attempt; before: Moment | Attempt | undefined; isJudged: boolean }
+
+function Happened({ moment, before, isJudged }: HappenedProps) {
   const words = useDashboardWords().verification
   const { clock, date, duration } = useFormat()
-  const { sentence, tone, more } = useTold(moment)
+  const { sentence, tone, more } = useTold(moment, isJudged)
   return (
     <li class={tone}>
       <p class="when">
@@ -47,7 +49,7 @@ function Happened({ moment, before }: { moment: Moment | Attempt; before: Moment
   )
 }
 
-function useTold(moment: Moment | Attempt): Told {
+function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
   const { webhooks, verification } = useDashboardWords()
   const actorName = useActorName()
   const words = verification.events
@@ -66,8 +68,7 @@ function useTold(moment: Moment | Attempt): Told {
       return { sentence: words.dc_error, tone: 'wait', more: <p class="hint">{moment.code}</p> }
     case 'response_posted':
       return {
-        sentence: moment.status === 'completed' ? words.response_completed : words.response_failed,
-        tone: moment.status === 'completed' ? 'ok' : 'no',
+        ...answered(words, moment, isJudged),
         more: moment.credentials.map(each => <CheckList key={each.credential} checked={each} error={moment.error} />),
       }
     case 'response_held':
@@ -95,6 +96,16 @@ function useTold(moment: Moment | Attempt): Told {
       }
   }
 }
+
+type Posted = Extract<Moment, { event: 'response_posted' }>
+
+function answered(words: EventWords, { status, error }: Posted, isJudged: boolean): Pick<Told, 'sentence' | 'tone'> {
+  if (error === 'wallet_declined') return { sentence: words.response_declined, tone: 'neutral' }
+  if (status === 'failed') return { sentence: words.response_failed, tone: 'no' }
+  return isJudged ? { sentence: words.response_completed, tone: 'ok' } : { sentence: words.response_shared, tone: 'neutral' }
+}
+
+type EventWords = ReturnType<typeof useDashboardWords>['verification']['events']
 
 /**
  * `dashboard:alex` is alex, `command line:root` names the user of the machine; a key has its label, or else its first

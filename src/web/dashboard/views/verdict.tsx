@@ -1,4 +1,5 @@
 import type { VerificationDetail } from '../../../dashboard/verification-schema.ts'
+import { deniesAge } from '../../shared/claims.ts'
 import { useOutcome } from '../../shared/outcome.ts'
 import { Seal, type SealState } from '../../shared/seal.tsx'
 import { Time } from '../../shared/time.tsx'
@@ -6,12 +7,19 @@ import { hrefTo, Link } from '../route.tsx'
 import type { TemplatesData } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 
-const SEALS: Record<VerificationDetail['verification']['status'], SealState> = {
-  pending: 'busy',
-  completed: 'verified',
-  failed: 'refused',
-  expired: 'expired',
+type Look = { seal: SealState; tone: 'pending' | 'completed' | 'failed' | 'expired' | 'neutral' }
+
+/** Green only for what a rule judged, and nobody denied. */
+function lookOf({ verification: { status, error }, is_judged, timeline }: VerificationDetail): Look {
+  if (status === 'pending') return { seal: 'busy', tone: status }
+  if (status === 'expired') return { seal: 'expired', tone: status }
+  if (error?.code === 'wallet_declined') return { seal: 'open', tone: 'neutral' }
+  if (status === 'failed' || isOtherPerson(timeline)) return { seal: 'refused', tone: 'failed' }
+  return is_judged ? { seal: 'verified', tone: 'completed' } : { seal: 'answered', tone: 'neutral' }
 }
+
+export const isOtherPerson = (timeline: VerificationDetail['timeline']): boolean =>
+  timeline.some(moment => moment.event === 'photo_compared' && !moment.same_person)
 
 /** The result and, for a failure, the remedy. */
 export function Verdict({ detail, templates }: { detail: VerificationDetail; templates: TemplatesData }) {
@@ -19,15 +27,18 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
   const { verification, timeline } = detail
   const { status, error } = verification
   const outcome = useOutcome(error?.code ?? 'expired')
+  const proven = useProven(detail, templates)
+  const refused = useRefused(detail, templates, outcome.sentence)
   const sentence = {
     pending: pendingSentence(words.verification.verdicts, timeline),
-    completed: useProven(detail, templates),
-    failed: outcome.sentence,
+    completed: proven,
+    failed: refused,
     expired: outcome.sentence,
   }[status]
+  const { seal, tone } = lookOf(detail)
   return (
-    <section class={`verdict ${status}`} role="status">
-      <Seal state={SEALS[status]} size={72} />
+    <section class={`verdict ${tone}`} role="status">
+      <Seal state={seal} size={72} />
       <div class="stack tight">
         <p class="sentence">{sentence}</p>
         <Byline detail={detail} />
@@ -49,11 +60,24 @@ function pendingSentence(words: VerdictWords, timeline: VerificationDetail['time
   return has('response_held') ? words.held : has('request_fetched') ? words.fetched : words.pending
 }
 
-function useProven({ verification }: VerificationDetail, templates: TemplatesData): string {
+function useProven({ verification, is_judged, timeline }: VerificationDetail, templates: TemplatesData): string {
   const words = useDashboardWords().verification.verdicts
-  const years = templates.value?.data.find(({ key }) => key === verification.template)?.age_over
+  const years = useYears(verification, templates)
+  if (isOtherPerson(timeline)) return words.otherPerson
+  if (!is_judged) return deniesAge(verification.claims ?? {}) ? words.ageDenied : words.shared
   return years ? words.ageOver(String(years)) : words.completed
 }
+
+function useRefused({ verification }: VerificationDetail, templates: TemplatesData, sentence: string): string {
+  const words = useDashboardWords().verification.verdicts
+  const years = useYears(verification, templates)
+  if (verification.error?.code === 'wallet_declined') return words.declined
+  return verification.error?.code === 'claim_not_satisfied' && years ? words.ageNotProven(String(years)) : sentence
+}
+
+/** The age that the template proves. */
+const useYears = ({ template }: VerificationDetail['verification'], { value }: TemplatesData): number | undefined =>
+  value?.data.find(({ key }) => key === template)?.age_over ?? undefined
 
 function Byline({ detail: { verification } }: { detail: VerificationDetail }) {
   const words = useDashboardWords().verification

@@ -57,7 +57,7 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
             {isOpen && <Answer detail={detail} />}
             <ClaimList verification={detail.verification} />
             <CredentialCards credentials={detail.verification.credentials ?? []} />
-            <Timeline moments={detail.timeline} deliveries={detail.deliveries} />
+            <Timeline moments={detail.timeline} deliveries={detail.deliveries} isJudged={detail.is_judged} />
             <About detail={detail} title={title(detail.verification.template)} />
             {isOpen && <Stop id={id} onDone={data.reload} />}
             <Erase id={id} onDone={onErased} />

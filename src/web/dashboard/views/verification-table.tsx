@@ -5,7 +5,7 @@ import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link, useRoute } from '../route.tsx'
-import { type TemplatesData, useTemplateTitle } from '../template-names.ts'
+import { judgedBy, type TemplatesData, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 
 type Props = { rows: readonly VerificationSummary[]; templates: TemplatesData; chosen?: string }
@@ -13,6 +13,7 @@ type Props = { rows: readonly VerificationSummary[]; templates: TemplatesData; c
 export function VerificationTable({ rows, templates, chosen }: Props) {
   const words = useDashboardWords().verifications
   const title = useTemplateTitle(templates)
+  const isJudged = judgedBy(templates)
   const { duration } = useFormat()
   const { view, search } = useRoute()
   const filter: Record<string, string | null> =
@@ -30,7 +31,7 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
             </Link>
           ),
         },
-        { title: words.status, cell: row => <StatusBadge status={row.status} /> },
+        { title: words.status, cell: row => <StatusBadge status={row.status} code={row.error?.code} isJudged={isJudged(row)} /> },
         { title: words.reason, kind: 'grows', folds: 'tablet', cell: row => row.error && <Reason code={row.error.code} /> },
         {
           title: words.answered,

@@ -19,6 +19,7 @@ export const common: typeof en.common = {
   broken: 'Auf dieser Seite ist etwas schiefgegangen. Auf dem Server ist nichts verloren.',
   testLabel: 'Testumgebung',
   testBand: 'Test: Hier gelten Sandbox-Ausweise.',
+  testMode: 'Testbetrieb',
   scan: 'Mit der Kamera scannen',
   stopScan: 'Kamera ausschalten',
   viewfinder: 'Bild der Kamera: Halten Sie den Code hinein',
@@ -26,6 +27,8 @@ export const common: typeof en.common = {
   leadsHere:
     'Dieser Code führt zu localhost, das ein Telefon nicht erreicht. Bleiben Sie auf diesem Rechner, oder geben Sie in VIDIMUS_PUBLIC_URL eine Adresse an, die das Telefon öffnen kann.',
   statuses: { pending: 'Wartet', completed: 'Geprüft', failed: 'Abgelehnt', expired: 'Abgelaufen' },
+  shared: 'Geteilt',
+  declined: 'Kunde sagte Nein',
 }
 
 export const outcomes: typeof en.outcomes = {
@@ -108,18 +111,54 @@ export const outcomes: typeof en.outcomes = {
 }
 
 export const checks: typeof en.checks = {
-  format: 'Die Antwort ist ein richtig aufgebauter Ausweis.',
-  issuer_signature: 'Der Aussteller hat diesen Ausweis unterschrieben.',
-  digests: 'Geteilt wurde, was der Aussteller unterschrieben hat.',
-  doctype: 'Der Ausweis ist von der verlangten Art.',
-  holder_binding: 'Die Wallet hat für diese Anfrage bewiesen, dass der Ausweis ihr gehört.',
-  validity: 'Heute liegt im Zeitraum, in dem der Ausweis gilt.',
-  issuer_chain: 'Der Aussteller steht auf Ihrer Liste.',
-  status: 'Der Aussteller hat ihn nicht zurückgezogen.',
-  query: 'Alles, wonach gefragt wurde, ist da.',
-  rule: 'Was er sagt, erfüllt die Regeln der Vorlage.',
-  merge: 'Jede Angabe kommt nur aus einem Ausweis.',
-  environment: 'Test- und echte Ausweise bleiben getrennt.',
+  format: {
+    passed: 'Die Antwort ist ein richtig aufgebauter Ausweis.',
+    failed: 'Die Antwort ist kein richtig aufgebauter Ausweis.',
+  },
+  issuer_signature: {
+    passed: 'Der Aussteller hat diesen Ausweis unterschrieben.',
+    failed: 'Die Unterschrift des Ausstellers fehlt oder ist falsch.',
+  },
+  digests: {
+    passed: 'Geteilt wurde, was der Aussteller unterschrieben hat.',
+    failed: 'Geteilt wurde etwas anderes, als der Aussteller unterschrieben hat.',
+  },
+  doctype: {
+    passed: 'Der Ausweis ist von der verlangten Art.',
+    failed: 'Der Ausweis ist nicht von der verlangten Art.',
+  },
+  holder_binding: {
+    passed: 'Die Wallet hat für diese Anfrage bewiesen, dass der Ausweis ihr gehört.',
+    failed: 'Die Wallet hat für diese Anfrage nicht bewiesen, dass der Ausweis ihr gehört.',
+  },
+  validity: {
+    passed: 'Heute liegt im Zeitraum, in dem der Ausweis gilt.',
+    failed: 'Heute liegt außerhalb des Zeitraums, in dem der Ausweis gilt.',
+  },
+  issuer_chain: {
+    passed: 'Der Aussteller steht auf Ihrer Liste.',
+    failed: 'Der Aussteller steht nicht auf Ihrer Liste.',
+  },
+  status: {
+    passed: 'Der Aussteller hat ihn nicht zurückgezogen.',
+    failed: 'Der Aussteller hat ihn zurückgezogen, oder seine Liste war nicht lesbar.',
+  },
+  query: {
+    passed: 'Alles, wonach gefragt wurde, ist da.',
+    failed: 'Etwas, wonach gefragt wurde, fehlt.',
+  },
+  rule: {
+    passed: 'Was er sagt, erfüllt die Regeln der Vorlage.',
+    failed: 'Was er sagt, erfüllt die Regeln der Vorlage nicht.',
+  },
+  merge: {
+    passed: 'Jede Angabe kommt nur aus einem Ausweis.',
+    failed: 'Manche Angaben kommen aus mehr als einem Ausweis.',
+  },
+  environment: {
+    passed: 'Test- und echte Ausweise bleiben getrennt.',
+    failed: 'Der Ausweis gehört zur anderen Umgebung.',
+  },
 }
 
 export const claims: typeof en.claims = {
@@ -180,7 +219,7 @@ export const hosted: typeof en.hosted = {
   shares: 'Sie teilen',
   oneOf: 'Eines davon, je nach Ihrer Wallet',
   optional: 'Nur wenn Sie möchten',
-  nothingElse: 'Mehr verlässt Ihre Wallet nicht. Sie entscheiden dort.',
+  nothingElse: 'Nur das wird geteilt. Sie bestätigen es in Ihrer Wallet.',
   scan: 'Mit der Kamera Ihres Telefons oder mit Ihrer Wallet scannen',
   qrLabel: 'QR-Code, der diese Anfrage in Ihrer Wallet öffnet',
   open: 'Wallet öffnen',
@@ -202,7 +241,7 @@ export const hosted: typeof en.hosted = {
   scannedMore: 'Ihre Wallet hat die Anfrage. Antworten Sie dort; diese Seite folgt von selbst.',
   answered: 'Ihre Wallet hat geantwortet.',
   answeredMore: who => `Machen Sie auf der Seite weiter, die Ihre Wallet geöffnet hat: Erst dann bekommt ${who} Ihre Antwort.`,
-  scannedAgain: 'Das war ich nicht, oder ich habe sie geschlossen: Code wieder zeigen',
+  scannedAgain: 'Code wieder zeigen',
   noWallet: 'Noch keine Wallet?',
   noWalletMore:
     'Eine Wallet ist eine App mit Nachweisen, die Ihr Staat oder andere ausstellen, etwa die EU-Brieftasche Ihres Landes. Installieren Sie sie, laden Sie einen Nachweis hinein, und kommen Sie zurück.',
@@ -213,9 +252,12 @@ export const hosted: typeof en.hosted = {
   trySandboxBrowser: 'Wallet im Browser simulieren',
   completed: 'Fertig. Danke.',
   completedMore: who => `${who} hat die Antwort. Sie können diese Seite schließen.`,
+  declined: 'Sie haben nichts geteilt.',
+  declinedMore: 'Es wurde nichts gesendet.',
+  tryAgain: 'Noch einmal versuchen',
+  askAgain: who => `Für einen neuen Versuch bitten Sie ${who}, neu anzufangen.`,
   failed: 'Das hat nicht geklappt.',
   reasons: {
-    declined: 'In Ihrer Wallet wurde abgelehnt. Es wurde nichts weitergegeben.',
     wallet_error: 'Ihre Wallet konnte nicht antworten. Es wurde nichts weitergegeben.',
     not_accepted: 'Ihre Wallet hat geantwortet, aber die Antwort konnte nicht anerkannt werden.',
     cancelled: 'Die Anfrage wurde zurückgezogen. Es wurde nichts weitergegeben.',
@@ -491,6 +533,11 @@ export const dashboard: typeof en.dashboard = {
       fetched: 'Gescannt. Wartet auf die Zustimmung.',
       completed: 'Alles, wonach Sie gefragt haben, wurde gezeigt und ist echt.',
       ageOver: years => `${years} Jahre oder älter.`,
+      ageNotProven: years => `Nicht bewiesen, dass mindestens ${years} Jahre alt.`,
+      shared: 'Alles Gefragte wurde gezeigt und ist echt. Keine Regel urteilt über den Inhalt.',
+      ageDenied: 'Echt, aber ein gefragtes Alter ist nicht erreicht. Nicht anerkennen.',
+      declined: 'Die Kundin oder der Kunde hat Nein gesagt.',
+      otherPerson: 'Echt, aber an der Kasse hieß es: nicht dieselbe Person.',
     },
     checked: 'Geprüft',
     created: 'Angelegt',
@@ -521,7 +568,7 @@ export const dashboard: typeof en.dashboard = {
       false: 'Nicht bewiesen, dass er von einem Aussteller auf Ihrer Liste ist',
     },
     binding: { true: 'Gehört der Person, die ihn zeigt', false: 'Nicht bewiesen, dass er der Person gehört' },
-    sandboxIssuer: 'Sandbox-Ausweis',
+    sandboxIssuer: 'Sandbox-Ausweis: zählt nur im Test',
     timeline: 'Was geschah',
     msLater: time => `${time} später`,
     events: {
@@ -533,6 +580,8 @@ export const dashboard: typeof en.dashboard = {
       dc_error: 'Die Wallet hat der Seite nicht geantwortet; sie kann wieder fragen',
       response_completed: 'Die Wallet hat geantwortet, und alles stimmt',
       response_failed: 'Die Wallet hat geantwortet, und etwas stimmt nicht',
+      response_declined: 'Die Wallet hat Nein gesagt',
+      response_shared: 'Die Wallet hat geantwortet, und ihre Ausweise sind echt',
       response_held: 'Die Wallet hat geantwortet; die Antwort ruht, bis Ihr Geschäft ihren Code einlöst',
       redirect_not_followed: 'Niemand hat den Code eingelöst; das Gezeigte ist gelöscht',
       expired: 'Die Zeit war um',
@@ -1473,7 +1522,7 @@ export const till: typeof en.till = {
   pairHow: 'Legen Sie sie im Dashboard unter Geräte an. Scannen Sie dann den Code, der dort erscheint, oder tippen Sie ihn ein.',
   code: 'Kopplungscode',
   codeHint: 'Sieht aus wie VD-7K3M-9QZX. Striche und Großbuchstaben sind egal.',
-  codeIncomplete: 'Das ist kein ganzer Code: Nach VD kommen acht Buchstaben und Ziffern.',
+  codeIncomplete: 'Dieser Code ist unvollständig. Nach VD hat er acht Zeichen.',
   codeNotRead: 'Dieser QR-Code ist kein Kopplungscode.',
   pair: 'Diese Kasse koppeln',
   pairing: 'Koppelt',
@@ -1523,9 +1572,22 @@ export const till: typeof en.till = {
   stopped: 'Beendet',
   stoppedElsewhere: 'Diese Prüfung wurde anderswo beendet. Fangen Sie neu an.',
   ageProven: years => `Mindestens ${years} Jahre alt.`,
+  ageNotProven: years => `Nicht bewiesen, dass mindestens ${years} Jahre alt.`,
+  notShared: 'Nicht geteilt',
   proven: title => `${title}: geprüft.`,
-  compare: 'Vergleichen Sie dieses Foto mit dem Gesicht.',
+  compare: 'Ist das die Person vor Ihnen?',
   photo: 'Foto aus dem Ausweis',
+  photoNotShown: 'Dieser Browser kann das Foto nicht zeigen. Vergleichen Sie mit dem Ausweis.',
+  samePerson: 'Dieselbe Person',
+  otherPerson: 'Nicht dieselbe Person',
+  notThePhoto: 'Nicht die Person auf dem Foto.',
+  notThePhotoMore: 'Nicht anerkennen.',
+  ofDocument: 'Zum Ausweis',
+  ago: {
+    seconds: count => `Ergebnis von vor ${count} s`,
+    minutes: count => `Ergebnis von vor ${count} Min.`,
+    hours: count => `Ergebnis von vor ${count} Std.`,
+  },
   checkedAt: time => `Geprüft ${time}`,
   issuedBy: issuer => `ausgestellt von ${issuer}`,
   next: 'Nächste Person',
@@ -1545,7 +1607,7 @@ export const till: typeof en.till = {
     credential_revoked: 'Verlangen Sie einen anderen Ausweis. Den Grund kennt der Aussteller.',
     status_unknown: 'Fangen Sie gleich neu an, oder verlangen Sie einen anderen Ausweis.',
     query_not_satisfied: 'Verlangen Sie einen anderen Ausweis.',
-    claim_not_satisfied: 'Nicht verkaufen, außer ein anderer Ausweis beweist es.',
+    claim_not_satisfied: 'Nicht anerkennen.',
     cancelled: 'Fangen Sie neu an.',
     redirect_not_followed: 'Fangen Sie neu an.',
     expired: 'Fangen Sie neu an.',
@@ -1582,7 +1644,7 @@ export const sandbox: typeof en.sandbox = {
   decline: 'Nicht teilen',
   ends: {
     completed: 'Anerkannt.',
-    declined: 'Sie haben nicht geteilt.',
+    declined: 'Sie haben nichts geteilt.',
     wallet_error: 'Der Dienst konnte es nicht lesen.',
     not_accepted: 'Geteilt und abgelehnt.',
     cancelled: 'Die Anfrage wurde zurückgezogen.',
@@ -1592,9 +1654,9 @@ export const sandbox: typeof en.sandbox = {
   },
   endsMore: {
     completed: 'Der Dienst hat geprüft, was Sie geteilt haben, und es stimmt.',
-    declined: 'Der Dienst weiß, dass Sie abgelehnt haben, und sonst nichts.',
+    declined: 'Es wurde nichts gesendet.',
     wallet_error: 'Was gesendet wurde, ist kein wohlgeformter Nachweis.',
-    not_accepted: 'Warum, sagt der Dienst nur dem Händler: Sehen Sie an der Kasse oder im Dashboard nach.',
+    not_accepted: 'Den Grund erfährt nur der Händler. Sehen Sie an der Kasse oder im Dashboard nach.',
     cancelled: 'Wer gefragt hat, hat sie beendet. Es wurde nichts angenommen.',
     not_followed: 'Niemand kam rechtzeitig in das Geschäft zurück, deshalb ist es gelöscht.',
     held: 'Das Geschäft bekommt es, wenn Sie dort weitermachen.',
@@ -1645,7 +1707,7 @@ export const sandbox: typeof en.sandbox = {
   },
   happened: 'Was geschehen ist',
   nothingYet: 'Noch nichts. Öffnen Sie eine Anfrage, dann zeigt sich hier das Protokoll.',
-  requested: 'Die Anfrage kam',
+  requested: 'Anfrage erhalten',
   origin: 'Wer fragt (Origin)',
   protocol: 'Protokoll',
   fromBrowser: 'Der Browser bürgt für den Origin. Die Antwort ist an ihn gebunden, und die Seite reicht sie dem Dienst weiter.',
@@ -1653,7 +1715,7 @@ export const sandbox: typeof en.sandbox = {
   nonce: 'Nur für diese Antwort (nonce)',
   responseMode: 'Wie zu antworten ist',
   purpose: 'Wozu',
-  signed: 'Mit ES256 signiert; die client_id ist der Hash des Zertifikats, das signiert hat. Beides stimmt.',
+  signed: 'Mit ES256 signiert; die client_id ist der Hash des Zertifikats, das signiert hat. Beides ist gültig.',
   unsigned:
     'Unsigniert und als Wert, wie die EU-Alters-App gefragt wird; die Antwort geht an die Adresse, die die client_id nennt.',
   query: 'Was verlangt wird (DCQL)',

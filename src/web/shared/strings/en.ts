@@ -3,7 +3,7 @@
 import type { Check } from '../../../openid4vp/finding.ts'
 import type { RefusalCode } from '../../../trust-lists/list.ts'
 import type { Status } from '../../../verifications/schema.ts'
-import type { OutcomeCode, OutcomeWords } from '../outcome-code.ts'
+import type { CheckWords, OutcomeCode, OutcomeWords } from '../outcome-code.ts'
 
 const statuses: Record<Status, string> = { pending: 'Waiting', completed: 'Verified', failed: 'Refused', expired: 'Expired' }
 
@@ -25,6 +25,7 @@ export const common = {
   broken: 'Something on this page went wrong. Nothing was lost on the server.',
   testLabel: 'Test environment',
   testBand: 'Test: sandbox documents count here.',
+  testMode: 'Test mode',
   scan: 'Scan with the camera',
   stopScan: 'Stop the camera',
   viewfinder: 'Picture of the camera: hold the code into it',
@@ -32,6 +33,9 @@ export const common = {
   leadsHere:
     'This code leads to localhost, which a phone cannot reach. Stay on this machine, or set VIDIMUS_PUBLIC_URL to an address that the phone can open.',
   statuses,
+  /** Instead of a status, where it would say too much or sound like an error. */
+  shared: 'Shared',
+  declined: 'Customer said no',
 }
 
 /** Why a check ended as it did: for merchants and their staff. */
@@ -114,20 +118,56 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
   },
 }
 
-/** The condition of each check, as a sentence. */
-export const checks: Record<Check, string> = {
-  format: 'The answer is a well-formed document.',
-  issuer_signature: 'The issuer signed this document.',
-  digests: 'What was shared is what the issuer signed.',
-  doctype: 'The document is of the type that was asked for.',
-  holder_binding: 'The wallet proved, for this request, that the document is its own.',
-  validity: 'Today lies within the dates of the document.',
-  issuer_chain: 'The issuer is on your list.',
-  status: 'The issuer has not withdrawn it.',
-  query: 'Everything that was asked for is there.',
-  rule: 'What it says meets the rules of the template.',
-  merge: 'Each claim comes from one document only.',
-  environment: 'Test and live documents are kept apart.',
+/** Each check that holds, and each that does not, as a sentence. */
+export const checks: Record<Check, CheckWords> = {
+  format: {
+    passed: 'The answer is a well-formed document.',
+    failed: 'The answer is not a well-formed document.',
+  },
+  issuer_signature: {
+    passed: 'The issuer signed this document.',
+    failed: 'The signature of the issuer is missing or wrong.',
+  },
+  digests: {
+    passed: 'What was shared is what the issuer signed.',
+    failed: 'What was shared is not what the issuer signed.',
+  },
+  doctype: {
+    passed: 'The document is of the type that was asked for.',
+    failed: 'The document is not of the type that was asked for.',
+  },
+  holder_binding: {
+    passed: 'The wallet proved, for this request, that the document is its own.',
+    failed: 'The wallet did not prove, for this request, that the document is its own.',
+  },
+  validity: {
+    passed: 'Today lies within the dates of the document.',
+    failed: 'Today is outside the dates of the document.',
+  },
+  issuer_chain: {
+    passed: 'The issuer is on your list.',
+    failed: 'The issuer is not on your list.',
+  },
+  status: {
+    passed: 'The issuer has not withdrawn it.',
+    failed: 'The issuer has withdrawn it, or its list could not be read.',
+  },
+  query: {
+    passed: 'Everything that was asked for is there.',
+    failed: 'Something that was asked for is missing.',
+  },
+  rule: {
+    passed: 'What it says meets the rules of the template.',
+    failed: 'What it says does not meet the rules of the template.',
+  },
+  merge: {
+    passed: 'Each claim comes from one document only.',
+    failed: 'Some claims come from more than one document.',
+  },
+  environment: {
+    passed: 'Test and live documents are kept apart.',
+    failed: 'The document belongs to the other environment.',
+  },
 }
 
 /** Claims by their merged names in the API. Others are shown as they are. */
@@ -192,7 +232,7 @@ export const hosted = {
   shares: 'You share',
   oneOf: 'One of these, whichever your wallet offers',
   optional: 'Only if you want to',
-  nothingElse: 'Nothing else leaves your wallet. You decide there.',
+  nothingElse: 'Only this is shared. You confirm it in your wallet.',
   scan: 'Scan with the camera of your phone, or with your wallet',
   qrLabel: 'QR code that opens this request in your wallet',
   open: 'Open wallet',
@@ -213,7 +253,7 @@ export const hosted = {
   scannedMore: 'Your wallet has the request. Answer there; this page follows by itself.',
   answered: 'Your wallet has answered.',
   answeredMore: (who: string) => `Continue on the page that your wallet opened: only then does ${who} get your answer.`,
-  scannedAgain: 'It was not me, or I closed it: show the code again',
+  scannedAgain: 'Show the code again',
   noWallet: 'No wallet yet?',
   noWalletMore:
     'A wallet is an app that holds documents issued by your state or by others, such as the EU Digital Identity Wallet of your country. Install it, get a document into it, and come back.',
@@ -224,9 +264,12 @@ export const hosted = {
   trySandboxBrowser: "Simulate the browser's wallet",
   completed: 'Done. Thank you.',
   completedMore: (who: string) => `${who} has the answer. You can close this page.`,
+  declined: 'You chose not to share.',
+  declinedMore: 'Nothing was sent.',
+  tryAgain: 'Try again',
+  askAgain: (who: string) => `To try again, ask ${who} to start again.`,
   failed: 'This did not work out.',
   reasons: {
-    declined: 'Your wallet was asked not to share. Nothing was passed on.',
     wallet_error: 'Your wallet could not answer. Nothing was passed on.',
     not_accepted: 'Your wallet answered, but the answer could not be accepted.',
     cancelled: 'The request was withdrawn. Nothing was passed on.',
@@ -257,7 +300,7 @@ export const till = {
   pairHow: 'Register it in the dashboard under Devices. Then scan the code that is shown there, or type it in.',
   code: 'Pairing code',
   codeHint: 'Looks like VD-7K3M-9QZX. Dashes and capitals do not matter.',
-  codeIncomplete: 'That is no whole code: it has eight letters and digits after VD.',
+  codeIncomplete: 'That code is incomplete. It has eight characters after VD.',
   codeNotRead: 'This QR code is no pairing code.',
   pair: 'Pair this till',
   pairing: 'Pairing',
@@ -307,9 +350,22 @@ export const till = {
   stopped: 'Stopped',
   stoppedElsewhere: 'This check was cancelled elsewhere. Start again.',
   ageProven: (years: number) => `${years} or over.`,
+  ageNotProven: (years: number) => `Not proven to be ${years} or over.`,
+  notShared: 'Not shared',
   proven: (title: string) => `${title}: verified.`,
-  compare: 'Compare this photo with the face.',
+  compare: 'Is this the customer?',
   photo: 'Photo from the document',
+  photoNotShown: 'This browser cannot show the photo. Compare with the document of the customer.',
+  samePerson: 'Same person',
+  otherPerson: 'Not the same person',
+  notThePhoto: 'Not the person on the photo.',
+  notThePhotoMore: 'Do not accept.',
+  ofDocument: 'About the document',
+  ago: {
+    seconds: (count: number) => `Result from ${count} s ago`,
+    minutes: (count: number) => `Result from ${count} min ago`,
+    hours: (count: number) => `Result from ${count} h ago`,
+  },
   checkedAt: (time: string) => `Checked ${time}`,
   issuedBy: (issuer: string) => `issued by ${issuer}`,
   next: 'Next customer',
@@ -330,7 +386,7 @@ export const till = {
     credential_revoked: 'Ask for another document. The customer can ask the issuer why.',
     status_unknown: 'Start again in a moment, or ask for another document.',
     query_not_satisfied: 'Ask for another document.',
-    claim_not_satisfied: 'Do not sell, unless another document proves it.',
+    claim_not_satisfied: 'Do not accept.',
     cancelled: 'Start again.',
     redirect_not_followed: 'Start again.',
     expired: 'Start again.',
@@ -595,6 +651,11 @@ export const dashboard = {
       held: 'Answered. Waiting for the customer to come back to your shop.',
       completed: 'Everything you asked for was shown, and is genuine.',
       ageOver: (years: string) => `${years} or over.`,
+      ageNotProven: (years: string) => `Not proven to be ${years} or over.`,
+      shared: 'Everything you asked for was shown, and is genuine. No rule judges what it says.',
+      ageDenied: 'Genuine, but an age that you asked about is not reached. Do not accept.',
+      declined: 'The customer said no.',
+      otherPerson: 'Genuine, but the cashier said: not the same person.',
     },
     checked: 'Checked',
     created: 'Created',
@@ -622,7 +683,7 @@ export const dashboard = {
     signature: { true: 'Signed by its issuer', false: 'Signature does not hold' },
     trusted: { true: 'Issuer is on your list', false: 'Not proven to be from an issuer on your list' },
     binding: { true: 'Belongs to the holder', false: 'Not proven to belong to the holder' },
-    sandboxIssuer: 'Sandbox document',
+    sandboxIssuer: 'Sandbox document: counts in Test only',
     timeline: 'What happened',
     msLater: (time: string) => `${time} later`,
     events: {
@@ -634,6 +695,8 @@ export const dashboard = {
       dc_error: 'The wallet gave the page no answer; it can be asked again',
       response_completed: 'The wallet answered, and everything holds',
       response_failed: 'The wallet answered, and something does not hold',
+      response_declined: 'The wallet said no',
+      response_shared: 'The wallet answered, and its documents are genuine',
       response_held: 'The wallet answered; the answer is held until your shop redeems its code',
       redirect_not_followed: 'Nobody redeemed the code; what was presented is deleted',
       expired: 'Time ran out',
@@ -1558,7 +1621,7 @@ export const sandbox = {
   decline: 'Do not share',
   ends: {
     completed: 'Accepted.',
-    declined: 'You did not share.',
+    declined: 'You chose not to share.',
     wallet_error: 'The service could not read it.',
     not_accepted: 'Shared, and refused.',
     cancelled: 'The request was withdrawn.',
@@ -1568,9 +1631,9 @@ export const sandbox = {
   },
   endsMore: {
     completed: 'The service checked what you shared, and it holds.',
-    declined: 'The service knows that you said no, and nothing else.',
+    declined: 'Nothing was sent.',
     wallet_error: 'What was sent is not a well-formed document.',
-    not_accepted: 'Why, the service tells the merchant only: look at the till or the dashboard.',
+    not_accepted: 'Only the merchant is told why. Look at the till or dashboard.',
     cancelled: 'Whoever asked has cancelled it. Nothing was taken.',
     not_followed: 'Nobody went back to the shop in time, so it is deleted.',
     held: 'The shop gets it when you continue there.',
@@ -1614,7 +1677,7 @@ export const sandbox = {
   unreadable: {} as Record<string, string>,
   happened: 'What happened',
   nothingYet: 'Nothing yet. Open a request, and the protocol unfolds here.',
-  requested: 'The request came',
+  requested: 'Request received',
   origin: 'Who asks (origin)',
   protocol: 'Protocol',
   fromBrowser: 'The browser vouches for the origin. The answer is bound to it, and the page hands it to the service.',
@@ -1622,11 +1685,11 @@ export const sandbox = {
   nonce: 'For this answer only (nonce)',
   responseMode: 'How to answer',
   purpose: 'Why',
-  signed: "Signed with ES256; the client_id is the hash of the signer's certificate. Both hold.",
+  signed: "Signed with ES256; the client_id is the hash of the signer's certificate. Both are valid.",
   unsigned: 'Unsigned and by value, as the EU age app is asked; the answer goes to the address that the client_id names.',
   query: 'What is asked (DCQL)',
   wholeRequest: 'The whole request',
-  sent: 'This was sent',
+  sent: 'Sent',
   declined: 'A no was sent: access_denied',
   altered: 'Not what the issuer signed',
   proof: 'Signed by the holder, for this request',
