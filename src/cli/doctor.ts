@@ -7,7 +7,8 @@ import { requireDatabase } from './require-database.ts'
 import { pendingIn } from './upgrade.ts'
 import { withDeps } from './with-deps.ts'
 
-type NamedCheck = { name: string } & Found
+/** In English alone: commands have no other language. */
+type NamedCheck = { name: string } & Pick<Found, 'status' | 'detail' | 'remedy'>
 
 export const command = defineCommand(
   {
@@ -15,7 +16,7 @@ export const command = defineCommand(
     about: `Lists what would stop a real wallet or webhook, and what endangers the data, each with what to do.
 It changes nothing, sends nobody a message, and works with and without a running service. Give it
 the same variables as the service, or it examines another one. The exit code is 1 when there is a
-problem, and 0 otherwise; warnings are no problems. The dashboard shows the same under Settings,
+problem, and 0 otherwise; warnings, and what is not set up yet, are no problems. The dashboard shows the same under Settings,
 Health.`,
     example: 'VIDIMUS_DATA_DIR=/var/lib/vidimus VIDIMUS_PUBLIC_URL=https://verify.shop.example vidimus doctor',
   },
@@ -61,7 +62,9 @@ const presentCheck = ({ name, status, detail, remedy }: NamedCheck) => ({
   detail: remedy ? `${detail} ${remedy}` : detail,
 })
 
+const LABELS: Record<Found['status'], string> = { ok: 'ok', not_set_up: 'not set', warning: 'warning', problem: 'problem' }
+
 const linesOf = ({ name, status, detail, remedy }: NamedCheck): string => {
-  const first = `${status.padEnd(8)} ${name.padEnd(20)} ${detail}`
+  const first = `${LABELS[status].padEnd(8)} ${name.padEnd(20)} ${detail}`
   return remedy ? `${first}\n${' '.repeat(30)}${remedy}` : first
 }

@@ -63,8 +63,8 @@ export const Step = Exactly({
   documents: Documents,
   names: Type.Array(Type.String()),
   at: Nullable(Timestamp),
-  /** In English, as `vidimus doctor` prints it. */
-  detail: Nullable(Type.String()),
+  /** Of a check. */
+  detail: Nullable(Exactly({ en: Type.String(), de: Type.String() })),
   command: Nullable(Type.String()),
 })
 export type Step = typeof Step.static

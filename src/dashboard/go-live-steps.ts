@@ -67,10 +67,20 @@ function address({ publicUrl, isLocal, check }: Facts): Result {
   // A private address is fine where customers are in the same network, so a warning about it is only shown.
   const unsound = broken ?? (tls.status === 'warning' ? tls : undefined)
   if (unsound) return { state, reason: 'address_unsound', names: [publicUrl], detail: wordsOf(unsound), command }
-  return { state: 'done', reason: 'reached', names: [publicUrl], detail: url.status === 'ok' ? null : url.detail }
+  return {
+    state: 'done',
+    reason: 'reached',
+    names: [publicUrl],
+    detail: url.status === 'ok' ? null : { en: url.detail, de: url.de.detail },
+  }
 }
 
-const wordsOf = ({ detail, remedy }: Found): string => (remedy === undefined ? detail : `${detail} ${remedy}`)
+type Sentences = NonNullable<Step['detail']>
+
+const wordsOf = ({ detail, remedy, de }: Found): Sentences => ({
+  en: remedy === undefined ? detail : `${detail} ${remedy}`,
+  de: de.remedy === undefined ? de.detail : `${de.detail} ${de.remedy}`,
+})
 
 /** The EU age app asks nobody for a certificate of an authority. */
 function identity({ documents, signing, check, now }: Facts): Result {

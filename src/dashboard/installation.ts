@@ -1,5 +1,8 @@
 import { version } from '../../package.json' with { type: 'json' }
+import { addressKind } from '../doctor/address.ts'
+import type { Check } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
+import { hasLiveKeys } from '../doctor/scene.ts'
 import { apiError } from '../http/errors.ts'
 import { isoUtc } from '../time.ts'
 import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
@@ -10,9 +13,11 @@ import type { AddTrust, Health, Installation, TrustAnchor } from './settings-sch
 const AGAIN_MS = 10_000
 
 /** Settings from the environment of the service; the dashboard cannot change them. */
-export const readInstallation = ({ config, registrationCertificate }: Deps): Installation => ({
+export const readInstallation = async ({ config, registrationCertificate, ...deps }: Deps): Promise<Installation> => ({
   version,
   public_url: config.publicUrl,
+  address: addressKind(config.publicUrl),
+  has_live_keys: await hasLiveKeys(deps),
   wallet_profile: config.wallet.profile,
   wallet_scheme: config.wallet.scheme,
   client_id_prefix: config.wallet.clientIdPrefix,
@@ -27,7 +32,7 @@ export function createExamination(deps: Deps): () => Promise<Health> {
 
   async function look(at: number): Promise<Health> {
     const checks = await examine(deps, true)
-    return { checked_at: isoUtc(at), checks: checks.map(({ remedy = null, ...check }) => ({ ...check, remedy })) }
+    return { checked_at: isoUtc(at), checks: checks.map(presentCheck) }
   }
 
   return () => {
@@ -36,6 +41,13 @@ export function createExamination(deps: Deps): () => Promise<Health> {
     return last.health
   }
 }
+
+const presentCheck = ({ name, status, detail, remedy, de }: Check): Health['checks'][number] => ({
+  name,
+  status,
+  detail: { en: detail, de: de.detail },
+  remedy: remedy === undefined ? null : { en: remedy, de: de.remedy ?? '' },
+})
 
 /** Those that were added one by one: a list has its own. */
 export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {

@@ -1,7 +1,7 @@
 import { isExpired, readKeys } from '../access/keys.ts'
 import type { Environment } from '../access/scopes.ts'
 import { readDevices, readReused } from '../devices/read.ts'
-import { isLoopback } from '../egress/addresses.ts'
+import { addressKind } from '../doctor/address.ts'
 import { EXPIRY_WARNING_DAYS, isRunningOut, signingState } from '../signing/certificate.ts'
 import { isEnding, readRegistrations } from '../signing/registrations.ts'
 import { readGoLive } from '../tenants/go-live.ts'
@@ -117,10 +117,14 @@ async function ofRegistrations(deps: Deps, tenantId: string): Promise<Attention[
 
 /** Phones cannot reach this machine's local names, and most wallets refuse plain http. */
 function ofPublicUrl(publicUrl: string): Attention[] {
-  const { protocol, hostname } = new URL(publicUrl)
-  if (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')))
-    return [{ code: 'public_url_local', public_url: publicUrl }]
-  return protocol === 'https:' ? [] : [{ code: 'public_url_not_https', public_url: publicUrl }]
+  switch (addressKind(publicUrl)) {
+    case 'local':
+      return [{ code: 'public_url_local', public_url: publicUrl }]
+    case 'plain':
+      return [{ code: 'public_url_not_https', public_url: publicUrl }]
+    case 'secure':
+      return []
+  }
 }
 
 function ofQuota({ verifications_created: used, daily_quota }: Usage): Attention[] {

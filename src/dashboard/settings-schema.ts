@@ -70,7 +70,7 @@ export type Hint = typeof Hint.static
 
 const Query = Type.Record(Type.String(), Type.Unknown())
 const Profile = OneOf('haip', 'plain', 'eu-av')
-const Localized = Exactly({ en: Type.String(), de: Type.String() })
+export const Localized = Exactly({ en: Type.String(), de: Type.String() })
 
 export const Template = Exactly({
   ...ListedTemplate.properties,
@@ -162,6 +162,10 @@ export type AddTrust = typeof AddTrust.static
 export const Installation = Exactly({
   version: Type.String(),
   public_url: Type.String(),
+  /** `local`: this machine only. `plain`: without TLS. */
+  address: OneOf('local', 'plain', 'secure'),
+  /** Some shop has a live key: what is not set up is missing then. */
+  has_live_keys: Type.Boolean(),
   wallet_profile: OneOf('haip', 'plain'),
   wallet_scheme: Type.String(),
   client_id_prefix: OneOf('x509_hash', 'x509_san_dns'),
@@ -177,9 +181,10 @@ export const Health = Exactly({
   checks: Type.Array(
     Exactly({
       name: OneOf(...CHECKS),
-      status: OneOf('ok', 'warning', 'problem'),
-      detail: Type.String(),
-      remedy: Nullable(Type.String()),
+      /** `not_set_up`: neither in order nor wrong. */
+      status: OneOf('ok', 'not_set_up', 'warning', 'problem'),
+      detail: Localized,
+      remedy: Nullable(Localized),
     }),
   ),
 })

@@ -16,11 +16,22 @@ export async function checkDatabase(scene: Scene): Promise<Found> {
   if (found.status === 'problem') return found
   const { unreadable, looked, isComplete } = await reading
   if (unreadable.length > 0)
-    return problem(
-      `These verifications cannot be decrypted any more, and lists that contain them fail: ${someOf(unreadable)}.`,
-      'Erase them; or stop the service, and restore a backup.',
-    )
+    return problem({
+      en: [
+        `These verifications cannot be decrypted any more, and lists that contain them fail: ${someOf(unreadable)}.`,
+        'Erase them; or stop the service, and restore a backup.',
+      ],
+      de: [
+        `Diese Prüfungen lassen sich nicht mehr entschlüsseln, und Listen mit ihnen scheitern: ${someOf(unreadable, 'de')}.`,
+        'Löschen Sie sie; oder halten Sie den Dienst an, und spielen Sie eine Sicherung zurück.',
+      ],
+    })
   if (found.status === 'warning') return found
-  const opened = isComplete ? 'Every verification' : `Within the time of this check, each of ${looked} verifications`
-  return ok(`${found.detail} ${opened} can be read.`)
+  const opened = isComplete
+    ? { en: 'Every verification', de: 'Jede Prüfung' }
+    : {
+        en: `Within the time of this check, each of ${looked} verifications`,
+        de: `In der Zeit dieser Untersuchung jede von ${looked} Prüfungen`,
+      }
+  return ok({ en: `${found.detail} ${opened.en} can be read.`, de: `${found.de.detail} ${opened.de} ist lesbar.` })
 }

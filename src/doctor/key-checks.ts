@@ -16,35 +16,75 @@ export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
   const rows = await sessionKeys.look(db)
   const current = currentOf(rows)
   const missing = neededOf(rows).find(row => !existsSync(fileOf(keyDir, row.id)) || !sessionKeys.isReadable(row))
-  if (missing)
-    return problem(
-      `${fileOf(keyDir, missing.id)} is missing or wrong: verifications cannot be read, and the next start will fail.`,
-      'Put it back from your safe copy of the key directory.',
-    )
+  if (missing) {
+    const file = fileOf(keyDir, missing.id)
+    return problem({
+      en: [
+        `${file} is missing or wrong: verifications cannot be read, and the next start will fail.`,
+        'Put it back from your safe copy of the key directory.',
+      ],
+      de: [
+        `${file} fehlt oder ist falsch: Prüfungen sind nicht lesbar, und der nächste Start wird scheitern.`,
+        'Legen Sie die Datei aus Ihrer sicheren Kopie des Schlüsselverzeichnisses zurück.',
+      ],
+    })
+  }
   if (!current?.activeAt)
-    return warning(
-      `${keyDir} cannot be written, so verifications have no keys of their own: what is erased can be read from old copies with the master key.`,
-      'Let the service write there, or set VIDIMUS_KEY_DIR, and start it again.',
-    )
+    return warning({
+      en: [
+        `${keyDir} cannot be written, so verifications have no keys of their own: what is erased can be read from old copies with the master key.`,
+        'Let the service write there, or set VIDIMUS_KEY_DIR, and start it again.',
+      ],
+      de: [
+        `${keyDir} ist nicht beschreibbar, deshalb haben Prüfungen keine eigenen Schlüssel: Gelöschtes ist aus alten Kopien mit dem Hauptschlüssel lesbar.`,
+        'Lassen Sie den Dienst dort schreiben, oder setzen Sie VIDIMUS_KEY_DIR, und starten Sie ihn neu.',
+      ],
+    })
   const unsealed = await readProgress(deps)
   if (unsealed && unsealed.total > 0)
-    return warning(
-      `${unsealed.count} of ${unsealed.total} verifications are sealed under the newest keys; for the others old keys still count.`,
-      'Let the service run: it continues by itself.',
-    )
+    return warning({
+      en: [
+        `${unsealed.count} of ${unsealed.total} verifications are sealed under the newest keys; for the others old keys still count.`,
+        'Let the service run: it continues by itself.',
+      ],
+      de: [
+        `${unsealed.count} von ${unsealed.total} Prüfungen sind mit den neuesten Schlüsseln versiegelt; für die anderen zählen noch alte.`,
+        'Lassen Sie den Dienst laufen: Er macht von selbst weiter.',
+      ],
+    })
   const ageMs = now() - current.activeAt
-  const sentence = 'What is erased can be read from old copies, with the keys, until it turns.'
   if (rows.some(({ activeAt, unreadableAt }) => activeAt === null && unreadableAt !== null))
-    return warning(
-      `The wrapping key does not turn, because not every node can read ${keyDir}. ${sentence}`,
-      'Let all nodes share this directory, on any network volume.',
-    )
-  if (ageMs > AGE_MAX_MS)
-    return warning(
-      `The wrapping key has not turned for ${Math.floor(ageMs / DAY_MS)} days. ${sentence}`,
-      `Let the service write to ${keyDir}; see keys.not_turned in the log.`,
-    )
-  return ok(
-    `The wrapping key is in use since ${secondOf(current.activeAt)}. What is erased cannot be read from any copy after ${keyWindowDays + 1} days.`,
-  )
+    return warning({
+      en: [
+        `The wrapping key does not turn, because not every node can read ${keyDir}. ${UNTIL_IT_TURNS.en}`,
+        'Let all nodes share this directory, on any network volume.',
+      ],
+      de: [
+        `Der Hüllschlüssel wechselt nicht, weil nicht jeder Knoten ${keyDir} lesen kann. ${UNTIL_IT_TURNS.de}`,
+        'Lassen Sie alle Knoten dieses Verzeichnis teilen, auf einem beliebigen Netzlaufwerk.',
+      ],
+    })
+  if (ageMs > AGE_MAX_MS) {
+    const days = Math.floor(ageMs / DAY_MS)
+    return warning({
+      en: [
+        `The wrapping key has not turned for ${days} days. ${UNTIL_IT_TURNS.en}`,
+        `Let the service write to ${keyDir}; see keys.not_turned in the log.`,
+      ],
+      de: [
+        `Der Hüllschlüssel hat seit ${days} Tagen nicht gewechselt. ${UNTIL_IT_TURNS.de}`,
+        `Lassen Sie den Dienst nach ${keyDir} schreiben; siehe keys.not_turned im Log.`,
+      ],
+    })
+  }
+  const since = secondOf(current.activeAt)
+  return ok({
+    en: `The wrapping key is in use since ${since}. What is erased cannot be read from any copy after ${keyWindowDays + 1} days.`,
+    de: `Der Hüllschlüssel ist seit ${since} in Gebrauch. Gelöschtes ist nach ${keyWindowDays + 1} Tagen aus keiner Kopie mehr lesbar.`,
+  })
+}
+
+const UNTIL_IT_TURNS = {
+  en: 'What is erased can be read from old copies, with the keys, until it turns.',
+  de: 'Gelöschtes ist bis zum Wechsel aus alten Kopien mit den Schlüsseln lesbar.',
 }

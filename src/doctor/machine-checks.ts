@@ -9,7 +9,10 @@ const MINUTE_MS = 60_000
 const CLOCK_BEHIND_MAX_MS = 5 * MINUTE_MS
 const CLOCK_APART_MAX_MS = MINUTE_MS
 const STEP_SHOWN_MS = 7 * 24 * 60 * MINUTE_MS
-const SYNCHRONISE = 'Let the machine synchronise its clock, for example with "timedatectl set-ntp true".'
+const SYNCHRONISE = {
+  en: 'Let the machine synchronise its clock, for example with "timedatectl set-ntp true".',
+  de: 'Lassen Sie die Maschine ihre Uhr stellen, zum Beispiel mit „timedatectl set-ntp true“.',
+}
 
 /** Compared with the newest record, and with the clock at the public address: a proxy may run on another machine. */
 export async function checkClock({ deps, visit }: Scene): Promise<Found> {
@@ -17,25 +20,51 @@ export async function checkClock({ deps, visit }: Scene): Promise<Found> {
   await linkEntries(deps)
   const newest = (await readHead(deps.db))?.at
   if (newest !== undefined && newest - at > CLOCK_BEHIND_MAX_MS)
-    return problem(`The clock says ${secondOf(at)}, but the newest audit record is from ${secondOf(newest)}.`, SYNCHRONISE)
+    return problem({
+      en: [`The clock says ${secondOf(at)}, but the newest audit record is from ${secondOf(newest)}.`, SYNCHRONISE.en],
+      de: [`Die Uhr zeigt ${secondOf(at)}, aber der neueste Eintrag im Protokoll ist von ${secondOf(newest)}.`, SYNCHRONISE.de],
+    })
   const { date } = (await visit).answer ?? {}
   if (date !== undefined && Math.abs(date - at) > CLOCK_APART_MAX_MS) {
     const apart = Math.round(Math.abs(date - at) / 1000)
-    return warning(`The clock differs by ${apart} seconds from the one at the public address.`, SYNCHRONISE)
+    return warning({
+      en: [`The clock differs by ${apart} seconds from the one at the public address.`, SYNCHRONISE.en],
+      de: [`Die Uhr weicht um ${apart} Sekunden von der an der öffentlichen Adresse ab.`, SYNCHRONISE.de],
+    })
   }
   const step = await readLatestAt(deps.db, 'clock.stepped')
   if (step !== undefined && at - step < STEP_SHOWN_MS)
-    return warning(`The clock was set, or the machine slept, about ${secondOf(step)}.`, SYNCHRONISE)
-  return ok(`The clock says ${secondOf(at)}.`)
+    return warning({
+      en: [`The clock was set, or the machine slept, about ${secondOf(step)}.`, SYNCHRONISE.en],
+      de: [`Die Uhr wurde gestellt, oder die Maschine schlief, etwa am ${secondOf(step)}.`, SYNCHRONISE.de],
+    })
+  return ok({ en: `The clock says ${secondOf(at)}.`, de: `Die Uhr zeigt ${secondOf(at)}.` })
 }
 
 export async function checkOpenFiles({ isServer }: Scene): Promise<Found> {
   const limit = openFilesLimit()
-  const who = isServer ? 'The service' : 'A process started from here'
-  if (limit === undefined) return ok('This system does not say how many files a process may open.')
-  if (limit >= OPEN_FILES_MIN) return ok(`${who} may open ${limit} files and connections.`)
-  return warning(
-    `${who} may open only ${limit} files and connections: with many phones at once, some will be refused.`,
-    `Allow ${OPEN_FILES_MIN}: "ulimit -n ${OPEN_FILES_MIN}", or LimitNOFILE=${OPEN_FILES_MIN} for systemd.`,
-  )
+  const who = isServer
+    ? { en: 'The service', de: 'Der Dienst' }
+    : { en: 'A process started from here', de: 'Ein von hier gestartetes Programm' }
+  if (limit === undefined)
+    return ok({
+      en: 'This system does not say how many files a process may open.',
+      de: 'Dieses System sagt nicht, wie viele Dateien ein Programm öffnen darf.',
+    })
+  if (limit >= OPEN_FILES_MIN)
+    return ok({
+      en: `${who.en} may open ${limit} files and connections.`,
+      de: `${who.de} darf ${limit} Dateien und Verbindungen öffnen.`,
+    })
+  const commands = [`"ulimit -n ${OPEN_FILES_MIN}"`, `LimitNOFILE=${OPEN_FILES_MIN}`] as const
+  return warning({
+    en: [
+      `${who.en} may open only ${limit} files and connections: with many phones at once, some will be refused.`,
+      `Allow ${OPEN_FILES_MIN}: ${commands[0]}, or ${commands[1]} for systemd.`,
+    ],
+    de: [
+      `${who.de} darf nur ${limit} Dateien und Verbindungen öffnen: Bei vielen Telefonen zugleich werden einige abgewiesen.`,
+      `Erlauben Sie ${OPEN_FILES_MIN}: ${commands[0]}, oder ${commands[1]} für systemd.`,
+    ],
+  })
 }

@@ -2,8 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { type Found, ok, problem, warning } from '../db/check.ts'
+import { type Found, notSetUp, ok, problem, warning } from '../db/check.ts'
 import { isLoopback, isPublicAddress } from '../egress/addresses.ts'
+import { addressKind } from './address.ts'
 import type { Scene } from './scene.ts'
 import type { ServedCertificate, Visit } from './visit.ts'
 
@@ -14,56 +15,106 @@ const DAYS_LEFT_MIN = 14
 /** Checks that a phone reaches this installation at its public address. */
 export async function checkPublicUrl({ deps, visit, liveTenants }: Scene): Promise<Found> {
   const { publicUrl } = deps.config
-  if (!publicUrl) return warning('The public address is unknown, because the system chooses the port.', 'Set VIDIMUS_PUBLIC_URL.')
+  if (!publicUrl)
+    return warning({
+      en: ['The public address is unknown, because the system chooses the port.', 'Set VIDIMUS_PUBLIC_URL.'],
+      de: ['Die öffentliche Adresse ist unbekannt, weil das System den Port wählt.', 'Setzen Sie VIDIMUS_PUBLIC_URL.'],
+    })
   const seen = await visit
   const serious = (await liveTenants).length > 0 ? problem : warning
   const stranger = seen.answer && missedAt(publicUrl, seen)
   if (stranger) return stranger
-  if (isLocal(seen)) {
-    return serious(
-      `${publicUrl} is an address of this machine: a phone cannot reach it.`,
-      'Give the service a public name, and set VIDIMUS_PUBLIC_URL to it.',
-    )
-  }
+  if (addressKind(publicUrl) === 'local' || leadsHere(seen))
+    return notSetUp({
+      en: [
+        `${publicUrl} is an address of this machine: enough to try things, but a phone cannot reach it.`,
+        'Give the service a public name, and set VIDIMUS_PUBLIC_URL to it.',
+      ],
+      de: [
+        `${publicUrl} ist eine Adresse dieser Maschine: genug zum Ausprobieren, aber ein Telefon erreicht sie nicht.`,
+        'Geben Sie dem Dienst einen öffentlichen Namen, und setzen Sie VIDIMUS_PUBLIC_URL darauf.',
+      ],
+    })
   if (seen.addresses.length === 0)
-    return problem(`${seen.host} was not found in the DNS.`, 'Publish the name, or correct VIDIMUS_PUBLIC_URL.')
+    return problem({
+      en: [`${seen.host} was not found in the DNS.`, 'Publish the name, or correct VIDIMUS_PUBLIC_URL.'],
+      de: [
+        `${seen.host} wurde im DNS nicht gefunden.`,
+        'Veröffentlichen Sie den Namen, oder berichtigen Sie VIDIMUS_PUBLIC_URL.',
+      ],
+    })
   const missed = missedAt(publicUrl, seen)
   if (missed) return missed
-  if (!publicUrl.startsWith('https:'))
-    return serious(`${publicUrl} is plain http: most wallets refuse it.`, 'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT.')
-  if (!seen.addresses.some(isPublicAddress)) {
-    return warning(
-      `${seen.host} resolves to a private address: phones reach it only inside that network.`,
-      'If customers are elsewhere, give the name a public address.',
-    )
-  }
-  return ok(`${publicUrl} reaches this service, as seen from this machine.`)
+  if (addressKind(publicUrl) === 'plain')
+    return serious({
+      en: [`${publicUrl} is plain http: most wallets refuse it.`, 'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT.'],
+      de: [
+        `${publicUrl} ist unverschlüsseltes http: Die meisten Wallets lehnen es ab.`,
+        'Stellen Sie einen TLS-Proxy davor, oder setzen Sie VIDIMUS_TLS_CERT.',
+      ],
+    })
+  if (!seen.addresses.some(isPublicAddress))
+    return warning({
+      en: [
+        `${seen.host} resolves to a private address: phones reach it only inside that network.`,
+        'If customers are elsewhere, give the name a public address.',
+      ],
+      de: [
+        `${seen.host} führt zu einer privaten Adresse: Telefone erreichen sie nur in diesem Netz.`,
+        'Sind Ihre Kunden anderswo, geben Sie dem Namen eine öffentliche Adresse.',
+      ],
+    })
+  return ok({
+    en: `${publicUrl} reaches this service, as seen from this machine.`,
+    de: `${publicUrl} erreicht diesen Dienst, von dieser Maschine aus gesehen.`,
+  })
 }
 
-const isLocal = ({ host, addresses }: Visit): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || (addresses.length > 0 && addresses.every(isLoopback))
+const leadsHere = ({ addresses }: Visit): boolean => addresses.length > 0 && addresses.every(isLoopback)
 
 function missedAt(publicUrl: string, { answer }: Visit): Found | undefined {
-  if (!answer) {
-    return problem(
-      `Nothing answers at ${publicUrl}.`,
-      'Start the service, and route this address to it in proxy, router and firewall.',
-    )
-  }
+  if (!answer)
+    return problem({
+      en: [`Nothing answers at ${publicUrl}.`, 'Start the service, and route this address to it in proxy, router and firewall.'],
+      de: [
+        `Unter ${publicUrl} antwortet nichts.`,
+        'Starten Sie den Dienst, und leiten Sie diese Adresse in Proxy, Router und Firewall zu ihm.',
+      ],
+    })
   if (answer.isOurs) return undefined
   return answer.status === 200
-    ? problem(`Something else answers at ${publicUrl}, not this installation.`, 'Correct the proxy, or VIDIMUS_PUBLIC_URL.')
-    : problem(
-        `${publicUrl}/healthz answers ${answer.status} instead of this installation.`,
-        'Let the proxy forward every path below VIDIMUS_PUBLIC_URL, with its headers.',
-      )
+    ? problem({
+        en: [`Something else answers at ${publicUrl}, not this installation.`, 'Correct the proxy, or VIDIMUS_PUBLIC_URL.'],
+        de: [
+          `Unter ${publicUrl} antwortet etwas anderes als diese Installation.`,
+          'Berichtigen Sie den Proxy oder VIDIMUS_PUBLIC_URL.',
+        ],
+      })
+    : problem({
+        en: [
+          `${publicUrl}/healthz answers ${answer.status} instead of this installation.`,
+          'Let the proxy forward every path below VIDIMUS_PUBLIC_URL, with its headers.',
+        ],
+        de: [
+          `${publicUrl}/healthz antwortet ${answer.status} statt dieser Installation.`,
+          'Lassen Sie den Proxy jeden Pfad unter VIDIMUS_PUBLIC_URL mit seinen Headern weiterleiten.',
+        ],
+      })
 }
 
 export async function checkTls({ deps, visit }: Scene): Promise<Found> {
   const { publicUrl, dataDir } = deps.config
-  if (!publicUrl.startsWith('https:')) return ok('The public address is not https, so there is no certificate to check.')
+  if (!publicUrl.startsWith('https:'))
+    return notSetUp({
+      en: ['The public address is not https, so there is no certificate to check.', 'See public_url.'],
+      de: ['Die öffentliche Adresse ist nicht https, also gibt es kein Zertifikat zu prüfen.', 'Siehe öffentliche Adresse.'],
+    })
   const { host, certificate } = await visit
-  if (!certificate) return warning(`There is no certificate to check: ${host} does not answer.`, 'See public_url.')
+  if (!certificate)
+    return warning({
+      en: [`There is no certificate to check: ${host} does not answer.`, 'See public_url.'],
+      de: [`Es gibt kein Zertifikat zu prüfen: ${host} antwortet nicht.`, 'Siehe öffentliche Adresse.'],
+    })
   return judge(certificate, { host, dataDir, now: deps.now() })
 }
 
@@ -71,24 +122,54 @@ type Around = { host: string; dataDir: string; now: number }
 
 function judge({ leaf, isTrusted }: ServedCertificate, { host, dataDir, now }: Around): Found {
   const daysLeft = Math.floor((leaf.validToDate.getTime() - now) / DAY_MS)
-  const renew = 'Renew it; on SIGHUP the service loads its own certificate again.'
-  if (daysLeft < 0) return problem(`The certificate of ${host} has expired.`, renew)
+  const renew = {
+    en: 'Renew it; on SIGHUP the service loads its own certificate again.',
+    de: 'Erneuern Sie es; bei SIGHUP lädt der Dienst sein eigenes Zertifikat neu.',
+  }
+  if (daysLeft < 0)
+    return problem({
+      en: [`The certificate of ${host} has expired.`, renew.en],
+      de: [`Das Zertifikat von ${host} ist abgelaufen.`, renew.de],
+    })
   if (!(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)))
-    return problem(`The certificate is not for ${host}.`, 'Get one for this name, or correct VIDIMUS_PUBLIC_URL.')
-  if (!isTrusted && isLocallySigned(leaf, dataDir)) {
-    return warning(
-      `The certificate of ${host} is from the local authority: tills that have it installed trust it, phones do not.`,
-      'For wallets, use a certificate from a public authority.',
-    )
-  }
-  if (!isTrusted) {
-    return problem(
-      `The certificate of ${host} leads to no authority that this machine trusts.`,
-      'Use one from a public authority, and serve its whole chain.',
-    )
-  }
-  if (daysLeft < DAYS_LEFT_MIN) return warning(`The certificate of ${host} expires in ${daysLeft} days.`, renew)
-  return ok(`The certificate of ${host} is trusted and valid for ${daysLeft} more days.`)
+    return problem({
+      en: [`The certificate is not for ${host}.`, 'Get one for this name, or correct VIDIMUS_PUBLIC_URL.'],
+      de: [
+        `Das Zertifikat gilt nicht für ${host}.`,
+        'Besorgen Sie eines für diesen Namen, oder berichtigen Sie VIDIMUS_PUBLIC_URL.',
+      ],
+    })
+  if (!isTrusted && isLocallySigned(leaf, dataDir))
+    return warning({
+      en: [
+        `The certificate of ${host} is from the local authority: tills that have it installed trust it, phones do not.`,
+        'For wallets, use a certificate from a public authority.',
+      ],
+      de: [
+        `Das Zertifikat von ${host} ist von der eigenen Stelle: Kassen, die sie kennen, vertrauen ihm, Telefone nicht.`,
+        'Nehmen Sie für Wallets ein Zertifikat einer öffentlichen Stelle.',
+      ],
+    })
+  if (!isTrusted)
+    return problem({
+      en: [
+        `The certificate of ${host} leads to no authority that this machine trusts.`,
+        'Use one from a public authority, and serve its whole chain.',
+      ],
+      de: [
+        `Das Zertifikat von ${host} führt zu keiner Stelle, der diese Maschine vertraut.`,
+        'Nehmen Sie eines von einer öffentlichen Stelle, und liefern Sie die ganze Kette aus.',
+      ],
+    })
+  if (daysLeft < DAYS_LEFT_MIN)
+    return warning({
+      en: [`The certificate of ${host} expires in ${daysLeft} days.`, renew.en],
+      de: [`Das Zertifikat von ${host} läuft in ${daysLeft} Tagen ab.`, renew.de],
+    })
+  return ok({
+    en: `The certificate of ${host} is trusted and valid for ${daysLeft} more days.`,
+    de: `Das Zertifikat von ${host} ist vertrauenswürdig und noch ${daysLeft} Tage gültig.`,
+  })
 }
 
 /** True for a certificate of the authority that `tls init` made in its default place. */

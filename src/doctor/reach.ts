@@ -9,28 +9,41 @@ import type { Deps } from './deps.ts'
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500
 
-/** Undefined when it can be reached; otherwise the reason, as a clause. */
+/** Why a destination cannot be reached, as a clause. */
+export type Reason = Readonly<Record<'en' | 'de', string>>
+
+const REASONS = {
+  unknown: { en: 'its name was not found', de: 'sein Name wurde nicht gefunden' },
+  refused: { en: 'its address is not allowed', de: 'seine Adresse ist nicht erlaubt' },
+  silent: { en: 'it does not answer', de: 'er antwortet nicht' },
+  untrusted: { en: 'its certificate is not valid', de: 'sein Zertifikat gilt nicht' },
+  closed: { en: 'it refuses the connection', de: 'er lehnt die Verbindung ab' },
+} as const satisfies Record<string, Reason>
+
+/** Undefined when it can be reached. */
 export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 'resolve'>, origin: string) {
   const found = await locate(egress, resolve, origin, { resolveMs: RESOLVE_MS_MAX })
-  if (!found.ok) return found.failure === 'dns_failed' ? 'its name was not found' : 'its address is not allowed'
+  if (!found.ok) return found.failure === 'dns_failed' ? REASONS.unknown : REASONS.refused
   const url = new URL(found.url)
-  return await new Promise<string | undefined>(settle => {
+  return await new Promise<Reason | undefined>(settle => {
     const socket = open(url, found.addresses[0] ?? '', egress.extraCa)
-    const finish = (why?: string) => {
+    const finish = (why?: Reason) => {
       clearTimeout(timer)
       socket.destroy()
       settle(why)
     }
-    const timer = setTimeout(() => finish('it does not answer'), CONNECT_MS_MAX)
+    const timer = setTimeout(() => finish(REASONS.silent), CONNECT_MS_MAX)
     socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => finish())
     socket.on('error', (error: { code?: string }) =>
-      finish(
-        /CERT|TLS|SSL|SIGNED|VERIFY|ALTNAME/.test(error.code ?? '')
-          ? 'its certificate is not valid'
-          : 'it refuses the connection',
-      ),
+      finish(/CERT|TLS|SSL|SIGNED|VERIFY|ALTNAME/.test(error.code ?? '') ? REASONS.untrusted : REASONS.closed),
     )
   })
+}
+
+/** The origins that cannot be reached, each with its reason. */
+export const missedOf = (looked: readonly { origin: string; why: Reason | undefined }[]): Record<'en' | 'de', string[]> => {
+  const listed = (language: 'en' | 'de') => looked.flatMap(({ origin, why }) => (why ? [`${origin} (${why[language]})`] : []))
+  return { en: listed('en'), de: listed('de') }
 }
 
 function open(url: URL, host: string, extraCa: ExtraCa | undefined): Socket {

@@ -20,7 +20,7 @@ export type Scene = {
 }
 
 export function sceneOf(deps: Deps, isServer: boolean): Scene {
-  const tenants = readTenants(deps.db).then(all => all.slice(0, TENANTS_MAX))
+  const tenants = firstTenants(deps)
   const found = {
     tenants,
     liveTenants: liveAmong(deps, tenants),
@@ -45,7 +45,14 @@ export async function checkOfEngine({ engineChecks }: Scene, wanted: EngineCheck
   return found
 }
 
-async function liveAmong(deps: Deps, tenants: Promise<TenantRow[]>): Promise<TenantRow[]> {
+/** Some shop asks real customers, or will. */
+export async function hasLiveKeys(deps: Pick<Deps, 'db' | 'now'>): Promise<boolean> {
+  return (await liveAmong(deps, firstTenants(deps))).length > 0
+}
+
+const firstTenants = async ({ db }: Pick<Deps, 'db'>): Promise<TenantRow[]> => (await readTenants(db)).slice(0, TENANTS_MAX)
+
+async function liveAmong(deps: Pick<Deps, 'db' | 'now'>, tenants: Promise<TenantRow[]>): Promise<TenantRow[]> {
   const at = deps.now()
   const marked = await Promise.all(
     (await tenants).map(async tenant => {

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type Found, ok, problem, secondOf, someOf, warning } from '../db/check.ts'
+import { type Found, notSetUp, ok, problem, secondOf, someOf, warning } from '../db/check.ts'
 import { covers } from '../openid4vp/trust-anchor.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
@@ -21,7 +21,14 @@ const FAILING_WARNING_MS = DAY_MS
 /** Each template used in live needs a trusted issuer. */
 export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found> {
   const tenants = await liveTenants
-  if (tenants.length === 0) return ok('There are no live keys yet; test sessions trust the sandbox issuer.')
+  if (tenants.length === 0)
+    return notSetUp({
+      en: ['There are no live keys yet; test sessions trust the sandbox issuer.', 'See Go live in the dashboard.'],
+      de: [
+        'Es gibt noch keine Schlüssel für Live; Testsitzungen vertrauen dem Sandbox-Aussteller.',
+        'Siehe „Live gehen“ im Dashboard.',
+      ],
+    })
   const at = deps.now()
   const anchors = await liveAnchors(deps, at)
   const current = anchors.filter(({ not_after }) => not_after > isoUtc(at))
@@ -29,20 +36,33 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
   const uncovered = templates.filter(
     ({ types }) => !current.some(({ trusted_for }) => types.some(type => covers(trusted_for, type))),
   )
-  if (current.length === 0)
-    return problem('No issuer is trusted for live sessions: every session will fail.', howToAdd(uncovered[0]?.types[0]))
+  const howTo = (type: string | undefined) => ({ en: howToAdd(type, 'en'), de: howToAdd(type, 'de') })
+  if (current.length === 0) {
+    const remedy = howTo(uncovered[0]?.types[0])
+    return problem({
+      en: ['No issuer is trusted for live sessions: every session will fail.', remedy.en],
+      de: ['In Live wird keinem Aussteller vertraut: Jede Prüfung wird scheitern.', remedy.de],
+    })
+  }
   const [first] = uncovered
   if (first) {
     const keys = [...new Set(uncovered.map(({ key }) => key))]
     const serious = uncovered.length === templates.length ? problem : warning
-    return serious(`No issuer is trusted in live for what ${someOf(keys)} asks for.`, howToAdd(first.types[0]))
+    const remedy = howTo(first.types[0])
+    return serious({
+      en: [`No issuer is trusted in live for what ${someOf(keys)} asks for.`, remedy.en],
+      de: [`In Live wird keinem Aussteller für das vertraut, wonach ${someOf(keys, 'de')} fragt.`, remedy.de],
+    })
   }
   const soon = isoUtc(at + EXPIRY_WARNING_DAYS * DAY_MS)
   // A list's operator renews its entries.
   const ending = anchors.filter(({ not_after, source }) => source === null && not_after < soon).map(({ label }) => label)
   if (ending.length)
-    return warning(`Trusted certificates expire soon or have expired: ${someOf(ending)}.`, 'Import current ones.')
-  return ok(`${originsOf(current)} trusted for live sessions.`)
+    return warning({
+      en: [`Trusted certificates expire soon or have expired: ${someOf(ending)}.`, 'Import current ones.'],
+      de: [`Vertraute Zertifikate laufen bald ab oder sind abgelaufen: ${someOf(ending, 'de')}.`, 'Fügen Sie gültige hinzu.'],
+    })
+  return ok(originsOf(current))
 }
 
 type Anchor = ReturnType<typeof presentAnchor>
@@ -66,116 +86,188 @@ async function templatesInUse(deps: Scene['deps'], tenantId: string): Promise<{ 
   return templates.map(({ key, query }) => ({ key, types: askedBy(query).flatMap(asked => asked.types) }))
 }
 
-function howToAdd(type: string | undefined): string {
+function howToAdd(type: string | undefined, language: Language): string {
   const preset = type === undefined ? 'NAME' : presetFor('live', type)
   const one = `vidimus trust add FILE.pem --env live${type === undefined ? '' : ` --for ${type}`}`
-  return preset
-    ? `Add its list: vidimus trust source add --preset ${preset} --env live; or one issuer: ${one}`
-    : `Add one: ${one}`
+  const list = `vidimus trust source add --preset ${preset} --env live`
+  if (language === 'en') return preset ? `Add its list: ${list}; or one issuer: ${one}` : `Add one: ${one}`
+  return preset ? `Fügen Sie seine Liste hinzu: ${list}; oder einen Aussteller: ${one}` : `Fügen Sie einen hinzu: ${one}`
 }
 
-function originsOf(anchors: readonly Anchor[]): string {
+function originsOf(anchors: readonly Anchor[]): Record<Language, string> {
   const issuers = new Set(anchors.map(({ fingerprint_sha256 }) => fingerprint_sha256)).size
   const lists = new Set(anchors.flatMap(({ source }) => source ?? [])).size
   const files = anchors.filter(({ source }) => source === null).length
-  const from = [...(lists > 0 ? [counted(lists, 'list')] : []), ...(files > 0 ? [counted(files, 'file')] : [])]
-  return `${counted(issuers, 'issuer')} from ${from.join(' and ')} ${issuers === 1 ? 'is' : 'are'}`
+  const from = (language: Language) => [
+    ...(lists > 0 ? [NOUNS[language].list(lists)] : []),
+    ...(files > 0 ? [NOUNS[language].file(files)] : []),
+  ]
+  return {
+    en: `${NOUNS.en.issuer(issuers)} from ${from('en').join(' and ')} ${issuers === 1 ? 'is' : 'are'} trusted for live sessions.`,
+    de: `In Live ${issuers === 1 ? 'wird' : 'werden'} ${NOUNS.de.issuer(issuers)} aus ${from('de').join(' und ')} vertraut.`,
+  }
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+type Language = 'en' | 'de'
+
+const counted = (one: string, many: string) => (count: number) => `${count} ${count === 1 ? one : many}`
+
+/** In the case that the sentences above need. */
+const NOUNS = {
+  en: { issuer: counted('issuer', 'issuers'), list: counted('list', 'lists'), file: counted('file', 'files') },
+  de: { issuer: counted('Aussteller', 'Ausstellern'), list: counted('Liste', 'Listen'), file: counted('Datei', 'Dateien') },
+}
 
 /** What is a problem in live is a warning in test. */
 export async function checkTrustLists({ deps }: Scene): Promise<Found> {
   const at = deps.now()
   const sources = await readSources(deps)
-  if (sources.length === 0) return ok('There are no trust lists.')
+  if (sources.length === 0)
+    return notSetUp({
+      en: ['There are no trust lists.', 'Add one under Trust, or trust issuers one by one.'],
+      de: ['Es gibt keine Vertrauenslisten.', 'Fügen Sie unter Vertrauen eine hinzu, oder vertrauen Sie Ausstellern einzeln.'],
+    })
   const serious = sources.flatMap(source => seriousOf(source, at))
   const inLive = serious.filter(({ source }) => source.environment === 'live')
-  if (inLive.length > 0) return problem(sentencesOf(inLive), inLive[0]!.remedy)
+  if (inLive.length > 0) return problem(toldOf(inLive))
   const lighter = [
     ...serious,
     ...sources.filter(({ environment }) => environment === 'live').flatMap(source => lighterOf(source, at)),
   ]
-  if (lighter.length > 0) return warning(sentencesOf(lighter), lighter[0]!.remedy)
-  return ok(sources.map(describe).join(' '))
+  if (lighter.length > 0) return warning(toldOf(lighter))
+  return ok({
+    en: sources.map(source => describe(source, 'en')).join(' '),
+    de: sources.map(source => describe(source, 'de')).join(' '),
+  })
 }
 
-type Trouble = { source: SourceView; text: string; remedy: string }
+type Both = Readonly<Record<Language, string>>
 
-const sentencesOf = (troubles: readonly Trouble[]): string =>
-  troubles.map(({ source, text }) => `${source.label} ${text}.`).join(' ')
+/** The text continues the name of the list. */
+type Trouble = { source: SourceView; text: Both; remedy: Both }
+
+function toldOf(troubles: readonly Trouble[]) {
+  const [{ remedy }] = troubles as [Trouble]
+  const sentences = (language: Language) => troubles.map(({ source, text }) => `${source.label} ${text[language]}.`).join(' ')
+  return { en: [sentences('en'), remedy.en], de: [sentences('de'), remedy.de] } as const
+}
 
 function seriousOf(source: SourceView, at: number): Trouble[] {
   const { id, failure, failureDetail, failureSigner, kind, pins, signer } = source
-  const fetchIt = `Look at it with "vidimus trust source refresh ${id}", or bring it: vidimus trust source refresh ${id} --file LIST`
+  const refresh = `vidimus trust source refresh ${id}`
+  const fetchIt = {
+    en: `Look at it with "${refresh}", or bring it: ${refresh} --file LIST`,
+    de: `Sehen Sie nach mit „${refresh}“, oder bringen Sie sie mit: ${refresh} --file LISTE`,
+  }
+  const trouble = (holds: boolean, text: Both, remedy: Both): Trouble[] => (holds ? [{ source, text, remedy }] : [])
   // A VICAL's signer may be certified by the pinned authority.
   const isUnpinned = kind !== 'vical' && !pins.some(({ fingerprint }) => fingerprint === signer)
+  const end = secondOf(endOf(source))
   return [
-    ...(sourceState(source, at) === 'ended'
-      ? [{ source, text: `has ended on ${secondOf(endOf(source))}: its issuers count no more`, remedy: fetchIt }]
-      : []),
-    ...(failure === 'signer_unknown'
-      ? [
-          {
-            source,
-            text: `is ${failureDetail}`,
-            remedy: `Compare the fingerprint with the operator's publication, then: vidimus trust source pin ${id} ${failureSigner ?? 'FINGERPRINT'}`,
-          },
-        ]
-      : []),
-    ...(isUnpinned && failure !== 'signer_unknown'
-      ? [{ source, text: `was signed by ${signer}, which is not pinned any more`, remedy: fetchIt }]
-      : []),
-    ...(source.entries === 0
-      ? [{ source, text: 'names no issuer that counts any more', remedy: 'Ask its operator, or add its issuers by file.' }]
-      : []),
+    ...trouble(
+      sourceState(source, at) === 'ended',
+      { en: `has ended on ${end}: its issuers count no more`, de: `ist am ${end} abgelaufen: Ihre Aussteller zählen nicht mehr` },
+      fetchIt,
+    ),
+    ...trouble(
+      failure === 'signer_unknown',
+      { en: `is ${failureDetail}`, de: `hat einen Unterzeichner, den Sie nicht festgelegt haben (${failureDetail})` },
+      {
+        en: `Compare the fingerprint with the operator's publication, then: vidimus trust source pin ${id} ${failureSigner ?? 'FINGERPRINT'}`,
+        de: `Vergleichen Sie den Fingerabdruck mit der Veröffentlichung des Betreibers, dann: vidimus trust source pin ${id} ${failureSigner ?? 'FINGERABDRUCK'}`,
+      },
+    ),
+    ...trouble(
+      isUnpinned && failure !== 'signer_unknown',
+      {
+        en: `was signed by ${signer}, which is not pinned any more`,
+        de: `wurde von ${signer} unterzeichnet, der nicht mehr festgelegt ist`,
+      },
+      fetchIt,
+    ),
+    ...trouble(
+      source.entries === 0,
+      { en: 'names no issuer that counts any more', de: 'nennt keinen Aussteller mehr, der zählt' },
+      {
+        en: 'Ask its operator, or add its issuers by file.',
+        de: 'Fragen Sie den Betreiber, oder fügen Sie ihre Aussteller per Datei hinzu.',
+      },
+    ),
   ]
 }
 
 function lighterOf(source: SourceView, at: number): Trouble[] {
-  const { id, failure, failureDetail, failingSince, difference, sequence } = source
+  const { id, failure, failureDetail, failingSince, difference, sequence, entries, name } = source
   const state = sourceState(source, at)
-  const look = `See "vidimus trust source show ${id}".`
-  const trouble = (holds: boolean, text: string, remedy = look): Trouble[] => (holds ? [{ source, text, remedy }] : [])
-  const bring = `Let this machine reach it, or bring it: vidimus trust source refresh ${id} --file LIST`
+  const look = { en: `See "vidimus trust source show ${id}".`, de: `Siehe „vidimus trust source show ${id}“.` }
+  const trouble = (holds: boolean, text: Both, remedy: Both = look): Trouble[] => (holds ? [{ source, text, remedy }] : [])
+  const refresh = `vidimus trust source refresh ${id} --file`
+  const bring = {
+    en: `Let this machine reach it, or bring it: ${refresh} LIST`,
+    de: `Lassen Sie diese Maschine sie erreichen, oder bringen Sie sie mit: ${refresh} LISTE`,
+  }
+  const [due, end, since] = [secondOf(nextUpdateOf(source)), secondOf(endOf(source)), secondOf(failingSince ?? at)]
   return [
     ...trouble(
       state === 'stale',
-      `has been out of date since ${secondOf(nextUpdateOf(source))} and counts until ${secondOf(endOf(source))}`,
+      { en: `has been out of date since ${due} and counts until ${end}`, de: `ist seit ${due} veraltet und zählt bis ${end}` },
       bring,
     ),
-    ...trouble(state === 'fresh' && endOf(source) - at < END_WARNING_MS, `counts only until ${secondOf(endOf(source))}`, bring),
+    ...trouble(
+      state === 'fresh' && endOf(source) - at < END_WARNING_MS,
+      { en: `counts only until ${end}`, de: `zählt nur bis ${end}` },
+      bring,
+    ),
     ...trouble(
       failure !== null && failure !== 'signer_unknown' && at - (failingSince ?? at) > FAILING_WARNING_MS,
-      `could not be updated since ${secondOf(failingSince ?? at)}: ${failureDetail}`,
+      {
+        en: `could not be updated since ${since}: ${failureDetail}`,
+        de: `ließ sich seit ${since} nicht aktualisieren (${failure})`,
+      },
       bring,
     ),
     ...pinsEnding(source, at).flatMap(text =>
-      trouble(true, text, `Pin its successor: vidimus trust source pin ${id} FINGERPRINT`),
+      trouble(true, text, {
+        en: `Pin its successor: vidimus trust source pin ${id} FINGERPRINT`,
+        de: `Legen Sie den Nachfolger fest: vidimus trust source pin ${id} FINGERABDRUCK`,
+      }),
     ),
-    ...trouble(hasHalved(source, source.entries), `names ${source.entries} issuers, and ${difference?.before.entries} before`),
-    ...trouble(hasNumberGoneBack(source), `has number ${sequence}, and ${difference?.before.sequence} before`),
+    ...trouble(hasHalved(source, entries), {
+      en: `names ${entries} issuers, and ${difference?.before.entries} before`,
+      de: `nennt ${entries} Aussteller, vorher ${difference?.before.entries}`,
+    }),
+    ...trouble(hasNumberGoneBack(source), {
+      en: `has number ${sequence}, and ${difference?.before.sequence} before`,
+      de: `hat die Nummer ${sequence}, vorher ${difference?.before.sequence}`,
+    }),
     ...trouble(
-      /\btest\b/i.test(source.name),
-      `calls itself a test list (${source.name})`,
-      `Remove it: vidimus trust source remove ${id}`,
+      /\btest\b/i.test(name),
+      { en: `calls itself a test list (${name})`, de: `nennt sich selbst Testliste (${name})` },
+      { en: `Remove it: vidimus trust source remove ${id}`, de: `Entfernen Sie sie: vidimus trust source remove ${id}` },
     ),
   ]
 }
 
 /** A pin without a certificate has signed nothing yet. */
-function pinsEnding({ pins }: SourceView, at: number): string[] {
+function pinsEnding({ pins }: SourceView, at: number): Both[] {
   return pins.flatMap(({ certificate, fingerprint }) => {
     const end = certificate === null ? Number.POSITIVE_INFINITY : new X509Certificate(certificate).validToDate.getTime()
-    return end - at < EXPIRY_WARNING_DAYS * DAY_MS
-      ? [`has a signer that ends on ${isoUtc(end).slice(0, 10)} (${fingerprint.slice(0, 16)}…)`]
-      : []
+    if (end - at >= EXPIRY_WARNING_DAYS * DAY_MS) return []
+    const [day, begin] = [isoUtc(end).slice(0, 10), `${fingerprint.slice(0, 16)}…`]
+    return [
+      { en: `has a signer that ends on ${day} (${begin})`, de: `hat einen Unterzeichner, der am ${day} abläuft (${begin})` },
+    ]
   })
 }
 
-function describe(source: SourceView): string {
+function describe(source: SourceView, language: Language): string {
   const { label, sequence, issuedAt, entries, checkedAt } = source
-  const number = sequence === null ? '' : ` number ${sequence},`
   const day = (ms: number) => isoUtc(ms).slice(0, 10)
-  return `${label}:${number} issued ${day(issuedAt)}, next ${day(nextUpdateOf(source))}, ${counted(entries, 'issuer')}, looked at ${secondOf(checkedAt)}.`
+  const [issued, next, looked] = [day(issuedAt), day(nextUpdateOf(source)), secondOf(checkedAt)]
+  if (language === 'en') {
+    const number = sequence === null ? '' : ` number ${sequence},`
+    return `${label}:${number} issued ${issued}, next ${next}, ${NOUNS.en.issuer(entries)}, looked at ${looked}.`
+  }
+  const number = sequence === null ? '' : ` Nummer ${sequence},`
+  return `${label}:${number} herausgegeben ${issued}, nächste ${next}, ${entries} Aussteller, angesehen ${looked}.`
 }

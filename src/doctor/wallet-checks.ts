@@ -1,7 +1,7 @@
 import { type Found, ok, problem, someOf, warning } from '../db/check.ts'
 import { readSources } from '../trust/sources.ts'
 import { isLocalList } from '../trust/status.ts'
-import { whyUnreachable } from './reach.ts'
+import { missedOf, whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
 
 const HOSTS_MAX = 5
@@ -10,22 +10,37 @@ const HOSTS_MAX = 5
 export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found> {
   const shut = await needsWayOut(deps)
   if (shut) return shut
-  if (!isServer) return ok('Only the service can check the status lists it uses: see the dashboard under Settings, Health.')
+  if (!isServer)
+    return ok({
+      en: 'Only the service can check the status lists it uses: see the dashboard under Settings, Health.',
+      de: 'Nur der Dienst kann die Statuslisten prüfen, die er benutzt: siehe Dashboard, Einstellungen, Zustand.',
+    })
   const isHere = (uri: string) => uri.startsWith(`${deps.config.publicUrl}/`)
   const isLocal = isLocalList(deps.config, isHere)
   const isOwn = (uri: string) => isHere(uri) || isLocal(uri, 'test')
   const lists = [...deps.status.known(), ...deps.crls.known()].filter(uri => !isOwn(uri))
   const origins = [...new Set(lists.map(uri => new URL(uri).origin))].slice(0, HOSTS_MAX)
-  if (origins.length === 0) return ok('No credential with a status list was seen yet.')
-  const reasons = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
-  const missed = reasons.filter(({ why }) => why !== undefined).map(({ origin, why }) => `${origin} (${why})`)
-  if (missed.length) {
-    return problem(
-      `Status or revocation lists cannot be read from ${someOf(missed)}: documents that name them may be refused.`,
-      'Let this machine connect there (firewall, DNS, proxy); for a private authority, set VIDIMUS_EXTRA_CA.',
-    )
-  }
-  return ok(`The hosts of the status and revocation lists in use can be reached: ${someOf(origins)}.`)
+  if (origins.length === 0)
+    return ok({
+      en: 'No credential with a status list was seen yet.',
+      de: 'Bisher kam kein Ausweis mit einer Statusliste.',
+    })
+  const missed = missedOf(await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) }))))
+  if (missed.en.length)
+    return problem({
+      en: [
+        `Status or revocation lists cannot be read from ${someOf(missed.en)}: documents that name them may be refused.`,
+        'Let this machine connect there (firewall, DNS, proxy); for a private authority, set VIDIMUS_EXTRA_CA.',
+      ],
+      de: [
+        `Status- oder Sperrlisten sind nicht lesbar von ${someOf(missed.de, 'de')}: Ausweise, die sie nennen, werden vielleicht abgelehnt.`,
+        'Lassen Sie diese Maschine dorthin verbinden (Firewall, DNS, Proxy); für eine private Stelle setzen Sie VIDIMUS_EXTRA_CA.',
+      ],
+    })
+  return ok({
+    en: `The hosts of the status and revocation lists in use can be reached: ${someOf(origins)}.`,
+    de: `Die Server der benutzten Status- und Sperrlisten sind erreichbar: ${someOf(origins, 'de')}.`,
+  })
 }
 
 /** PIDs name status lists; the EU age attestation and most driving licences do not. */
@@ -35,8 +50,15 @@ async function needsWayOut(deps: Scene['deps']): Promise<Found | undefined> {
   )
   const hasNoWay = !deps.config.trustRefresh || (lists.length > 0 && lists.every(({ failure }) => failure === 'unreachable'))
   if (lists.length === 0 || !hasNoWay) return undefined
-  return warning(
-    `Documents of the issuers on ${someOf(lists.map(({ label }) => label))} name status lists, and this machine does not reach the internet: they end as status_unknown.`,
-    'Let this machine connect to the issuers (firewall, DNS, proxy), or accept documents without status lists.',
-  )
+  const labels = lists.map(({ label }) => label)
+  return warning({
+    en: [
+      `Documents of the issuers on ${someOf(labels)} name status lists, and this machine does not reach the internet: they end as status_unknown.`,
+      'Let this machine connect to the issuers (firewall, DNS, proxy), or accept documents without status lists.',
+    ],
+    de: [
+      `Ausweise der Aussteller auf ${someOf(labels, 'de')} nennen Statuslisten, und diese Maschine erreicht das Internet nicht: Sie enden als status_unknown.`,
+      'Lassen Sie diese Maschine zu den Ausstellern verbinden (Firewall, DNS, Proxy), oder nehmen Sie Ausweise ohne Statuslisten an.',
+    ],
+  })
 }

@@ -1,10 +1,10 @@
 import type { X509Certificate } from 'node:crypto'
-import { type Found, ok, problem, someOf, warning } from '../db/check.ts'
+import { type Found, notSetUp, ok, problem, someOf, warning } from '../db/check.ts'
 import { authoritiesIn } from '../egress/extra-ca.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { announce } from '../verifications/announce.ts'
 import { readFailing, readLatest } from '../webhooks/browse.ts'
-import { whyUnreachable } from './reach.ts'
+import { missedOf, whyUnreachable } from './reach.ts'
 import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
@@ -18,43 +18,75 @@ type Delivery = { tenantId: string; verificationId: string }
 export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   const latest = await Promise.all((await tenants).map(({ id }) => readLatest(deps, id, DELIVERIES_MAX)))
   const origins = (await originsOf(deps, latest.flat())).slice(0, RECEIVERS_MAX)
-  if (origins.length === 0) return ok('No webhook was sent yet.')
+  if (origins.length === 0)
+    return notSetUp({
+      en: ['No webhook was sent yet.', 'Set an endpoint under Webhooks, if your software should get results.'],
+      de: [
+        'Es wurde noch kein Webhook gesendet.',
+        'Setzen Sie unter Webhooks eine Adresse, wenn Ihre Software Ergebnisse bekommen soll.',
+      ],
+    })
   const reached = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
-  const missed = reached.filter(({ why }) => why !== undefined).map(({ origin, why }) => `${origin} (${why})`)
-  if (missed.length) {
-    return problem(
-      `Receivers of webhooks cannot be reached: ${someOf(missed)}.`,
-      'Repair the receiver; for one in your own network, set VIDIMUS_EGRESS_ALLOW, and VIDIMUS_EXTRA_CA for its authority.',
-    )
-  }
+  const missed = missedOf(reached)
+  if (missed.en.length)
+    return problem({
+      en: [
+        `Receivers of webhooks cannot be reached: ${someOf(missed.en)}.`,
+        'Repair the receiver; for one in your own network, set VIDIMUS_EGRESS_ALLOW, and VIDIMUS_EXTRA_CA for its authority.',
+      ],
+      de: [
+        `Empfänger von Webhooks sind nicht erreichbar: ${someOf(missed.de, 'de')}.`,
+        'Bringen Sie den Empfänger in Ordnung; für einen im eigenen Netz setzen Sie VIDIMUS_EGRESS_ALLOW, und VIDIMUS_EXTRA_CA für seine Stelle.',
+      ],
+    })
   const failing = await failingOrigins(
     deps,
     (await tenants).map(({ id }) => id),
   )
-  if (failing.length) {
-    return warning(
-      `Receivers can be reached, but webhooks of the last 24 hours failed at ${someOf(failing)}.`,
-      'See the reasons under Webhooks in the dashboard, and replay them there.',
-    )
-  }
-  return ok(`The latest receivers can be reached: ${someOf(origins)}. Nothing was sent to them.`)
+  if (failing.length)
+    return warning({
+      en: [
+        `Receivers can be reached, but webhooks of the last 24 hours failed at ${someOf(failing)}.`,
+        'See the reasons under Webhooks in the dashboard, and replay them there.',
+      ],
+      de: [
+        `Die Empfänger sind erreichbar, aber Webhooks der letzten 24 Stunden scheiterten bei ${someOf(failing, 'de')}.`,
+        'Die Gründe stehen im Dashboard unter Webhooks; dort lassen sie sich wiederholen.',
+      ],
+    })
+  return ok({
+    en: `The latest receivers can be reached: ${someOf(origins)}. Nothing was sent to them.`,
+    de: `Die letzten Empfänger sind erreichbar: ${someOf(origins, 'de')}. Es wurde ihnen nichts gesendet.`,
+  })
 }
 
 /** A bad file stops the start; a good one may expire later. */
 export async function checkExtraCa({ deps }: Scene): Promise<Found> {
   const { extraCa } = deps.egress
-  if (extraCa === undefined) return ok('Webhooks and status lists trust only the authorities of the system.')
+  if (extraCa === undefined)
+    return ok({
+      en: 'Webhooks and status lists trust only the authorities of the system.',
+      de: 'Webhooks und Statuslisten vertrauen nur den Stellen des Systems.',
+    })
   const authorities = authoritiesIn(extraCa)
   const soon = deps.now() + EXPIRY_WARNING_DAYS * DAY_MS
   const ending = authorities.filter(({ validToDate }) => validToDate.getTime() < soon)
-  const named = (some: X509Certificate[]) => someOf(some.map(({ subject }) => subject.replaceAll('\n', ', ')))
-  if (ending.length) {
-    return warning(
-      `Authorities of VIDIMUS_EXTRA_CA expire soon or have expired: ${named(ending)}.`,
-      'Put current ones into the file, and restart the service.',
-    )
-  }
-  return ok(`Webhooks and status lists also trust ${named(authorities)}.`)
+  const namesOf = (some: X509Certificate[]) => some.map(({ subject }) => subject.replaceAll('\n', ', '))
+  if (ending.length)
+    return warning({
+      en: [
+        `Authorities of VIDIMUS_EXTRA_CA expire soon or have expired: ${someOf(namesOf(ending))}.`,
+        'Put current ones into the file, and restart the service.',
+      ],
+      de: [
+        `Stellen aus VIDIMUS_EXTRA_CA laufen bald ab oder sind abgelaufen: ${someOf(namesOf(ending), 'de')}.`,
+        'Tragen Sie gültige in die Datei ein, und starten Sie den Dienst neu.',
+      ],
+    })
+  return ok({
+    en: `Webhooks and status lists also trust ${someOf(namesOf(authorities))}.`,
+    de: `Webhooks und Statuslisten vertrauen auch ${someOf(namesOf(authorities), 'de')}.`,
+  })
 }
 
 /** Only the origin: path and query may contain a secret. */

@@ -5,21 +5,30 @@ import type { Certificate } from '../openid4vp/x509.ts'
 /** § 5.3: natural or legal person, normalised or qualified. */
 const POLICY = /^0\.4\.0\.194118\.1\.[1-4]$/
 
-type Rule = { broken: string; holds: (leaf: Certificate) => boolean }
+/** In both languages, as a clause. */
+type Broken = Readonly<Record<'en' | 'de', string>>
+
+type Rule = { broken: Broken; holds: (leaf: Certificate) => boolean }
 
 const RULES: Rule[] = [
   {
-    broken: 'no organisation identifier in the subject',
+    broken: { en: 'no organisation identifier in the subject', de: 'keine Kennung der Organisation im Inhaber' },
     holds: ({ subjectAttributes }) => subjectAttributes.organizationIdentifier !== undefined,
   },
-  { broken: 'no contact in the alternative names', holds: ({ emails, uris }) => emails.length + uris.length > 0 },
-  { broken: 'no policy 0.4.0.194118.1.x', holds: ({ policies }) => policies.some(policy => POLICY.test(policy)) },
   {
-    broken: 'a key usage that does not allow signatures',
+    broken: { en: 'no contact in the alternative names', de: 'kein Kontakt in den alternativen Namen' },
+    holds: ({ emails, uris }) => emails.length + uris.length > 0,
+  },
+  {
+    broken: { en: 'no policy 0.4.0.194118.1.x', de: 'keine Richtlinie 0.4.0.194118.1.x' },
+    holds: ({ policies }) => policies.some(policy => POLICY.test(policy)),
+  },
+  {
+    broken: { en: 'a key usage that does not allow signatures', de: 'ein Schlüsselzweck, der keine Signaturen erlaubt' },
     holds: ({ keyUsage }) =>
       !keyUsage || keyUsage.usages.some(usage => usage === 'digitalSignature' || usage === 'contentCommitment'),
   },
 ]
 
 /** What the certificate lacks; empty when it keeps to the profile. */
-export const brokenRules = (leaf: Certificate): string[] => RULES.filter(({ holds }) => !holds(leaf)).map(({ broken }) => broken)
+export const brokenRules = (leaf: Certificate): Broken[] => RULES.filter(({ holds }) => !holds(leaf)).map(({ broken }) => broken)

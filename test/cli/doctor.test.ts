@@ -29,11 +29,11 @@ describe('vidimus doctor', () => {
     expect([run.exitCode, run.stderr]).toEqual([0, ''])
     const lines = run.stdout.trimEnd().split('\n')
     const heads = lines.filter(line => !line.startsWith(' '))
-    expect(heads.map(line => line.split(/ +/)[1])).toEqual(CHECKS.filter(name => !isOnPostgres || name !== 'disk'))
-    for (const line of heads) expect(line).toMatch(/^(ok {5}|warning|problem) {2}[a-z_]+ +\S/)
+    expect(heads.map(line => line.slice(9).split(/ +/)[0])).toEqual(CHECKS.filter(name => !isOnPostgres || name !== 'disk'))
+    for (const line of heads) expect(line).toMatch(/^(ok {5}|not set|warning|problem) {2}[a-z_]+ +\S/)
     const local = heads.findIndex(line => line.includes('public_url'))
     expect(heads[local]).toMatch(
-      /^warning {2}public_url +http:\/\/localhost:\d+ is an address of this machine: a phone cannot reach it\.$/,
+      /^not set {2}public_url +http:\/\/localhost:\d+ is an address of this machine: .* a phone cannot reach it\.$/,
     )
     expect(lines[lines.indexOf(heads[local] ?? '') + 1]).toMatch(/^ {30}Give the service a public name/)
     expect(run.stdout).toContain(isOnPostgres ? '1 node is running' : 'A service is running on')
@@ -69,7 +69,7 @@ describe('vidimus doctor', () => {
     const { url } = await serve(dir, [], tls)
     const env = { ...tls, VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
     const told: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
-    expect(statuses(told)).toMatchObject({ tls: 'warning', public_url: 'warning' })
+    expect(statuses(told)).toMatchObject({ tls: 'warning', public_url: 'not_set_up' })
     const trusting = await spawnVidimus(dir, ['doctor', '--json'], { ...env, NODE_EXTRA_CA_CERTS: ca })
     expect(JSON.parse(trusting.stdout).checks).toContainEqual({
       name: 'tls',

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
 import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
-import { ok, problem, warning } from '../../src/db/check.ts'
+import type { Found } from '../../src/db/check.ts'
 import { goLive, trustSources } from '../../src/db/schema.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { addRegistration } from '../../src/signing/registrations.ts'
@@ -97,7 +97,7 @@ describe('the steps', () => {
     const path = await pathOf(boss, id)
     expect(path.is_done).toBe(false)
     expect(statesOf(path)).toEqual({
-      address: 'problem',
+      address: 'to_do',
       identity: 'not_needed',
       registration: 'not_needed',
       issuers_test: 'to_do',
@@ -304,6 +304,17 @@ describe('the steps', () => {
   })
 })
 
+/** The same words in both languages. */
+const ok = (detail: string): Found => ({ status: 'ok', detail, de: { detail } })
+const trouble = (status: 'warning' | 'problem', detail: string, remedy: string): Found => ({
+  status,
+  detail,
+  remedy,
+  de: { detail, remedy },
+})
+const warning = (detail: string, remedy: string) => trouble('warning', detail, remedy)
+const problem = (detail: string, remedy: string) => trouble('problem', detail, remedy)
+
 describe('the address', () => {
   const facts = (changed: Partial<Facts>, url = ok('It answers.'), tls = ok('Valid.')): Facts => ({
     documents: ['eu_age'],
@@ -350,7 +361,7 @@ describe('the address', () => {
     ],
     ['an address where nothing answers is a problem', {}, problem('No.', 'Go.'), ok(''), 'problem', 'address_unsound', 'No. Go.'],
   ] as const)('%s', (_, changed, url, tls, state, reason, detail) => {
-    expect(address(changed, url, tls)).toMatchObject({ state, reason, detail })
+    expect(address(changed, url, tls)).toMatchObject({ state, reason, detail: detail && { en: detail, de: detail } })
   })
 })
 

@@ -45,7 +45,18 @@ async function startPublic(options: Parameters<typeof startApp>[0] = {}, scheme 
 
 async function found(app: TestApp, name: CheckName, isServer = true): Promise<Check> {
   const checks = await examine(app.deps, isServer)
+  for (const check of checks) expectBothLanguages(check)
   return checks.find(check => check.name === name)!
+}
+
+/** Every finding and every remedy is there in German too. */
+function expectBothLanguages({ name, detail, remedy, de }: Check): void {
+  const english = /\b(the|is|are|this|there|with|was|and|your)\b/i
+  expect([name, de.detail]).not.toEqual([name, detail])
+  // Names of things, and causes that only the log has, may be English.
+  expect(`${name}: ${de.detail.replaceAll(/\(.*?\)|\S*[./:_]\S*/g, '')}`).not.toMatch(english)
+  expect([name, de.remedy === undefined]).toEqual([name, remedy === undefined])
+  if (remedy !== undefined) expect([name, de.remedy]).not.toEqual([name, remedy])
 }
 
 async function pairFor(host: string, { days = 90, at = Date.now() } = {}) {
@@ -65,7 +76,15 @@ describe('examine', () => {
     const checks = await examine(app.deps, true)
     expect(checks.map(({ name }) => name)).toEqual(CHECKED)
     const mayWarn = ['public_url', 'dc_api', ...(isOnPostgres ? ['backups'] : [])]
-    expect(checks.filter(({ status, name }) => status !== 'ok' && !mayWarn.includes(name))).toEqual([])
+    const sound = ['ok', 'not_set_up']
+    expect(checks.filter(({ status, name }) => !sound.includes(status) && !mayWarn.includes(name))).toEqual([])
+    expect(checks.flatMap(({ name, status }) => (status === 'not_set_up' ? [name] : []))).toEqual([
+      'tls',
+      'signing_certificate',
+      'trust_anchors',
+      'trust_lists',
+      'webhooks',
+    ])
     // Without live keys plain http is only a warning.
     expect(checks.find(({ name }) => name === 'public_url')).toMatchObject({
       status: 'warning',
@@ -90,15 +109,13 @@ describe('examine', () => {
 })
 
 describe('public_url', () => {
-  test('an address of this machine is a warning, and a problem once there is a live key', async () => {
+  test('an address of this machine is not set up, neither in order nor wrong, with and without a live key', async () => {
     const app = await startApp({ now: Date.now(), resolve: async () => ['127.0.0.1'] })
     app.deps.config.publicUrl = app.url.replace('127.0.0.1', 'localhost')
-    expect(await found(app, 'public_url')).toMatchObject({
-      status: 'warning',
-      detail: expect.stringMatching(/a phone cannot reach it/),
-    })
+    const local = { status: 'not_set_up', detail: expect.stringMatching(/a phone cannot reach it/) }
+    expect(await found(app, 'public_url')).toMatchObject(local)
     await app.tenant()
-    expect(await found(app, 'public_url')).toMatchObject({ status: 'problem' })
+    expect(await found(app, 'public_url')).toMatchObject(local)
   })
 
   test('a name that is not in the DNS is a problem', async () => {
@@ -207,7 +224,7 @@ describe('checks of what wallets see', () => {
 
   test('a signing certificate near its end is a warning, and past it a problem', async () => {
     const app = await startApp(NEARBY)
-    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'ok' })
+    expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'not_set_up' })
     app.clock.advance(710 * DAY_MS)
     expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/20 days/) })
     app.clock.advance(12 * DAY_MS)
@@ -272,7 +289,7 @@ describe('checks of what wallets see', () => {
 
   test('live keys without trusted issuers are a problem; then each template in use needs one', async () => {
     const app = await startApp({ ...NEARBY, now: Date.now() })
-    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
+    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'not_set_up' })
     const { id: tenantId, liveKey } = await app.tenant()
     expect(await found(app, 'trust_anchors')).toMatchObject({
       status: 'problem',
@@ -323,7 +340,7 @@ describe('dc_api', () => {
   test('names protocols, certificate and live origins, signed once a certificate was imported', async () => {
     const app = await startApp({ now: Date.now(), ...NEARBY })
     app.deps.config.publicUrl = app.url.replace('127.0.0.1', 'localhost')
-    expect(await found(app, 'dc_api')).toEqual({
+    expect(await found(app, 'dc_api')).toMatchObject({
       name: 'dc_api',
       status: 'ok',
       detail:

@@ -34,7 +34,7 @@ async function start(asked: Partial<NewSource> = {}, bytes = listOf()) {
 }
 
 test('a service without lists has nothing to say about them', async () => {
-  expect(await checkOf(await startApp({ now: NOW }))).toMatchObject({ status: 'ok', detail: 'There are no trust lists.' })
+  expect(await checkOf(await startApp({ now: NOW }))).toMatchObject({ status: 'not_set_up', detail: 'There are no trust lists.' })
 })
 
 test('a list in order is named with its number, dates, issuers and last look', async () => {

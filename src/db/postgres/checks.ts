@@ -44,11 +44,22 @@ export async function runChecks(checked: Checked): Promise<EngineCheck[]> {
 
 async function checkNodes({ listNodes, node, isServer }: Checked): Promise<Found> {
   const living = (await listNodes()).filter(({ id }) => isServer || id !== node)
-  if (living.length === 0) return warning('No service is running on this database.', 'Start it: vidimus serve')
-  const names = someOf(living.map(({ id, version }) => `${id} (${version})`))
-  const text = living.length === 1 ? `1 node is running: ${names}.` : `${living.length} nodes are running: ${names}.`
+  const count = living.length
+  if (count === 0)
+    return warning({
+      en: ['No service is running on this database.', 'Start it: vidimus serve'],
+      de: ['An dieser Datenbank läuft kein Dienst.', 'Starten Sie ihn: vidimus serve'],
+    })
+  const names = living.map(({ id, version }) => `${id} (${version})`)
+  const text = {
+    en: `${count === 1 ? '1 node is' : `${count} nodes are`} running: ${someOf(names)}.`,
+    de: `${count === 1 ? '1 Knoten läuft' : `${count} Knoten laufen`}: ${someOf(names, 'de')}.`,
+  }
   if (new Set(living.map(({ version }) => version)).size > 1)
-    return warning(text, 'They are of several versions: restart the older ones with the new program.')
+    return warning({
+      en: [text.en, 'They are of several versions: restart the older ones with the new program.'],
+      de: [text.de, 'Sie haben verschiedene Versionen: Starten Sie die älteren mit dem neuen Programm neu.'],
+    })
   return ok(text)
 }
 
@@ -61,48 +72,95 @@ async function checkServer(session: Session, { setsLimits }: Checked): Promise<F
   )
   const { version, commit, checksums, timeout } = facts!
   if (commit === 'off')
-    return problem(
-      'synchronous_commit is off: a crash of the server loses what was acknowledged.',
-      'Switch it on for the user and the database of the service.',
-    )
-  if (!setsLimits && timeout === '0')
-    return warning(
-      'Through a pooler the service cannot limit its statements, and the server does not do it.',
-      "Run: ALTER ROLE … SET statement_timeout = '5s'; the same for lock_timeout = '2s' and idle_in_transaction_session_timeout = '5s'.",
-    )
+    return problem({
+      en: [
+        'synchronous_commit is off: a crash of the server loses what was acknowledged.',
+        'Switch it on for the user and the database of the service.',
+      ],
+      de: [
+        'synchronous_commit ist aus: Bei einem Absturz des Servers geht Bestätigtes verloren.',
+        'Schalten Sie es für Benutzer und Datenbank des Dienstes ein.',
+      ],
+    })
+  if (!setsLimits && timeout === '0') {
+    const command = "ALTER ROLE … SET statement_timeout = '5s'"
+    const others = ["lock_timeout = '2s'", "idle_in_transaction_session_timeout = '5s'"]
+    return warning({
+      en: [
+        'Through a pooler the service cannot limit its statements, and the server does not do it.',
+        `Run: ${command}; the same for ${others.join(' and ')}.`,
+      ],
+      de: [
+        'Durch einen Pooler kann der Dienst seine Anweisungen nicht begrenzen, und der Server tut es nicht.',
+        `Führen Sie aus: ${command}; ebenso ${others.join(' und ')}.`,
+      ],
+    })
+  }
   const standbys = await checkStandbys(session)
   if (standbys.status !== 'ok') return standbys
   const bloated = await listBloated(session)
   if (bloated.length > 0)
-    return warning(
-      `Deleted rows pile up in ${bloated.join(', ')}.`,
-      'See that autovacuum runs, and end transactions that are open for hours.',
-    )
+    return warning({
+      en: [
+        `Deleted rows pile up in ${bloated.join(', ')}.`,
+        'See that autovacuum runs, and end transactions that are open for hours.',
+      ],
+      de: [
+        `Gelöschte Zeilen häufen sich in ${bloated.join(', ')}.`,
+        'Sorgen Sie dafür, dass autovacuum läuft, und beenden Sie stundenlange Transaktionen.',
+      ],
+    })
   if (checksums !== 'on')
-    return warning(
-      'The server has no data checksums: damage on its disk stays unnoticed.',
-      'Stop it and run: pg_checksums --enable',
-    )
-  const contracts = (await listPending(session)).filter(({ kind }) => kind === 'contract')
+    return warning({
+      en: ['The server has no data checksums: damage on its disk stays unnoticed.', 'Stop it and run: pg_checksums --enable'],
+      de: [
+        'Der Server hat keine Prüfsummen: Schäden auf seiner Platte bleiben unbemerkt.',
+        'Halten Sie ihn an und rufen Sie auf: pg_checksums --enable',
+      ],
+    })
+  const contracts = (await listPending(session)).filter(({ kind }) => kind === 'contract').map(({ id }) => id)
   if (contracts.length > 0)
-    return warning(
-      `The last upgrade is not finished (${contracts.map(({ id }) => id).join(', ')}).`,
-      'When no node of the earlier version runs any more: vidimus upgrade --finish',
-    )
-  return ok(`PostgreSQL ${version} answers. ${standbys.detail}`)
+    return warning({
+      en: [
+        `The last upgrade is not finished (${contracts.join(', ')}).`,
+        'When no node of the earlier version runs any more: vidimus upgrade --finish',
+      ],
+      de: [
+        `Die letzte Umstellung ist nicht abgeschlossen (${contracts.join(', ')}).`,
+        'Sobald kein Knoten der früheren Version mehr läuft: vidimus upgrade --finish',
+      ],
+    })
+  return ok({
+    en: `PostgreSQL ${version} answers. ${standbys.detail}`,
+    de: `PostgreSQL ${version} antwortet. ${standbys.de.detail}`,
+  })
 }
 
 async function checkStandbys(session: Session): Promise<Found> {
   const standbys = await session.rows<{ state: string | null }>('SELECT sync_state AS state FROM pg_stat_replication')
-  if (standbys.length === 0) return ok('No standby is seen from here.')
+  const count = standbys.length
+  if (count === 0) return ok({ en: 'No standby is seen from here.', de: 'Von hier ist kein Standby zu sehen.' })
   const synchronous = standbys.filter(({ state }) => state === 'sync' || state === 'quorum').length
-  if (synchronous > 0) return ok(`${synchronous} of ${standbys.length} standbys are synchronous.`)
+  if (synchronous > 0)
+    return ok({
+      en: `${synchronous} of ${count} standbys are synchronous.`,
+      de: `${synchronous} von ${count} Standbys sind synchron.`,
+    })
   if (standbys.some(({ state }) => state === null))
-    return ok(`${standbys.length} standbys; to see more, grant pg_monitor to the user of the service.`)
-  return warning(
-    'No standby is synchronous: a failover can lose what was acknowledged.',
-    'Name one in synchronous_standby_names, if that must not be.',
-  )
+    return ok({
+      en: `${count} standbys; to see more, grant pg_monitor to the user of the service.`,
+      de: `${count} Standbys; um mehr zu sehen, geben Sie dem Benutzer des Dienstes pg_monitor.`,
+    })
+  return warning({
+    en: [
+      'No standby is synchronous: a failover can lose what was acknowledged.',
+      'Name one in synchronous_standby_names, if that must not be.',
+    ],
+    de: [
+      'Kein Standby ist synchron: Ein Wechsel kann Bestätigtes verlieren.',
+      'Nennen Sie einen in synchronous_standby_names, wenn das nicht sein darf.',
+    ],
+  })
 }
 
 async function listBloated(session: Session): Promise<string[]> {
@@ -124,28 +182,52 @@ async function checkArchive(session: Session, { dir }: Checked): Promise<Found> 
   )
   const { mode, archived, failed, now } = archive!
   if (mode === 'off')
-    return warning(
-      'The server archives no log, and backups made otherwise are not seen from here.',
-      'See that they are made, and try to restore one.',
-    )
+    return warning({
+      en: [
+        'The server archives no log, and backups made otherwise are not seen from here.',
+        'See that they are made, and try to restore one.',
+      ],
+      de: [
+        'Der Server archiviert kein Log, und andere Sicherungen sind von hier nicht zu sehen.',
+        'Sorgen Sie dafür, dass es welche gibt, und spielen Sie eine zur Probe zurück.',
+      ],
+    })
   if (failed !== null && failed > (archived ?? 0))
-    return problem(
-      `The server cannot archive its log since ${secondOf(failed)}.`,
-      'Read the log of the server: archive_command fails.',
-    )
+    return problem({
+      en: [`The server cannot archive its log since ${secondOf(failed)}.`, 'Read the log of the server: archive_command fails.'],
+      de: [
+        `Der Server kann sein Log seit ${secondOf(failed)} nicht archivieren.`,
+        'Lesen Sie das Log des Servers: archive_command scheitert.',
+      ],
+    })
   if (archived === null)
-    return warning('The server has archived nothing yet.', 'See that base backups are made, and try to restore one.')
+    return warning({
+      en: ['The server has archived nothing yet.', 'See that base backups are made, and try to restore one.'],
+      de: ['Der Server hat noch nichts archiviert.', 'Sorgen Sie für Grundsicherungen, und spielen Sie eine zur Probe zurück.'],
+    })
   if (now - archived > ARCHIVE_AGE_MAX_MS)
-    return warning(
-      `The server archived its log last at ${secondOf(archived)}.`,
-      'Set archive_timeout, so that little can be lost.',
-    )
-  const told = `The server archived its log last at ${secondOf(archived)}. Base backups are not seen from here.`
+    return warning({
+      en: [`The server archived its log last at ${secondOf(archived)}.`, 'Set archive_timeout, so that little can be lost.'],
+      de: [
+        `Der Server hat sein Log zuletzt am ${secondOf(archived)} archiviert.`,
+        'Setzen Sie archive_timeout, damit wenig verloren gehen kann.',
+      ],
+    })
+  const told = {
+    en: `The server archived its log last at ${secondOf(archived)}. Base backups are not seen from here.`,
+    de: `Der Server hat sein Log zuletzt am ${secondOf(archived)} archiviert. Grundsicherungen sind von hier nicht zu sehen.`,
+  }
   if (isPassing(dir))
-    return warning(
-      `${told} But ${dir} does not outlive this container, and with it the log of erasures, which a restore needs.`,
-      'Put VIDIMUS_DATA_DIR on a volume.',
-    )
+    return warning({
+      en: [
+        `${told.en} But ${dir} does not outlive this container, and with it the log of erasures, which a restore needs.`,
+        'Put VIDIMUS_DATA_DIR on a volume.',
+      ],
+      de: [
+        `${told.de} Aber ${dir} endet mit diesem Container, und damit das Log der Löschungen, das eine Rücksicherung braucht.`,
+        'Legen Sie VIDIMUS_DATA_DIR auf ein Volume.',
+      ],
+    })
   return ok(told)
 }
 

@@ -1,6 +1,7 @@
 import type { Attention } from '../../../dashboard/verification-schema.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { useLanguage } from '../../shared/language.tsx'
+import { Notice } from '../../shared/notice.tsx'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'
@@ -20,6 +21,28 @@ export function AttentionList({ attention }: { attention: readonly Attention[] }
       </p>
     )
   }
+  const urgent = attention.filter(each => !isNotSetUp(each))
+  return (
+    <>
+      {attention.filter(isNotSetUp).map((each, i) => {
+        const { sentence, action, href } = tell(each)
+        return (
+          <Notice key={i}>
+            {sentence} <Link href={href}>{action}</Link>
+          </Notice>
+        )
+      })}
+      {urgent.length > 0 && <Urgent attention={urgent} />}
+    </>
+  )
+}
+
+/** As in Health: neither in order nor wrong. */
+const isNotSetUp = ({ code }: Attention): boolean => code === 'public_url_local'
+
+function Urgent({ attention }: { attention: readonly Attention[] }) {
+  const words = useDashboardWords().overview
+  const tell = useTelling()
   return (
     <section class="attention" aria-labelledby="attention">
       <h2 id="attention">{words.attention}</h2>

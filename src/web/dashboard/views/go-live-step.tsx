@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Step, StepName } from '../../../dashboard/go-live-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Copy } from '../../shared/copy.tsx'
-import { useCommon, useRegion } from '../../shared/language.tsx'
+import { useCommon, useLanguage, useRegion } from '../../shared/language.tsx'
 import { useFormat } from '../format.ts'
 import { ButtonTo, hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'
@@ -36,6 +36,7 @@ export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boo
   const words = useDashboardWords().goLive
   const sentence = useSentence(step)
   const { state, detail } = step
+  const language = useLanguage()
   return (
     <li class={`card ${state}${isNext ? ' next' : ''}`} aria-current={isNext ? 'step' : undefined}>
       <header>
@@ -43,12 +44,7 @@ export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boo
         <Badge {...LOOK[state]}>{words.states[state]}</Badge>
       </header>
       <p class={state === 'not_needed' ? 'secondary' : undefined}>{sentence}</p>
-      {/* As `vidimus doctor` prints it. */}
-      {detail !== null && (
-        <p lang="en" class="secondary">
-          {detail}
-        </p>
-      )}
+      {detail !== null && <p class="secondary">{detail[language]}</p>}
       {children}
       {state !== 'not_needed' && <Act step={step} isNext={isNext} />}
     </li>

@@ -3,6 +3,7 @@ import type { Health } from '../../../dashboard/settings-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
+import { useLanguage } from '../../shared/language.tsx'
 import { Seal } from '../../shared/seal.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
@@ -15,6 +16,7 @@ type Check = Health['checks'][number]
 const LOOK = {
   problem: { tone: 'no', icon: 'cross' },
   warning: { tone: 'wait', icon: 'warning' },
+  not_set_up: { tone: 'neutral', icon: 'dash' },
   ok: { tone: 'ok', icon: 'tick' },
 } as const
 
@@ -61,11 +63,13 @@ const countOf = ({ checks }: Health, status: Check['status']): number => checks.
 const sealOf = (health: Health | undefined) => {
   if (!health) return 'open'
   if (countOf(health, 'problem') > 0) return 'refused'
-  return countOf(health, 'warning') > 0 ? 'open' : 'verified'
+  if (countOf(health, 'warning') > 0) return 'open'
+  return countOf(health, 'not_set_up') > 0 ? 'answered' : 'verified'
 }
 
 function Checks({ checks }: { checks: readonly Check[] }) {
   const words = useDashboardWords().settings.health
+  const language = useLanguage()
   const sorted = WORST_FIRST.flatMap(status => checks.filter(check => check.status === status))
   return (
     <ul class="health" aria-label={words.title}>
@@ -74,13 +78,8 @@ function Checks({ checks }: { checks: readonly Check[] }) {
           <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
           <div class="stack tight">
             <h3>{words.names[name]}</h3>
-            {/* In English, as `vidimus doctor` prints it. */}
-            <p lang="en">{detail}</p>
-            {remedy && (
-              <p lang="en" class="remedy">
-                {remedy}
-              </p>
-            )}
+            <p>{detail[language]}</p>
+            {remedy && <p class="remedy">{remedy[language]}</p>}
           </div>
         </li>
       ))}

@@ -26,7 +26,15 @@ export function InstallationSettings() {
   return (
     <>
       <Loaded data={signing}>
-        {value => <SigningCard signing={value} shops={shops.value?.data ?? []} data={signing} onShops={shops.reload} />}
+        {value => (
+          <SigningCard
+            signing={value}
+            shops={shops.value?.data ?? []}
+            data={signing}
+            onShops={shops.reload}
+            isLive={installation.value?.has_live_keys ?? false}
+          />
+        )}
       </Loaded>
       <Registrations />
       <Loaded data={installation}>{value => <InstallationCard installation={value} />}</Loaded>
@@ -34,9 +42,16 @@ export function InstallationSettings() {
   )
 }
 
-type SigningProps = { signing: Signing; shops: readonly Signing[]; data: Data<Signing>; onShops: () => void }
+type SigningProps = {
+  signing: Signing
+  shops: readonly Signing[]
+  data: Data<Signing>
+  onShops: () => void
+  /** Real customers are asked: then a certificate of its own is missing. */
+  isLive: boolean
+}
 
-function SigningCard({ signing, shops, data, onShops }: SigningProps) {
+function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
   const words = useDashboardWords().settings
   const { papers } = useDashboardWords()
   const { date } = useFormat()
@@ -50,7 +65,7 @@ function SigningCard({ signing, shops, data, onShops }: SigningProps) {
   return (
     <Card title={words.signing}>
       <p class="secondary">{words.signingMore}</p>
-      {is_self_made && <Notice tone="wait">{words.selfMade}</Notice>}
+      {is_self_made && <Notice tone={isLive ? 'wait' : 'neutral'}>{words.selfMade}</Notice>}
       {notes.map(note => (
         <Notice key={note} tone="wait">
           {note}
@@ -200,6 +215,7 @@ function Folded({ title, text, name, more }: { title: string; text: string; name
 function InstallationCard({ installation }: { installation: Installation }) {
   const words = useDashboardWords()
   const { duration } = useFormat()
+  const { address, has_live_keys } = installation
   const { version, public_url, wallet_profile, wallet_scheme, client_id_prefix, egress_allow, webhook_delays_ms } = installation
   return (
     <Card title={words.settings.installation}>
@@ -207,7 +223,17 @@ function InstallationCard({ installation }: { installation: Installation }) {
       <Facts
         facts={[
           [words.settings.version, version],
-          [words.settings.publicUrl, <code key="url">{public_url}</code>],
+          [
+            words.settings.publicUrl,
+            <span key="url">
+              <code>{public_url}</code>{' '}
+              {address !== 'secure' && (
+                <Badge tone={address === 'plain' && has_live_keys ? 'no' : 'neutral'} icon="dash">
+                  {address === 'local' ? words.settings.health.statuses.not_set_up : words.settings.plainHttp}
+                </Badge>
+              )}
+            </span>,
+          ],
           [words.settings.walletProfile, words.templates.profiles[wallet_profile]],
           [words.settings.walletScheme, <code key="scheme">{wallet_scheme}</code>],
           [words.settings.clientIdPrefix, <code key="prefix">{client_id_prefix}</code>],

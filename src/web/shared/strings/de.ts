@@ -1404,7 +1404,7 @@ export const dashboard: typeof en.dashboard = {
         ]
         return `${parts.filter(Boolean).join(', ')}.`
       },
-      statuses: { ok: 'In Ordnung', warning: 'Warnung', problem: 'Problem' },
+      statuses: { not_set_up: 'Nicht eingerichtet', ok: 'In Ordnung', warning: 'Warnung', problem: 'Problem' },
       names: {
         server: 'Dienst',
         public_url: 'Öffentliche Adresse',
@@ -1430,6 +1430,7 @@ export const dashboard: typeof en.dashboard = {
     },
     version: 'Version',
     publicUrl: 'Öffentliche Adresse',
+    plainHttp: 'Ohne TLS',
     walletProfile: 'Wallet-Profil',
     walletScheme: 'Wallet-Schema',
     clientId: 'Client-Kennung',

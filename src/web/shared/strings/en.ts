@@ -1484,7 +1484,7 @@ export const dashboard = {
         ]
         return `${parts.filter(Boolean).join(', ')}.`
       },
-      statuses: { ok: 'In order', warning: 'Warning', problem: 'Problem' },
+      statuses: { not_set_up: 'Not set up', ok: 'In order', warning: 'Warning', problem: 'Problem' },
       names: {
         server: 'Service',
         public_url: 'Public address',
@@ -1510,6 +1510,7 @@ export const dashboard = {
     },
     version: 'Version',
     publicUrl: 'Public address',
+    plainHttp: 'Without TLS',
     walletProfile: 'Wallet profile',
     walletScheme: 'Wallet scheme',
     clientId: 'Client id',
