@@ -1,24 +1,24 @@
 // The built-in templates. Options are ordered, least data first; no `values`, because matching by
 // value may reveal the answer and is only best effort: ages are decided on the server, by the
 // default rules. No `claim_sets`: wallets' support for them is patchy.
-import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
+import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
-
-const MDL = { doctype: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
-const PID = { doctype: 'eu.europa.ec.eudi.pid.1', namespace: 'eu.europa.ec.eudi.pid.1' }
-const GERMAN_PID = { doctype: 'eu.europa.ec.eudi.pid.1', namespace: 'eu.europa.ec.eudi.pid.de.1' }
-const PROOF_OF_AGE = { doctype: 'eu.europa.ec.av.1', namespace: 'eu.europa.ec.av.1' }
-const GOOGLE_ID_PASS = { doctype: 'com.google.wallet.idcard.1', namespace: 'org.iso.18013.5.1' }
-// Both spellings are in use.
-const PHOTO_ID = { doctype: 'org.iso.23220.photoID.1', namespace: 'org.iso.23220.1' }
-const PHOTO_ID_LOWER_CASE = { doctype: 'org.iso.23220.photoid.1', namespace: 'org.iso.23220.1' }
-const PHOTO_ID_ELEMENTS = ['family_name', 'given_name', 'birth_date', 'portrait', 'expiry_date', 'issuing_country']
-
-// Wallets may answer the base type with a national one (OpenID4VP 1.0 § B.3.5) but need not, so
-// each is named.
-const PID_VCTS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:it:1', 'urn:eudi:pid:nl:1']
-const PID_VCTS_WITH_AGE = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1']
-const PID_VCTS_WITH_ADDRESS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:nl:1']
+import {
+  GERMAN_PID,
+  GOOGLE_ID_PASS,
+  MDL,
+  mdoc,
+  oneOf,
+  PHOTO_ID,
+  PHOTO_ID_ELEMENTS,
+  PHOTO_ID_LOWER_CASE,
+  PID,
+  PID_VCTS,
+  PID_VCTS_WITH_ADDRESS,
+  PID_VCTS_WITH_AGE,
+  PROOF_OF_AGE,
+  sdJwt,
+} from './catalogue.ts'
 
 export type Localized = Readonly<Record<'en' | 'de', string>>
 
@@ -233,23 +233,6 @@ function ageOver(age: number): Draft {
     ageOver: age,
     retention: 'outcome',
   }
-}
-
-function oneOf(...credentials: CredentialQuery[]): DcqlQuery {
-  return { credentials, credential_sets: [{ options: credentials.map(({ id }) => [id]) }] }
-}
-
-function mdoc(id: string, document: { doctype: string; namespace: string }, elements: readonly string[]): CredentialQuery {
-  return {
-    id,
-    format: 'mso_mdoc',
-    meta: { doctype_value: document.doctype },
-    claims: elements.map(element => ({ path: [document.namespace, element], intent_to_retain: false })),
-  }
-}
-
-function sdJwt(id: string, vcts: readonly string[], paths: readonly ClaimPath[]): CredentialQuery {
-  return { id, format: 'dc+sd-jwt', meta: { vct_values: vcts }, claims: paths.map(path => ({ path })) }
 }
 
 /** The profile is HAIP where none is named. */
