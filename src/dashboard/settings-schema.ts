@@ -5,6 +5,7 @@ import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
 import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../http/wire.ts'
+import { DOCUMENTS } from '../templates/catalogue.ts'
 import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 
@@ -109,6 +110,47 @@ export const SaveTemplate = Exactly({
   profile: Type.Optional(Nullable(Profile)),
 })
 export type SaveTemplate = typeof SaveTemplate.static
+
+const DocumentKey = OneOf(...DOCUMENTS)
+const ClaimNames = (charsMax = 64) => Type.Array(Text({ minLength: 1, maxLength: charsMax }), { maxItems: 50, uniqueItems: true })
+
+/** What the builder offers. */
+export const Catalogue = Exactly({
+  documents: Type.Array(
+    Exactly({
+      key: DocumentKey,
+      /** As wallets name them: doctypes and vcts. */
+      types: Type.Array(Type.String()),
+      /** Merged names, without ages. */
+      claims: Type.Array(Type.String()),
+      /** It can prove any age. */
+      ages: Type.Boolean(),
+    }),
+  ),
+})
+export type Catalogue = typeof Catalogue.static
+
+export const Choice = Exactly({
+  documents: Type.Array(DocumentKey, { maxItems: DOCUMENTS.length, uniqueItems: true }),
+  claims: ClaimNames(),
+})
+export type Choice = typeof Choice.static
+
+export const BuiltQuery = Exactly({
+  /** Null while no chosen document has all chosen claims. */
+  query: Nullable(Query),
+  left_out: Type.Array(Exactly({ document: DocumentKey, claims: Type.Array(Type.String()) })),
+})
+export type BuiltQuery = typeof BuiltQuery.static
+
+/** Where a template is used. */
+export const TemplateUse = Exactly({
+  devices: Type.Array(Exactly({ id: Type.String(), name: Type.String(), environment: Environment })),
+  /** By verifications that still exist. */
+  last_used_at: Exactly({ test: Nullable(Timestamp), live: Nullable(Timestamp) }),
+})
+export type TemplateUse = typeof TemplateUse.static
+
 export const CheckTemplate = Exactly({ query: Type.Unknown(), rules: Type.Optional(Type.Unknown()) })
 export type CheckTemplate = typeof CheckTemplate.static
 const TemplateProblem = Exactly({ path: Type.String(), reason: Type.String() })
@@ -119,6 +161,8 @@ export const TemplateCheck = Exactly({
   effective_rules: Type.Array(Rule),
   asks: Type.Array(Asked),
   hints: Type.Array(Hint),
+  /** The query as the builder expresses it; null when it cannot. */
+  choice: Nullable(Choice),
 })
 export type TemplateCheck = typeof TemplateCheck.static
 

@@ -1,15 +1,29 @@
+import { readDevices } from '../devices/read.ts'
 import { apiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { actorOf, requireFresh, type Visit } from '../people/session.ts'
+import { buildQuery, readChoice } from '../templates/build.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { claimsOf, DOCUMENTS, FORMS, hasAges } from '../templates/catalogue.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
 import { presentTemplate } from '../templates/present.ts'
 import { readTemplates } from '../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
+import { isoUtc } from '../time.ts'
+import { readLatestUse } from '../verifications/template-use.ts'
 import type { Deps } from './deps.ts'
-import type { CheckTemplate, SaveTemplate, Template, TemplateCheck } from './settings-schema.ts'
+import type {
+  BuiltQuery,
+  Catalogue,
+  CheckTemplate,
+  Choice,
+  SaveTemplate,
+  Template,
+  TemplateCheck,
+  TemplateUse,
+} from './settings-schema.ts'
 
 export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {
   return { data: (await readTemplates(deps, tenantId)).map(presentTemplate) }
@@ -18,7 +32,7 @@ export async function readTenantTemplates(deps: Deps, tenantId: string): Promise
 /** Checked while it is typed: whether it is valid, and where it could ask for less. */
 export function checkTemplate({ query, rules }: CheckTemplate): TemplateCheck {
   const problem = findQueryProblem(query)
-  if (problem) return { problem, rules_problem: null, effective_rules: [], asks: [], hints: [] }
+  if (problem) return { problem, rules_problem: null, effective_rules: [], asks: [], hints: [], choice: null }
   const asked = query as DcqlQuery
   const rulesProblem = findRulesProblem(rules, asked)
   return {
@@ -27,7 +41,22 @@ export function checkTemplate({ query, rules }: CheckTemplate): TemplateCheck {
     effective_rules: rulesProblem ? [] : [...effectiveRules(asked, (rules ?? null) as Rule[] | null)],
     asks: askedBy(asked),
     hints: hintsFor(asked),
+    choice: readChoice(asked) ?? null,
   }
+}
+
+export const readCatalogue = (): Catalogue => ({
+  documents: DOCUMENTS.map(key => ({
+    key,
+    types: [...new Set(FORMS.filter(({ document }) => document === key).flatMap(({ types }) => types([])))],
+    claims: claimsOf(key),
+    ages: hasAges(key),
+  })),
+})
+
+export function buildTemplate(choice: Choice): BuiltQuery {
+  const { query, leftOut } = buildQuery(choice)
+  return { query: query && { ...query }, left_out: leftOut }
 }
 
 type Which = { tenantId: string; key: string }
@@ -59,6 +88,23 @@ export async function saveTenantTemplate(
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
   return presentTemplate(saved)
+}
+
+const ENVIRONMENTS = ['test', 'live'] as const
+
+/** Revoked devices do not count. */
+export async function readTemplateUse(deps: Deps, { tenantId, key }: Which): Promise<TemplateUse> {
+  const owners = ENVIRONMENTS.map(environment => ({ tenantId, environment }))
+  const devices = await Promise.all(owners.map(async owner => ({ ...owner, all: await readDevices(deps, owner) })))
+  const [test, live] = await Promise.all(owners.map(owner => readLatestUse(deps, owner, key)))
+  return {
+    devices: devices.flatMap(({ environment, all }) =>
+      all
+        .filter(({ status, allowed_templates }) => status !== 'revoked' && allowed_templates.includes(key))
+        .map(({ id, name }) => ({ id, name, environment })),
+    ),
+    last_used_at: { test: test === undefined ? null : isoUtc(test), live: live === undefined ? null : isoUtc(live) },
+  }
 }
 
 export async function removeTenantTemplate(deps: Deps, { tenantId, key }: Which, actor: string): Promise<void> {

@@ -19,7 +19,10 @@ import {
   ApiKeyList,
   AuditFilter,
   AuditPage,
+  BuiltQuery,
+  Catalogue,
   CheckTemplate,
+  Choice,
   CreateKey,
   MintedKey,
   OldTemplatePath,
@@ -29,8 +32,17 @@ import {
   TemplateCheck,
   TemplateList,
   TemplatePath,
+  TemplateUse,
 } from './settings-schema.ts'
-import { checkTemplate, readTenantTemplates, removeTenantTemplate, saveTenantTemplate } from './templates.ts'
+import {
+  buildTemplate,
+  checkTemplate,
+  readCatalogue,
+  readTemplateUse,
+  readTenantTemplates,
+  removeTenantTemplate,
+  saveTenantTemplate,
+} from './templates.ts'
 import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { changeOwnTenant } from './tenants.ts'
 import {
@@ -122,10 +134,22 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       ...TENANT,
       response: { 200: TemplateList, ...READ },
     })
-    .post('/templates/check', ({ body }) => checkTemplate(body), {
+    .post('/template-check', ({ body }) => checkTemplate(body), {
       ...TENANT,
       body: CheckTemplate,
       response: { 200: TemplateCheck, ...CHANGED },
+    })
+    .get('/templates/:key/use', ({ tenant, params }) => readTemplateUse(deps, { tenantId: tenant.id, key: params.key }), {
+      member: { who: 'anyone' },
+      params: OldTemplatePath,
+      response: { 200: TemplateUse, ...READ },
+    })
+    // Not below /templates, where every name may be the key of a template.
+    .get('/template-catalogue', () => readCatalogue(), { ...TENANT, response: { 200: Catalogue, ...READ } })
+    .post('/template-build', ({ body }) => buildTemplate(body), {
+      ...TENANT,
+      body: Choice,
+      response: { 200: BuiltQuery, ...CHANGED },
     })
     .put(
       '/templates/:key',

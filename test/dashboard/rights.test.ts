@@ -90,7 +90,7 @@ test('the table of this file has every dashboard route', () => {
   const names = routes.map(nameOf).toSorted()
   expect(names.filter(name => OPEN.includes(name))).toEqual(OPEN.toSorted())
   expect(names.filter(name => OWNERS.includes(name))).toEqual(OWNERS.toSorted())
-  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(38)
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(41)
 })
 
 test('every route but those for log-in answers 401 without a session and with an unknown cookie', async () => {
@@ -159,7 +159,7 @@ test('a role counts from the next request on', async () => {
   const { data } = (await boss.get<{ data: { id: string; name: string; role: string }[] }>('/users')).body
   const { id, role } = data.find(({ name }) => name === 'vera')!
   expect(role).toBe('viewer')
-  const check = () => vera.post(`/tenants/${shop.id}/templates/check`, { query: QUERY })
+  const check = () => vera.post(`/tenants/${shop.id}/template-check`, { query: QUERY })
   expect((await boss.put(`/users/${id}/role`, { role: 'member' })).body as unknown).toMatchObject({ role: 'member' })
   expect((await check()).status).toBe(200)
   await boss.put(`/users/${id}/role`, { role: 'viewer' })
@@ -224,7 +224,7 @@ test('requests are counted per user: everything, and changes more strictly', asy
   expect((await two.get('/tenants')).status).toBe(200)
   limited.clock.advance(60_000)
   const changes = []
-  for (let i = 0; i < 61; i++) changes.push((await one.post(`/tenants/${tenant.id}/templates/check`, { query: QUERY })).status)
+  for (let i = 0; i < 61; i++) changes.push((await one.post(`/tenants/${tenant.id}/template-check`, { query: QUERY })).status)
   expect(changes).toEqual([...Array(60).fill(200), 429])
 })
 

@@ -149,7 +149,7 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'PUT /dashboard/api/tenants/{tenant}/templates/{key}': {
     body: fc.record({ title: fc.string({ minLength: 1, maxLength: 100, size: 'small' }), query: dcqlQuery }),
   },
-  'POST /dashboard/api/tenants/{tenant}/templates/check': { body: fc.record({ query: dcqlQuery }) },
+  'POST /dashboard/api/tenants/{tenant}/template-check': { body: fc.record({ query: dcqlQuery }) },
   'GET /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment },
   'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': { query: inEnvironment, ...nothing },
   'POST /v1/verifications/{id}/cancel': nothing,

@@ -1,8 +1,9 @@
 // Templates and their editor.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
+import type { Template } from '../../src/dashboard/settings-schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { cleanUp } from '../helpers/app.ts'
+import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 
@@ -15,6 +16,7 @@ const QUERY = {
 
 const question = (page: Page) => page.getByLabel('Question (DCQL, as JSON)')
 const result = (page: Page) => page.locator('.editor-result')
+const openAdvanced = (page: Page) => page.getByText('Advanced: the query as JSON').click()
 
 describe('templates', () => {
   browserTest('a built-in template is explained with a sketch of the wallet', async openPage => {
@@ -45,8 +47,9 @@ describe('templates', () => {
     await page.getByText('Use small letters, digits and underscores').waitFor()
     await page.getByLabel('Key', { exact: true }).fill('birth_date')
     await page.getByLabel('Title').fill('When born')
-    await question(page).fill('{"credentials": [')
-    await page.getByText(/This is not JSON yet/).waitFor()
+    await openAdvanced(page)
+    await question(page).fill('{"credentials": [\n  {"id": "pid",}\n]}')
+    await page.getByText('Not JSON yet. Line 2, column 15: take away the comma before the closing bracket').waitFor()
     await question(page).fill(JSON.stringify({ credentials: [{ id: 'pid', format: 'ldp_vc' }] }))
     await page.getByText('credentials[0].format: The format must be').waitFor()
     await result(page).getByText('Wallets cannot answer this yet.').waitFor()
@@ -89,8 +92,9 @@ describe('templates', () => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/templates')
-    const rules = page.getByLabel('Rules (as JSON, optional)')
+    const rules = page.getByLabel('Rules (as JSON)')
     await page.getByRole('link', { name: 'New template' }).click()
+    await openAdvanced(page)
     await page.getByText('Left empty, every age you ask for must be reached.').waitFor()
     await page.getByLabel('Key', { exact: true }).fill('tasting')
     await page.getByLabel('Title').fill('Wine tasting')
@@ -104,7 +108,7 @@ describe('templates', () => {
     await result(page).getByText('There are no rules: every good document completes, whatever it says.').waitFor()
     await result(page).getByText('No rule judges age_over_18: a customer who is too young completes too.').waitFor()
     await rules.fill('[{"claim": ')
-    await page.getByText(/This is not JSON yet/).waitFor()
+    await page.getByText('Not JSON yet. Line 1, column 12: the text ends where a value is expected').waitFor()
     await rules.fill('[{"claim": "level", "is": true}]')
     await page.getByText('[0].claim: The query never delivers "level" as a merged claim').waitFor()
     await result(page).getByText('The rules do not work yet.').waitFor()
@@ -126,6 +130,7 @@ describe('templates', () => {
     const asked = await app.call<Verification>('POST', '/v1/verifications', { key, body: { template: 'tasting' } })
     expect(asked.body.purpose).toBe('To pour you a glass')
     await page.getByRole('link', { name: 'Edit' }).click()
+    await openAdvanced(page)
     expect(await rules.inputValue()).toContain('"one_of":["DE","FR"]')
     expect(await page.getByLabel('Purpose (optional)').inputValue()).toBe('To pour you a glass')
     await page.getByRole('button', { name: 'Deutsch' }).click()
@@ -141,10 +146,98 @@ describe('templates', () => {
     const { page } = await enter(app, openPage, '/dashboard/templates/identity_basic')
     await page.getByRole('link', { name: 'Duplicate' }).click()
     await result(page).getByText('Wallets can answer this.').waitFor()
+    expect(await page.getByLabel('Title').inputValue()).toBe('Name and date of birth (copy)')
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('name_and_date_of_birth_copy')
+    expect(await page.getByRole('checkbox', { name: 'Family name', exact: true }).isChecked()).toBe(true)
+    await openAdvanced(page)
     expect(await question(page).inputValue()).toContain('family_name')
     await page.getByLabel('Start from').selectOption('country')
     await result(page).getByText('Wallets can answer this.').waitFor()
     expect(await question(page).inputValue()).not.toContain('family_name')
     expect(await page.getByLabel('Purpose (optional)').inputValue()).toBe('To check which country you are from')
+  })
+
+  browserTest('a template is built by ticking documents, claims and rules, in step with its JSON', async openPage => {
+    const app = await startForBrowser()
+    const { key, id } = await app.tenant({ name: 'Wine bar' })
+    const { page, browser } = await enter(app, openPage, '/dashboard/template-editor')
+    const tick = (name: string) => page.getByRole('checkbox', { name, exact: true })
+    const rule = page.getByRole('listitem', { name: 'Rule 1' })
+    await page.getByLabel('Title').fill('Tasting für Gäste')
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('tasting_fur_gaste')
+    await tick('Driving licence').waitFor()
+    for (const document of ['EU proof of age', 'EU personal ID', 'Driving licence', 'Photo ID'])
+      expect(await tick(document).isChecked()).toBe(true)
+    for (const document of ['EU proof of age', 'Photo ID', 'Driving licence', 'EU personal ID']) await tick(document).uncheck()
+    await page.getByText('Choose a document first.').waitFor()
+    await result(page).getByText('Choose a document, and what to ask it for.').waitFor()
+    await tick('EU personal ID').check()
+    await tick('18 or over').uncheck()
+    await tick('Nationality').check()
+    await result(page).getByText('Wallets can answer this.').waitFor()
+    expect(await result(page).getByRole('img').textContent()).toContain('Nationality')
+    // A document that cannot say everything is left out, and stays ticked.
+    await tick('Driving licence').check()
+    await tick('E-mail address').check()
+    await page.getByText('Driving licence is left out, because it does not have: E-mail address.').waitFor()
+    expect(await tick('Driving licence').isChecked()).toBe(true)
+    await tick('E-mail address').uncheck()
+    await page.getByText(/is left out/).waitFor({ state: 'detached' })
+    await page.getByLabel('Another age').fill('25')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await tick('25 or over').waitFor()
+    // Own rules begin with those that hold.
+    await result(page).getByText('age_over_25 is true').waitFor()
+    await page.getByRole('radio', { name: /^No rules/ }).check()
+    await result(page).getByText('No rule judges age_over_25').waitFor()
+    await page.getByRole('radio', { name: /^Own rules/ }).check()
+    await rule.getByLabel('Claim').selectOption({ label: 'Nationality' })
+    await rule.getByText('Name at least one value.').waitFor()
+    await rule.getByLabel('Values, separated by commas').fill('DE, FR')
+    await page.getByRole('button', { name: 'Add a rule' }).click()
+    await page.getByRole('listitem', { name: 'Rule 2' }).getByLabel('Claim').selectOption({ label: '25 or over' })
+    await result(page).getByText('nationalities is one of: DE, FR').waitFor()
+    await result(page).getByText('age_over_25 is true').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-builder')
+    // The JSON has it all; a change of it changes the ticks, and one that the builder cannot show says so.
+    await openAdvanced(page)
+    const built = JSON.parse(await question(page).inputValue())
+    expect(built.credentials.map((each: { id: string }) => each.id)).toEqual(['pid_sd', 'pid_de', 'mdl', 'pid_old'])
+    await question(page).fill(JSON.stringify({ credentials: [built.credentials[2]] }, null, 2))
+    await until(async () => !(await tick('EU personal ID').isChecked()))
+    await question(page).fill(
+      JSON.stringify({ credentials: [{ ...built.credentials[0], meta: QUERY.credentials[0]?.meta }] }, null, 2),
+    )
+    await page.getByText('The builder cannot show this query. Edit it as JSON under “Advanced”.').waitFor()
+    expect(await tick('EU personal ID').count()).toBe(0)
+    await shoot(page, 'dashboard-builder-json-only')
+    await question(page).fill(JSON.stringify(built, null, 2))
+    await until(async () => (await tick('EU personal ID').count()) === 1 && (await tick('EU personal ID').isChecked()))
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByText('Jedes gefragte Alter muss erreicht sein').waitFor()
+    await shoot(page, 'dashboard-builder-german')
+    await page.getByRole('button', { name: 'English' }).click()
+    await until(async () => await page.getByRole('button', { name: 'Save template' }).isEnabled())
+    await page.getByRole('button', { name: 'Save template' }).click()
+    const panel = page.locator('.panel')
+    await panel.getByText('No till may ask for it.').waitFor()
+    const { body } = await browser.get<{ data: Template[] }>(`/tenants/${id}/templates`)
+    expect(body.data.find(each => each.key === 'tasting_fur_gaste')).toMatchObject({
+      query: built,
+      rules: [
+        { claim: 'nationalities', one_of: ['DE', 'FR'] },
+        { claim: 'age_over_25', is: true },
+      ],
+    })
+    // Its use: a till that may ask for it, and the last verification.
+    await app.call('POST', '/v1/devices', { key, body: { name: 'Till 7', allowed_templates: ['tasting_fur_gaste'] } })
+    await app.call('POST', '/v1/verifications', { key, body: { template: 'tasting_fur_gaste' } })
+    await page.reload()
+    await panel.getByRole('link', { name: 'Till 7' }).waitFor()
+    expect(await panel.getByText('just now').count()).toBe(1)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-template-use')
+    expect(page.complaints).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { TemplateCheck } from '../../../dashboard/settings-schema.ts'
+import { findJsonProblem } from '../../shared/json-problem.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
@@ -8,30 +9,32 @@ const PAUSE_MS = 350
 export type QueryCheck = { problem?: unknown } & (
   | { state: 'checking' }
   | { state: 'bad'; reason?: string; rulesReason?: string }
-  | ({ state: 'good'; query: Record<string, unknown>; rules: unknown } & Pick<
+  | ({ state: 'good'; text: string; query: Record<string, unknown>; rules: unknown } & Pick<
       TemplateCheck,
-      'asks' | 'hints' | 'effective_rules'
+      'asks' | 'hints' | 'effective_rules' | 'choice'
     >)
 )
 
 /** Validates the query and the rules in the editor after each pause in typing. */
 export function useQueryCheck(text: string, rulesText: string): QueryCheck {
   const words = useDashboardWords().editor
+  const jsonReason = useJsonReason()
   const { call } = useSession()
   const { inTenant } = usePlace()
   const [check, setCheck] = useState<QueryCheck>({ state: 'checking' })
   useEffect(() => {
     const leaving = new AbortController()
+    // An empty text means the default rules, not an empty list.
+    const rules = rulesText.trim() === '' ? 'null' : rulesText
     const ask = async () => {
-      const read = parsed(text)
-      if ('reason' in read) return setCheck({ state: 'bad', reason: words.notJson(read.reason) })
-      // An empty text means the default rules, not an empty list.
-      const readRules = parsed(rulesText.trim() || 'null')
-      if ('reason' in readRules) return setCheck({ state: 'bad', rulesReason: words.notJson(readRules.reason) })
+      const reason = jsonReason(text)
+      if (reason) return setCheck({ state: 'bad', reason })
+      const rulesReason = jsonReason(rules)
+      if (rulesReason) return setCheck({ state: 'bad', rulesReason })
       setCheck(before => (before.state === 'good' ? before : { state: 'checking' }))
       try {
-        const body = { query: read.value, rules: readRules.value }
-        const { problem, rules_problem, ...checked } = await call<TemplateCheck>(inTenant('templates/check'), {
+        const body = { query: JSON.parse(text), rules: JSON.parse(rules) }
+        const { problem, rules_problem, ...checked } = await call<TemplateCheck>(inTenant('template-check'), {
           method: 'POST',
           body,
           signal: leaving.signal,
@@ -39,7 +42,7 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
         if (leaving.signal.aborted) return
         if (problem) setCheck({ state: 'bad', reason: words.problem(problem.path, problem.reason) })
         else if (rules_problem) setCheck({ state: 'bad', rulesReason: words.problem(rules_problem.path, rules_problem.reason) })
-        else setCheck({ state: 'good', query: read.value as Record<string, unknown>, rules: readRules.value, ...checked })
+        else setCheck({ state: 'good', text, ...body, ...checked })
       } catch (problem) {
         if (!leaving.signal.aborted) setCheck({ state: 'checking', problem })
       }
@@ -53,10 +56,11 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
   return check
 }
 
-function parsed(text: string): { value: unknown } | { reason: string } {
-  try {
-    return { value: JSON.parse(text) }
-  } catch (error) {
-    return { reason: (error as Error).message }
+/** Why a text is not JSON, with the line and the column. */
+function useJsonReason(): (text: string) => string | undefined {
+  const words = useDashboardWords().editor
+  return text => {
+    const found = findJsonProblem(text)
+    return found && words.notJson(found.line, found.column, words.jsonProblems[found.kind](found.found))
   }
 }

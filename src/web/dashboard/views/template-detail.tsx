@@ -13,6 +13,7 @@ import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
 import { RuleList } from './rule-list.tsx'
+import { TemplateUseList } from './template-use.tsx'
 import { TryIt } from './try-it.tsx'
 
 type Props = { template: Template; onRemoved: () => void }
@@ -32,14 +33,9 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       <p>{age_over === null ? words.plainAnswer : words.decidesAge(age_over)}</p>
       <div class="row">
         <TryIt template={key} />
-        {template.builtin ? (
-          <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.duplicate}</ButtonTo>
-        ) : (
-          <>
-            <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>
-            <Remove template={template} onRemoved={onRemoved} />
-          </>
-        )}
+        {!template.builtin && <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>}
+        <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.duplicate}</ButtonTo>
+        {!template.builtin && <Remove template={template} onRemoved={onRemoved} />}
       </div>
       <section class="stack tight">
         <h3>{words.picture}</h3>
@@ -61,6 +57,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
         </section>
       )}
       <Hints hints={hints} />
+      <TemplateUseList template={key} />
       <Facts
         facts={[
           [words.key, <code key="key">{key}</code>],

@@ -1,9 +1,11 @@
-import { useState } from 'preact/hooks'
-import type { Template } from '../../../dashboard/settings-schema.ts'
+import { useEffect, useState } from 'preact/hooks'
+import type { Catalogue, Template } from '../../../dashboard/settings-schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field, Select, TextArea } from '../../shared/field.tsx'
 import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { Notice } from '../../shared/notice.tsx'
 import { useAction } from '../action.ts'
+import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { Problem } from '../problem.tsx'
@@ -11,45 +13,68 @@ import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
-import { ConsentSketch } from './consent-sketch.tsx'
-import { Hints } from './hints.tsx'
-import { type QueryCheck, useQueryCheck } from './query-check.ts'
-import { RuleList } from './rule-list.tsx'
+import { EditorResult } from './editor-result.tsx'
+import { useQueryCheck } from './query-check.ts'
+import { RuleBuilder, rulesText } from './rule-builder.tsx'
+import { TemplateBuilder } from './template-builder.tsx'
+import { useChoice } from './use-choice.ts'
 
 const KEY = /^[a-z0-9_]{1,64}$/
+const KEY_CHARS_MAX = 64
 const PROFILES = ['haip', 'plain', 'eu-av'] as const
 const FIRST_TEMPLATE = 'age_over_18'
-const RULES_EXAMPLE = '[{"claim": "nationalities", "one_of": ["DE", "FR"]}]'
 
 export function TemplateEditor({ templateKey }: { templateKey: string }) {
   const words = useDashboardWords().editor
   const language = useLanguage()
+  const { inTenant } = usePlace()
   const templates = useTemplates()
+  const catalogue = useData<Catalogue>(inTenant('template-catalogue'))
   const { search } = useRoute()
   const known = templates.value?.data.find(({ key, builtin }) => key === templateKey && !builtin)
-  const from = templates.value?.data.find(({ key }) => key === (search.get('from') ?? FIRST_TEMPLATE))
+  const copied = templates.value?.data.find(({ key }) => key === search.get('from'))
   return (
-    <Page title={known ? words.editTitle(known.localized.title[language]) : words.newTitle}>
-      <Loaded data={templates}>{({ data }) => <Editor key={templateKey} known={known} from={from} all={data} />}</Loaded>
+    <Page title={known ? words.editTitle(known.localized.title[language]) : words.newTitle} intro={words.intro}>
+      <Loaded data={templates}>
+        {({ data }) => (
+          <Loaded data={catalogue}>
+            {offered => <Editor key={templateKey} known={known} copied={copied} all={data} catalogue={offered} />}
+          </Loaded>
+        )}
+      </Loaded>
     </Page>
   )
 }
 
-type EditorProps = { known: Template | undefined; from: Template | undefined; all: readonly Template[] }
+type EditorProps = {
+  known: Template | undefined
+  copied: Template | undefined
+  all: readonly Template[]
+  catalogue: Catalogue
+}
 
-function Editor({ known, from, all }: EditorProps) {
+function Editor({ known, copied, all, catalogue }: EditorProps) {
   const words = useDashboardWords()
   const common = useCommon()
   const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()
-  const [key, setKey] = useState(known?.key ?? '')
-  const [title, setTitle] = useState(known?.localized.title[language] ?? '')
-  const [profile, setProfile] = useState<NonNullable<Template['profile']> | ''>(known?.profile ?? '')
-  const [text, setText] = useState(() => pretty((known ?? from)?.query))
-  const [rules, setRules] = useState(() => rulesText(known ?? from))
-  const [purpose, setPurpose] = useState((known ?? from)?.localized.purpose?.[language] ?? '')
+  const from = known ?? copied ?? all.find(({ key }) => key === FIRST_TEMPLATE)
+  const [ownKey, setOwnKey] = useState(known?.key)
+  const [title, setTitle] = useState(
+    known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
+  )
+  const key = ownKey ?? keyFrom(title)
+  const [profile, setProfile] = useState<NonNullable<Template['profile']> | ''>(from?.profile ?? '')
+  const [rules, setRules] = useState(() => savedRules(from))
+  const [purpose, setPurpose] = useState(from?.localized.purpose?.[language] ?? '')
+  const [text, setText] = useState(() => pretty(from?.query))
   const check = useQueryCheck(text, rules)
+  const { choice, isJsonOnly, isBuilt, leftOut, choose, problem } = useChoice(check, text, setText)
+  const [isAdvanced, setIsAdvanced] = useState(false)
+  useEffect(() => {
+    if (isJsonOnly) setIsAdvanced(true)
+  }, [isJsonOnly])
   const save = useAction(async () => {
     if (check.state !== 'good') return
     const body = {
@@ -64,27 +89,16 @@ function Editor({ known, from, all }: EditorProps) {
   })
   const start = (template: Template) => {
     setText(pretty(template.query))
-    setRules(rulesText(template))
+    setRules(savedRules(template))
     setPurpose(template.localized.purpose?.[language] ?? '')
+    setProfile(template.profile ?? '')
   }
   const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
+  const asked = check.state === 'good' ? check.asks.flatMap(({ claims }) => claims) : (choice?.claims ?? [])
   return (
     <form class="editor" onSubmit={save.submit}>
       <div class="stack">
-        <Field
-          label={words.editor.key}
-          hint={words.editor.keyHint}
-          problem={keyProblem}
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          required
-          readOnly={known !== undefined}
-          maxLength={64}
-          value={key}
-          onText={setKey}
-        />
         <Field
           label={words.editor.titleLabel}
           hint={words.editor.titleHint}
@@ -94,23 +108,30 @@ function Editor({ known, from, all }: EditorProps) {
           value={title}
           onText={setTitle}
         />
-        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={start} />}
-        <TextArea
-          label={words.editor.query}
-          rows={18}
-          value={text}
-          problem={check.state === 'bad' && check.reason}
-          onText={setText}
+        <Field
+          label={words.editor.key}
+          hint={words.editor.keyHint}
+          problem={keyProblem}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          readOnly={known !== undefined}
+          maxLength={KEY_CHARS_MAX}
+          value={key}
+          onText={setOwnKey}
         />
-        <TextArea
-          label={words.editor.rules}
-          hint={words.editor.rulesHint}
-          rows={4}
-          placeholder={RULES_EXAMPLE}
-          value={rules}
-          problem={check.state === 'bad' && check.rulesReason}
+        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={start} />}
+        {choice && <TemplateBuilder catalogue={catalogue} choice={choice} leftOut={leftOut} onChange={choose} />}
+        {isJsonOnly && <Notice tone="neutral">{words.editor.jsonOnly}</Notice>}
+        <Problem of={problem} />
+        <RuleBuilder
+          text={rules}
+          claims={[...new Set(asked)]}
+          effective={check.state === 'good' ? check.effective_rules : []}
           onText={setRules}
         />
+        {!isAdvanced && check.state === 'bad' && check.rulesReason && <Notice tone="no">{check.rulesReason}</Notice>}
         <Field
           label={words.editor.purpose}
           hint={words.editor.purposeHint}
@@ -125,6 +146,27 @@ function Editor({ known, from, all }: EditorProps) {
           options={[['', words.templates.operator], ...PROFILES.map(each => [each, words.templates.profiles[each]] as const)]}
           onChoose={setProfile}
         />
+        <details class="folded" open={isAdvanced} onToggle={event => setIsAdvanced(event.currentTarget.open)}>
+          <summary>{words.editor.advanced}</summary>
+          <div class="stack">
+            <TextArea
+              label={words.editor.query}
+              hint={words.editor.queryHint}
+              rows={18}
+              value={text}
+              problem={check.state === 'bad' && check.reason}
+              onText={setText}
+            />
+            <TextArea
+              label={words.editor.rulesJson}
+              hint={words.editor.rulesHint}
+              rows={4}
+              value={rules}
+              problem={check.state === 'bad' && check.rulesReason}
+              onText={setRules}
+            />
+          </div>
+        </details>
         <Problem of={save.problem} />
         <div class="row">
           <Button kind="primary" type="submit" busy={save.isBusy} disabled={!canSave}>
@@ -135,18 +177,26 @@ function Editor({ known, from, all }: EditorProps) {
           </Button>
         </div>
       </div>
-      <Result check={check} title={title} purpose={purpose} />
+      <EditorResult check={check} title={title} purpose={purpose} isBuilt={isBuilt} />
     </form>
   )
 }
 
 /** Empty for the default. */
-const rulesText = (template: Template | undefined): string =>
-  template?.saved_rules
-    ? `[${template.saved_rules.map(rule => `\n  ${JSON.stringify(rule)}`).join(',')}${template.saved_rules.length > 0 ? '\n' : ''}]`
-    : ''
+const savedRules = (template: Template | undefined): string => (template?.saved_rules ? rulesText(template.saved_rules) : '')
 
 const pretty = (query: unknown): string => JSON.stringify(query ?? { credentials: [] }, null, 2)
+
+/** A key made from a title: small letters, digits and underscores. */
+const keyFrom = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, KEY_CHARS_MAX)
 
 function problemOf(key: string, all: readonly Template[], words: { keyProblem: string; keyTaken: string }): string | undefined {
   if (!KEY.test(key)) return words.keyProblem
@@ -170,32 +220,5 @@ function StartFrom({ all, chosen, onChoose }: StartProps) {
         if (template) onChoose(template)
       }}
     />
-  )
-}
-
-/** The result of the query so far. */
-function Result({ check, title, purpose }: { check: QueryCheck; title: string; purpose: string }) {
-  const words = useDashboardWords()
-  return (
-    <aside class="stack editor-result">
-      <p class={`checked ${check.state}`} role="status">
-        {check.state === 'good' && words.editor.good}
-        {check.state === 'bad' && (check.rulesReason ? words.editor.badRules : words.editor.bad)}
-        {check.state === 'checking' && words.editor.checking}
-      </p>
-      <Problem of={check.problem} />
-      {check.state === 'good' && (
-        <>
-          <RuleList rules={check.effective_rules} asks={check.asks} />
-          <Hints hints={check.hints} />
-          <ConsentSketch
-            asks={check.asks}
-            query={check.query}
-            purpose={purpose || words.templates.ownPurpose}
-            title={title || words.editor.newTitle}
-          />
-        </>
-      )}
-    </aside>
   )
 }
