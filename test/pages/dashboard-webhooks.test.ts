@@ -82,6 +82,18 @@ browserTest('a forbidden webhook endpoint is refused; an allowed one is set, tes
   const read = async () =>
     (await browser.get<{ webhook_url: string | null }>(`/tenants/${id}/webhook-endpoint?environment=test`)).body.webhook_url
   const field = page.getByLabel('URL')
+  // Problems of a field are ours, below it, and it gets the focus.
+  await field.fill('nonsense')
+  const isBubbleStopped = await field.evaluate(input => {
+    const stopped = new Promise<boolean>(resolve => {
+      input.addEventListener('invalid', event => queueMicrotask(() => resolve(event.defaultPrevented)), { once: true })
+    })
+    input.closest('form')?.requestSubmit()
+    return stopped
+  })
+  expect(isBubbleStopped).toBe(true)
+  await page.locator('.field .problem').getByText('Write a whole address, like https://shop.example/hooks.').waitFor()
+  expect(await field.evaluate(input => [input === document.activeElement, input.ariaInvalid])).toEqual([true, 'true'])
   await field.fill('http://10.0.0.1/hook')
   await page.getByRole('button', { name: 'Save' }).click()
   // Under the field, with the command that helps a developer.
@@ -194,7 +206,11 @@ browserTest('a whole delivery is tried with a test session whose receiver gets a
   await page.getByRole('link', { name: 'Try your server in Test' }).click()
   await page.getByRole('button', { name: 'Try a whole delivery' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Start' }).click()
+  await dialog.locator('.field .problem').getByText('Fill this in.').waitFor()
+  expect(await dialog.evaluate(element => getComputedStyle(element).textAlign)).toBe('start')
   await dialog.getByLabel('Address of your server').fill('http://127.0.0.1:1/private')
+  expect(await dialog.getByText('Fill this in.').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Start' }).click()
   await dialog.getByText('This address may not be called').waitFor()
   await expectAccessible(page)

@@ -47,7 +47,11 @@ export function Stopped({ problem: { kind, detail }, onClose, children }: Stoppe
   const { title, more } = words.problems[kind]
   return (
     <div class="ended stack" role="alert">
-      <Seal state={kind === 'expired' ? 'expired' : 'open'} size={96} />
+      {kind === 'unreadable' ? (
+        <Icon name="unreadable" size={72} />
+      ) : (
+        <Seal state={kind === 'expired' ? 'expired' : 'open'} size={96} />
+      )}
       <SheetTitle>{title}</SheetTitle>
       <p class="secondary">{more}</p>
       {detail && <p class="mono hint">{words.unreadable[detail] ?? detail}</p>}

@@ -1,6 +1,7 @@
 import type { ComponentChildren, InputHTMLAttributes, PartialInputHTMLAttributes, TextareaHTMLAttributes } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
+import { useCommon } from './language.tsx'
 
 type Around = { label: ComponentChildren; hint?: ComponentChildren; problem?: ComponentChildren }
 
@@ -32,33 +33,70 @@ const described = (id: string, { hint, problem }: Around) => ({
   'aria-invalid': problem ? true : undefined,
 })
 
+type Control = HTMLInputElement | HTMLTextAreaElement
+
+/** The given problem, or the one that the browser found on submitting, until somebody types. */
+function useProblem(given: ComponentChildren) {
+  const words = useCommon().fieldProblems
+  const [found, setFound] = useState<keyof typeof words>()
+  return {
+    problem: given || (found && words[found]),
+    onInvalid: ({ currentTarget }: { currentTarget: Control }) =>
+      setFound(currentTarget.validity.valueMissing ? 'missing' : 'address'),
+    onTyped: () => setFound(undefined),
+  }
+}
+
 type Inner<Attributes> = Around & Omit<Attributes, keyof Around | 'class' | 'className' | 'id' | 'role' | 'size'>
 type InputProps = Inner<Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'type'>>
 type TextType = 'text' | 'password' | 'url'
 type OnText = { onText?: (text: string) => void }
 
-export function Field({ label, hint, problem, type = 'text', onText, ...rest }: InputProps & OnText & { type?: TextType }) {
+export function Field({
+  label,
+  hint,
+  problem: given,
+  type = 'text',
+  onText,
+  ...rest
+}: InputProps & OnText & { type?: TextType }) {
   const id = useId()
+  const { problem, onInvalid, onTyped } = useProblem(given)
   return (
     <Frame {...{ id, label, hint, problem }}>
       <input
         {...({ ...rest, type } as InputHTMLAttributes)}
         {...described(id, { label, hint, problem })}
-        onInput={event => onText?.(event.currentTarget.value)}
+        onInvalid={onInvalid}
+        onInput={event => {
+          onTyped()
+          onText?.(event.currentTarget.value)
+        }}
       />
     </Frame>
   )
 }
 
-export function TextArea({ label, hint, problem, onText, ...rest }: Inner<TextareaHTMLAttributes<HTMLTextAreaElement>> & OnText) {
+export function TextArea({
+  label,
+  hint,
+  problem: given,
+  onText,
+  ...rest
+}: Inner<TextareaHTMLAttributes<HTMLTextAreaElement>> & OnText) {
   const id = useId()
+  const { problem, onInvalid, onTyped } = useProblem(given)
   return (
     <Frame {...{ id, label, hint, problem }}>
       <textarea
         spellcheck={false}
         {...rest}
         {...described(id, { label, hint, problem })}
-        onInput={event => onText?.(event.currentTarget.value)}
+        onInvalid={onInvalid}
+        onInput={event => {
+          onTyped()
+          onText?.(event.currentTarget.value)
+        }}
       />
     </Frame>
   )

@@ -2,11 +2,13 @@ import { Component, type ComponentChildren, render } from 'preact'
 import { Button } from './button.tsx'
 import { useCommon } from './language.tsx'
 import { Notice } from './notice.tsx'
+import { showOwnErrors } from './own-errors.ts'
 
 /** Starts a page in its `#app`. */
 export function mount(page: ComponentChildren): void {
   const place = document.getElementById('app')
   if (!place) throw new Error('a page has a place for its app')
+  showOwnErrors()
   render(<Boundary>{page}</Boundary>, place)
 }
 

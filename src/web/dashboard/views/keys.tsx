@@ -107,6 +107,7 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           { title: words.begins, folds: 'phone', below: 'plain', cell: ({ prefix }) => <code>{prefix}…</code> },
           {
             title: words.may,
+            kind: 'wraps',
             folds: 'tablet',
             below: 'titled',
             cell: ({ scopes }) => (

@@ -15,6 +15,10 @@ export const common: typeof en.common = {
   orByCommand: 'Oder auf der Befehlszeile:',
   loading: 'Lädt',
   justNow: 'gerade eben',
+  fieldProblems: {
+    missing: 'Bitte ausfüllen.',
+    address: 'Schreiben Sie eine ganze Adresse, wie https://shop.example/hooks.',
+  },
   unreachable: 'Der Dienst antwortet nicht. Prüfen Sie das Netz; diese Seite versucht es von selbst wieder.',
   broken: 'Auf dieser Seite ist etwas schiefgegangen. Auf dem Server ist nichts verloren.',
   testLabel: 'Testumgebung',

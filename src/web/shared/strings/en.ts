@@ -22,6 +22,7 @@ export const common = {
   orByCommand: 'Or on the command line:',
   loading: 'Loading',
   justNow: 'just now',
+  fieldProblems: { missing: 'Fill this in.', address: 'Write a whole address, like https://shop.example/hooks.' },
   unreachable: 'The service does not answer. Check the network; this page tries again by itself.',
   broken: 'Something on this page went wrong. Nothing was lost on the server.',
   testLabel: 'Test environment',
