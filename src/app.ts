@@ -8,6 +8,7 @@ import { deviceRoutes } from './devices/routes.ts'
 import { tillRoutes } from './devices/till-routes.ts'
 import { createHandbook } from './handbook/index.ts'
 import { docsRoutes } from './http/docs.ts'
+import { describeRoutes, type OpenApi } from './http/openapi.ts'
 import { httpPlugin } from './http/plugin.ts'
 import { allowedMethodsOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
@@ -47,7 +48,15 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, { ...deps, beat: at => recordHeartbeat(deps, at) }))
     .use(demo ? demoRoutes(deps, demo) : new Elysia())
-    .use(webPages(deps, createHandbook(), demo !== undefined))
+    .use(
+      webPages(
+        deps,
+        createHandbook(() => document()),
+        demo !== undefined,
+      ),
+    )
   const allowedMethods = allowedMethodsOf(() => app.routes)
-  return app.use(docsRoutes(deps, () => app.routes, WebhookEvent))
+  // Made on first request: the public address may be unknown until the service listens.
+  const document = (): OpenApi => describeRoutes(app.routes, deps.config.publicUrl, WebhookEvent)
+  return app.use(docsRoutes(deps, document))
 }

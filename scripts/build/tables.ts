@@ -6,7 +6,7 @@ import { COMMANDS } from '../../src/cli/index.ts'
 import { VARIABLES } from '../../src/config.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { CHECKS, type CheckName } from '../../src/doctor/check.ts'
-import { ERRORS, type ErrorCode } from '../../src/http/errors.ts'
+import { apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { POLICIES, type Policy } from '../../src/http/rate-limit.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/metrics.ts'
@@ -59,7 +59,9 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
         .map(([name, { meaning, remedy }]) => [code(name), meaning, remedy]),
     ),
     'api-errors': errorTable(documented),
-    'page-errors': errorTable((Object.keys(ERRORS) as ErrorCode[]).filter(name => !documented.includes(name))),
+    'page-errors': errorTable(
+      (Object.keys(ERRORS) as ErrorCode[]).filter(name => !documented.includes(name) && apiError(name).wireCode === name),
+    ),
     checks: table(
       ['check', 'looks at'],
       CHECKS.map(name => [code(name), CHECK_MEANINGS[name]]),

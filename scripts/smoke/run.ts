@@ -12,7 +12,7 @@ import { must, programIn, type Running } from './program.ts'
 import { checkVerbList, type Shop, tryVerbs, until } from './verbs.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const PAGES = ['/docs', '/docs/start', '/docs/api', '/dashboard', '/till', '/sandbox']
+const PAGES = ['/docs', '/docs/start', '/docs/api', '/docs/api/try', '/dashboard', '/till', '/sandbox']
 
 async function smoke(scratch: string): Promise<void> {
   const built = join(scratch, 'built')

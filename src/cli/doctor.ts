@@ -26,7 +26,8 @@ Health.`,
     return {
       json: { checks: checks.map(presentCheck) },
       text: checks.map(linesOf).join('\n'),
-      note: count > 0 ? `\n${count === 1 ? '1 problem' : `${count} problems`}` : undefined,
+      note:
+        count > 0 ? `\n${count === 1 ? '1 problem' : `${count} problems`}; "vidimus help doctor" explains each check` : undefined,
       exitCode: count > 0 ? 1 : 0,
     }
   },

@@ -1,24 +1,37 @@
 // The handbook: pages at /docs in our own look, and as text for "vidimus help". Pages are rendered when they are first shown.
+import type { OpenApi } from '../http/openapi.ts'
 import { GROUPS, PAGES } from './contents.ts'
 import { frame, type Titled } from './frame.ts'
 import { toHtml } from './markdown.ts'
 import { sectionsOf } from './search.ts'
 
+const REFERENCE = 'api'
+
 export type Handbook = {
-  /** The body of a page, or undefined when there is none; the empty slug is the table of contents. */
+  /** The body of a page, or undefined when there is none. The empty slug is the table of contents, `api` the reference. */
   page(slug: string): Promise<{ title: string; html: string } | undefined>
   /** Every section of every page, as JSON for the search. */
   searchIndex(): Promise<string>
 }
 
-export function createHandbook(): Handbook {
+/** `document` is that of the API. */
+export function createHandbook(document: () => OpenApi): Handbook {
   const rendered = new Map<string, Promise<{ title: string; html: string }>>()
   const contents = once(readContents)
-  const searchIndex = once(async () => JSON.stringify((await Promise.all(PAGES.map(sectionsOfPage))).flat()))
+  const reference = once(async () => {
+    // Imported on demand: most starts never show it.
+    const { referenceArticle } = await import('./api.ts')
+    return referenceArticle(document(), upFrom(REFERENCE))
+  })
+  const searchIndex = once(async () => {
+    const pages = await Promise.all(PAGES.map(sectionsOfPage))
+    return JSON.stringify([...pages.flat(), ...sectionsOf(REFERENCE, 'API reference', await reference())])
+  })
 
   const render = async (slug: string) => {
     const all = await contents()
     if (slug === '') return { title: 'Handbook', html: frame({ slug, article: contentsPage(all), contents: all }) }
+    if (slug === REFERENCE) return { title: 'API reference', html: frame({ slug, article: await reference(), contents: all }) }
     const markdown = await readPage(slug)
     const title = titleOf(markdown)
     return { title, html: frame({ slug, article: toHtml(markdown, slug, upFrom(slug)), contents: all }) }
@@ -26,7 +39,7 @@ export function createHandbook(): Handbook {
 
   return {
     async page(slug) {
-      if (slug !== '' && !PAGES.some(page => page.slug === slug)) return undefined
+      if (slug !== '' && slug !== REFERENCE && !PAGES.some(page => page.slug === slug)) return undefined
       const known = rendered.get(slug) ?? render(slug)
       rendered.set(slug, known)
       return await known

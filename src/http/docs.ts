@@ -1,33 +1,31 @@
-// The API reference page of @elysiajs/swagger, with our script in place of Scalar from a CDN:
+// The page of @elysiajs/swagger to try out the API, with our script in place of Scalar from a CDN:
 // Swagger UI and a few lines that start it. The plugin is called for its page and not mounted:
 // mounted, it also serves a document of its own, which is not valid OpenAPI, and its page cannot
 // get our headers. Our generator (openapi.ts) makes the document.
-import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import styleFile from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptFile from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import type { Deps } from './deps.ts'
-import { describeRoutes, type Route } from './openapi.ts'
+import type { OpenApi } from './openapi.ts'
 import { takesFrom } from './plugin.ts'
 
 const HIDDEN = { detail: { hide: true } }
 
-export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, routes: () => readonly Route[], event: TSchema) {
+export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, document: () => OpenApi) {
   const { config } = deps
   const reference = once(() => referencePage(config.publicUrl))
   const script = once(() => fileWith(scriptFile, START))
   const style = once(() => fileWith(styleFile, STYLE))
-  let document: string | undefined
-  // Made on first request: the public address may be unknown until the service listens.
+  let text: string | undefined
   const openApi = () => {
-    document ??= JSON.stringify(describeRoutes(routes(), config.publicUrl, event))
-    return document
+    text ??= JSON.stringify(document())
+    return text
   }
 
   return new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
     .get('/openapi.json', () => new Response(openApi(), { headers: { 'content-type': 'application/json' } }), HIDDEN)
-    .get('/docs/api', async () => new Response(await reference(), { headers: PAGE_HEADERS }), HIDDEN)
+    .get('/docs/api/try', async () => new Response(await reference(), { headers: PAGE_HEADERS }), HIDDEN)
     .get('/docs/reference.js', async () => asset('text/javascript', await script()), HIDDEN)
     .get('/docs/reference.css', async () => asset('text/css', await style()), HIDDEN)
 }
@@ -38,12 +36,12 @@ async function referencePage(publicUrl: string): Promise<string> {
   // Imported on demand: it brings its own schema library.
   const { swagger } = await import('@elysiajs/swagger')
   const plugin = swagger({
-    path: '/docs/api',
-    documentation: { info: { title: 'Vidimus API', description: 'API reference of Vidimus', version: '' } },
+    path: '/docs/api/try',
+    documentation: { info: { title: 'Vidimus API', description: 'Try out the API of Vidimus', version: '' } },
     scalarCDN: `${base}/docs/reference.js`,
     scalarConfig: { spec: { url: `${base}/openapi.json` }, customCss: `@import url(${base}/docs/reference.css);` },
   })
-  return (await plugin.handle(new Request('http://localhost/docs/api'))).text()
+  return (await plugin.handle(new Request('http://localhost/docs/api/try'))).text()
 }
 
 const fileWith = async (path: string, more: string): Promise<Blob> => new Blob([await Bun.file(path).bytes(), `\n${more}`])
@@ -91,6 +89,10 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', followTheme)
 followTheme()
+const back = document.body.appendChild(document.createElement('a'))
+back.href = '../api'
+back.className = 'back'
+back.textContent = 'Back to the API reference'
 SwaggerUIBundle({
   url: document.getElementById('api-reference').dataset.url,
   domNode: document.body.appendChild(document.createElement('main')),
@@ -101,6 +103,8 @@ SwaggerUIBundle({
 
 /** No column for links, which the document lacks; readable colours; one column on phones. */
 const STYLE = `
+.back { display: inline-block; margin: 16px 24px 0; color: #1f4fd8; font: 15px/1.5 system-ui, sans-serif; }
+html.dark-mode .back { color: #7aa2ff; }
 .swagger-ui .info { margin: 32px 0 16px; max-width: 76ch; }
 .swagger-ui .scheme-container { padding: 16px 0; }
 .swagger-ui .renderedMarkdown code { padding: 1px 4px; color: inherit; }

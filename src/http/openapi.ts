@@ -183,7 +183,7 @@ const HEADERS = {
   'WWW-Authenticate': header('How to authenticate.', { type: 'string', examples: ['Bearer error="invalid_token"'] }, true),
   Location: header('The session.', { type: 'string', examples: ['/v1/verifications/vs_7Jb2Vd0Qm4sKXr9aTzN1hY'] }, true),
   Link: header(
-    'The page to send the holder to.',
+    'On a new session the page to send the holder to; on an error its explanation, with `rel="help"`.',
     {
       type: 'string',
       examples: ['<https://verify.example/v/vs_7Jb2Vd0Qm4sKXr9aTzN1hY>; rel="alternate"; type="text/html"'],
@@ -369,6 +369,7 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
   if (status === 429 || (access && isLimited)) names.push('RateLimit-Policy', 'RateLimit')
   if (codes.some(code => WITH_RETRY_AFTER.includes(code))) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
+  if (status >= 400) names.push('Link')
   if (status === 201 && access?.budget === 'create') names.push('Location', 'Link')
   if (status < 300 && access?.idempotent) names.push('Idempotent-Replayed')
   return names

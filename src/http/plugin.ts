@@ -100,7 +100,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       if (refusal.status >= 500)
         log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
       set.status = refusal.status
-      Object.assign(set.headers, refusal.headers)
+      Object.assign(set.headers, refusal.headers, { link: helpLink(config.publicUrl, refusal.wireCode) })
       // A handler may have set the content type before it failed.
       delete set.headers['content-type']
       if (refusal.code === 'not_found' && isForPage(request)) return await lostPage(request.url)
@@ -131,6 +131,9 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
 function isForPage({ method, headers, url }: Request): boolean {
   return method === 'GET' && /\btext\/html\b/.test(headers.get('accept') ?? '') && !/^\/(v1|wallet)\//.test(pathOf(url))
 }
+
+/** Every code has an address in the handbook (RFC 8288). */
+const helpLink = (publicUrl: string, code: string): string => `<${publicUrl}/docs/troubleshooting#${code}>; rel="help"`
 
 /**
  * HSTS covers every port of a host: on localhost or a local name it would block plain http of other

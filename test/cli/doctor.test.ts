@@ -79,7 +79,7 @@ describe('vidimus doctor', () => {
     const other = temporaryDir()
     await serve(other)
     const stranger = await spawnVidimus(other, ['doctor'], { ...env, NODE_EXTRA_CA_CERTS: ca })
-    expect([stranger.exitCode, stranger.stderr]).toEqual([1, '\n1 problem\n'])
+    expect([stranger.exitCode, stranger.stderr]).toEqual([1, '\n1 problem; "vidimus help doctor" explains each check\n'])
     expect(stranger.stdout).toMatch(/^problem {2}public_url +Something else answers at/m)
   })
 

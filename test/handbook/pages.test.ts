@@ -98,7 +98,7 @@ describe('the handbook at /docs', () => {
 
   test('the search index has every page, and a section for every heading and code', async () => {
     const { body } = await app.call<Section[]>('GET', '/docs/search.json')
-    expect(new Set(body.map(({ page }) => page)).size).toBe(PAGES.length)
+    expect(new Set(body.map(({ page }) => page)).size).toBe(PAGES.length + 1)
     expect(body.find(({ id }) => id === 'status_unknown')).toMatchObject({
       page: 'verdict',
       title: 'The verdict',

@@ -8,11 +8,11 @@ const startDocs = async () => {
   return { ...app, origin: app.deps.config.publicUrl }
 }
 
-describe('the API reference at /docs/api', () => {
+describe('the page to try out the API at /docs/api/try', () => {
   browserTest('lists every operation, complains of nothing, and asks nobody else for anything', async openPage => {
     const { origin, call } = await startDocs()
     const page = await openPage(origin)
-    await page.goto('/docs/api')
+    await page.goto('/docs/api/try')
     await page.locator('.opblock').first().waitFor()
     const shown = await page.locator('.opblock-summary-path').evaluateAll(all => all.map(each => each.getAttribute('data-path')))
     const { body } = await call<{ paths: Record<string, object>; webhooks: object }>('GET', '/openapi.json')
@@ -25,7 +25,7 @@ describe('the API reference at /docs/api', () => {
   browserTest('can be tried out on the spot', async openPage => {
     const { origin } = await startDocs()
     const page = await openPage(origin)
-    await page.goto('/docs/api#/Service/getHealth')
+    await page.goto('/docs/api/try#/Service/getHealth')
     await page.getByRole('button', { name: 'Try it out' }).click()
     await page.getByRole('button', { name: 'Execute' }).click()
     await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
@@ -36,7 +36,7 @@ describe('the API reference at /docs/api', () => {
     const { origin } = await startDocs()
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await openPage(origin, { colorScheme, viewport: { width: 390, height: 844 } })
-      await page.goto('/docs/api#/Verifications/createVerification')
+      await page.goto('/docs/api/try#/Verifications/createVerification')
       await page.locator('.opblock.is-open .responses-table').first().waitFor()
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
       const answer = await page.locator('.opblock.is-open .response .response-col_description').first().boundingBox()
@@ -50,7 +50,7 @@ describe('the API reference at /docs/api', () => {
   browserTest('refuses scripts that are not its own', async openPage => {
     const { origin } = await startDocs()
     const page = await openPage(origin)
-    await page.goto('/docs/api')
+    await page.goto('/docs/api/try')
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement('script'), { text: 'window.intruder = true' }))`,
     )
@@ -58,9 +58,9 @@ describe('the API reference at /docs/api', () => {
     expect(page.complaints).toEqual([expect.stringContaining('Content Security Policy')])
   })
 
-  test('/docs/api has its own content security policy, and assets cacheable for a day', async () => {
+  test('/docs/api/try has its own content security policy, and assets cacheable for a day', async () => {
     const app = await startApp()
-    const page = await app.call('GET', '/docs/api')
+    const page = await app.call('GET', '/docs/api/try')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(page.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self' 'sha256-\S{44}'; style-src/,
@@ -76,9 +76,9 @@ describe('the API reference at /docs/api', () => {
     }
   })
 
-  test('/docs/api links its assets below the public path of the service', async () => {
+  test('/docs/api/try links its assets below the public path of the service', async () => {
     const app = await startApp({ config: { publicUrl: 'https://shop.example/verify' } })
-    const { text } = await app.call('GET', '/docs/api')
+    const { text } = await app.call('GET', '/docs/api/try')
     expect(text).toContain('src="/verify/docs/reference.js"')
     expect(text).toContain('data-url="/verify/openapi.json"')
   })

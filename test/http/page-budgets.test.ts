@@ -5,7 +5,7 @@ import { words } from '../helpers/words.ts'
 const SCALE = 0.01 // page: 10 at once, probe: 1
 
 const PAGES = words(`
-  /nowhere /healthz/ /docs /docs/start /docs/search.json /docs/reference.js /docs/reference.css /openapi.json /sandbox /dashboard /till
+  /nowhere /healthz/ /docs /docs/start /docs/api /docs/search.json /docs/api/try /docs/reference.js /docs/reference.css /openapi.json /sandbox /dashboard /till
   /till/manifest.webmanifest /v/vs_x /assets/none.js /
 `)
 test.each(PAGES)('GET %s counts against the page budget, and is 429 with Retry-After beyond it', async path => {

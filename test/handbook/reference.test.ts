@@ -1,0 +1,128 @@
+// The API reference at /docs/api: its examples fit the document, its samples run, and every code that somebody may see has an
+// address in the handbook.
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { REFUSALS } from '../../src/db/refusal.ts'
+import { CHECKS } from '../../src/doctor/check.ts'
+import type { Examples } from '../../src/handbook/api.ts'
+import examples from '../../src/handbook/examples.json' with { type: 'json' }
+import { LANGUAGES, type Language } from '../../src/handbook/samples.ts'
+import { apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
+import type { OpenApi } from '../../src/http/openapi.ts'
+import { outcomes } from '../../src/web/shared/strings/en.ts'
+import { startWithTenant, temporaryDir } from '../helpers/app.ts'
+import { type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
+
+const { app, key } = await startWithTenant()
+const { body: document } = await app.call<OpenApi>('GET', '/openapi.json')
+
+type Content = Record<string, { schema: JsonSchema }>
+type Operation = { operationId: string; requestBody?: { content: Content }; responses: Record<string, { content?: Content }> }
+
+const operations = Object.values(document.paths).flatMap(methods => Object.values(methods)) as unknown as Operation[]
+const schemaOf = (content: Content | undefined): JsonSchema =>
+  content?.['application/json']?.schema ?? ({ not: {} } as unknown as JsonSchema)
+
+/** Called by wallets and pages, or no JSON. */
+const WITHOUT = [
+  'watchVerification',
+  'getRequestObject',
+  'postRequestObject',
+  'postWalletResponse',
+  'getMetrics',
+  'getSandboxCrl',
+  'getSandboxStatusList',
+]
+const isBrowser = (operationId: string): boolean => /Dc(Request|Response)$/.test(operationId)
+
+describe('the examples of the reference', () => {
+  test('every example fits the document of the API', () => {
+    const problems = Object.entries(examples as Examples).flatMap(([operationId, all]) =>
+      Object.entries(all).flatMap(([title, { request, status, body }]) => {
+        const operation = operations.find(each => each.operationId === operationId)
+        const wanted =
+          operationId === 'webhook'
+            ? (document.components.schemas.WebhookEvent as JsonSchema)
+            : schemaOf(operation?.responses[status]?.content)
+        return [
+          ...problemsOf(document, wanted, body, `${operationId}, ${title}`),
+          ...(request === undefined
+            ? []
+            : problemsOf(document, schemaOf(operation?.requestBody?.content), request, `${operationId}, ${title}, request`)),
+        ]
+      }),
+    )
+    expect(problems).toEqual([])
+  })
+
+  test('every operation for merchants and tills has an example', () => {
+    const without = operations.map(({ operationId }) => operationId).filter(name => !(name in examples) && !isBrowser(name))
+    expect(without.toSorted()).toEqual(WITHOUT.toSorted())
+  })
+
+  test('the reference shows every operation, created, completed and failed, and every documented error', async () => {
+    const { text } = await app.call('GET', '/docs/api')
+    for (const { operationId } of operations) expect(text).toContain(`<h3 id="${operationId}">`)
+    for (const title of ['created (201)', 'completed (200)', 'failed, a minor (200)']) expect(text).toContain(`Example: ${title}`)
+    const codes = [...JSON.stringify(document).matchAll(/"(\w+)":\{"value":\{"error"/g)].map(([, code]) => code)
+    for (const code of new Set(codes)) expect(text).toContain(`troubleshooting#${code}"`)
+  })
+})
+
+const PROGRAMS: Record<Language, { program: string; file: string }> = {
+  curl: { program: 'sh', file: 'sample.sh' },
+  typescript: { program: 'bun', file: 'sample.ts' },
+  python: { program: 'python3', file: 'sample.py' },
+  php: { program: 'php', file: 'sample.php' },
+}
+
+describe('the samples of the reference', () => {
+  for (const name of Object.keys(LANGUAGES) as Language[]) {
+    const { program, file } = PROGRAMS[name]
+    const found = program === 'bun' ? process.execPath : Bun.which(program)
+    test.skipIf(!found)(
+      found ? `the ${name} sample creates a verification` : `SKIPPED, as there is no ${program} here: the ${name} sample`,
+      async () => {
+        const path = join(temporaryDir(), file)
+        const body = { template: 'age_over_18', metadata: { language: name, note: "it's" } }
+        const quoted = name === 'curl' ? { ...body, metadata: { language: name } } : body
+        writeFileSync(path, LANGUAGES[name]({ method: 'POST', path: '/v1/verifications', needsKey: true, body: quoted }))
+        const env = { ...process.env, VIDIMUS_URL: app.url, API_KEY: key, no_proxy: '*' }
+        const child = Bun.spawn([found ?? '', path], { env, stdout: 'pipe', stderr: 'pipe' })
+        const [exitCode, stdout, stderr] = await Promise.all([
+          child.exited,
+          new Response(child.stdout).text(),
+          new Response(child.stderr).text(),
+        ])
+        expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' })
+        const id = /vs_\w+/.exec(stdout)?.[0] ?? 'none'
+        const { body: created } = await app.call<{ metadata: object }>('GET', `/v1/verifications/${id}`, { key })
+        expect(created.metadata).toEqual(quoted.metadata)
+      },
+    )
+  }
+})
+
+describe('an address for every code', () => {
+  test('every error, verdict, check and refusal has an address on the page for troubleshooting', async () => {
+    const { text } = await app.call('GET', '/docs/troubleshooting')
+    const codes = [
+      ...(Object.keys(ERRORS) as ErrorCode[]).map(code => apiError(code).wireCode),
+      ...Object.keys(outcomes).filter(code => code !== 'expired'),
+      ...CHECKS,
+      ...Object.keys(REFUSALS),
+    ]
+    expect(codes.filter(code => !text.includes(` id="${code}"`))).toEqual([])
+  })
+
+  test('every event of the levels warn and error is explained', async () => {
+    const page = await Bun.file(join(import.meta.dir, '../../src/handbook/troubleshooting.md')).text()
+    expect([...page.matchAll(/^\| `([\w.]+)` \| (?:warn|error) \| \|$/gm)].map(([, event]) => event)).toEqual([])
+  })
+
+  test('an error links to its explanation', async () => {
+    const unknown = await app.call('GET', '/v1/verifications/vs_none', { key })
+    expect(unknown.headers.get('link')).toBe('<https://verify.example/docs/troubleshooting#session_not_found>; rel="help"')
+  })
+})
