@@ -175,7 +175,7 @@ function withoutAnchors([leaf, ...others]: [X509Certificate, ...X509Certificate[
 function notesOn(chain: X509Certificate[], given: X509Certificate[], { authorities }: Import): string[] {
   const dropped = given.slice(chain.length).map(({ subject }) => oneLine(subject))
   const described = describeCertificate(given[0]!.raw)
-  const broken = described ? brokenRules(described) : []
+  const broken = described ? brokenRules(described).map(({ en }) => en) : []
   return [
     ...(dropped.length > 0 ? [`Left out of the chain, because wallets have it: ${dropped.join('; ')}.`] : []),
     ...(broken.length > 0

@@ -170,7 +170,7 @@ test('a role counts from the next request on', async () => {
 
 test('items of another tenant or environment are 404 under one’s own tenant', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
-  expect(items.length).toBe(8)
+  expect(items.length).toBe(10)
   for (const route of items) {
     expect([nameOf(route), (await ask(bob, route, bakery.id)).status]).toEqual([nameOf(route), 404])
     if (!route.path.includes('/keys/'))
