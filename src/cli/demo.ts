@@ -120,8 +120,8 @@ const lanAddress = (): string | undefined =>
 function welcome({ url, local_url, commands, setup_url }: Shown): string {
   return [
     '',
-    encodeQR(url, 'ascii', { ecc: 'low', border: 2 }).trimEnd(),
-    '',
+    // A phone cannot reach localhost.
+    ...(url === local_url ? [] : [encodeQR(url, 'ascii', { ecc: 'low', border: 2 }).trimEnd(), '']),
     `  The demo is at ${local_url}`,
     ...(url === local_url ? [] : [`  and for others at ${url}`]),
     '  Its data is deleted when you stop it with Ctrl-C.',

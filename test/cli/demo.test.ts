@@ -88,17 +88,18 @@ describe('a running demo', () => {
   })
 })
 
-test('demo without --json prints the address, a QR code and the commands', async () => {
-  const dir = temporaryDir()
-  const child = spawnDemo(dir, ['--port', '0'])
-  const reader = child.stdout.getReader()
-  let text = ''
-  while (!text.includes('/dashboard#setup=')) text += new TextDecoder().decode((await reader.read()).value)
-  expect(text).toMatch(/The demo is at http:\/\/localhost:\d+\/demo/)
-  expect(text).toMatch(/█/)
-  expect(text.match(/curl -s/g)).toHaveLength(4)
-  child.kill('SIGINT')
-  expect(await child.exited).toBe(0)
+test('demo without --json prints the address and the commands, and a QR code if a phone can reach it', async () => {
+  for (const [env, hasCode] of [[{}, false] as const, [{ VIDIMUS_PUBLIC_URL: 'https://demo.example' }, true] as const]) {
+    const child = spawnDemo(temporaryDir(), ['--port', '0'], env)
+    const reader = child.stdout.getReader()
+    let text = ''
+    while (!text.includes('/dashboard#setup=')) text += new TextDecoder().decode((await reader.read()).value)
+    expect(text).toMatch(/The demo is at http:\/\/localhost:\d+\/demo/)
+    expect(/█/.test(text)).toBe(hasCode)
+    expect(text.match(/curl -s/g)).toHaveLength(4)
+    child.kill('SIGINT')
+    expect(await child.exited).toBe(0)
+  }
 })
 
 test('a demo that cannot start says why, and leaves no directory', async () => {

@@ -16,11 +16,11 @@ export async function startDemo(temporary: string): Promise<RunningDemo> {
   return { ...(JSON.parse(new TextDecoder().decode(value)) as DemoLine), process }
 }
 
-export function spawnDemo(temporary: string, flags: string[]) {
+export function spawnDemo(temporary: string, flags: string[], env: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([PROGRAM, 'demo', '--no-open', ...flags], {
     // How busy the machine of the tests is must not decide them: a lagging service refuses polls.
-    env: { PATH, HOME, TMPDIR: temporary, VIDIMUS_RATE_LIMIT_SCALE: '0' },
+    env: { PATH, HOME, TMPDIR: temporary, VIDIMUS_RATE_LIMIT_SCALE: '0', ...env },
     cwd: temporary,
     stdin: 'ignore',
     stdout: 'pipe',
