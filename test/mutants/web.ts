@@ -10,5 +10,6 @@ export default [
     'new Response(true ? html :',
     'sandbox/off',
   ],
+  ['the simulated wallet answers any window', 'listenToOpener', 'source !== opener || ', '', 'pages/hosted-digital'],
   ['the till decides what a rule has decided', 'deniesAge', '!ruled.includes(name)', 'true', 'pages/till-verdict'],
 ] satisfies Slip[]
