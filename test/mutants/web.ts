@@ -3,13 +3,7 @@ import type { Slip } from './list.ts'
 export default [
   ['door: pages cost nothing', 'webPages', ".onBeforeHandle(takesFrom(deps, 'page'))", '', 'http/page-budgets'],
   ['door: a closed sandbox has a wallet', 'webPages', '&& (hasSandbox || bundle !== sandbox)', '', 'sandbox/off'],
-  [
-    'door: a closed sandbox is offered',
-    'servePage',
-    'new Response(hasSandbox ? html :',
-    'new Response(true ? html :',
-    'sandbox/off',
-  ],
+  ['door: a closed sandbox is offered', 'marksOf', "deps.config.hasSandbox ? '' :", "true ? '' :", 'sandbox/off'],
   ['the simulated wallet answers any window', 'listenToOpener', 'source !== opener || ', '', 'pages/hosted-digital'],
   ['the till decides what a rule has decided', 'deniesAge', '!ruled.includes(name)', 'true', 'pages/till-verdict'],
 ] satisfies Slip[]
