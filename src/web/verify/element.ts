@@ -21,7 +21,9 @@ const sheet = new CSSStyleSheet()
 sheet.replaceSync(STYLE)
 
 /** The folder of /verify.js; the same file is one folder below as an asset. */
-const HOME = new URL(import.meta.url.includes('/assets/') ? '..' : '.', import.meta.url).href
+// Not import.meta.url: the bundler of the program writes the path of this source for it.
+const { url } = import.meta
+const HOME = new URL(url.includes('/assets/') ? '..' : '.', url).href
 
 type State = 'idle' | 'preparing' | 'ready' | 'asking' | 'checking' | 'cancelled' | 'error' | 'completed' | 'failed' | 'expired'
 type Ended = { status: 'completed' | 'failed' | 'expired'; response_code?: string; redirect_uri?: string }
@@ -43,7 +45,7 @@ async function prepare(base: string, session: string): Promise<Prepared | undefi
 
 class VidimusVerify extends HTMLElement {
   static observedAttributes = ['session', 'base', 'sandbox', 'lang']
-  /** Set by /verify-sandbox.js. */
+  /** Set by /verify-sandbox.js, or by the demo. */
   static askSandbox: typeof askSandbox | undefined
 
   #ask = made('button', 'button')
@@ -118,7 +120,8 @@ class VidimusVerify extends HTMLElement {
   async #prepare() {
     const { signal } = this.#run
     this.#show('preparing')
-    if (this.hasAttribute('sandbox')) import(`${HOME}verify-sandbox.js`).then(() => this.#show(this.#state))
+    if (this.hasAttribute('sandbox') && !VidimusVerify.askSandbox)
+      import(`${HOME}verify-sandbox.js`).then(() => this.#show(this.#state))
     const prepared = await prepare(this.#base, this.#session)
     if (signal.aborted) return
     this.#prepared = prepared
