@@ -11,6 +11,7 @@ import { parseAllowList } from '../egress/addresses.ts'
 import { realWorld } from '../ground.ts'
 import { openSetup } from '../people/setup.ts'
 import { start } from '../service/start.ts'
+import { addOrigin, isLocalHost, mayAsk } from '../tenants/origins.ts'
 import { defineCommand } from './command.ts'
 import { numberFrom, optional, toggle } from './flags.ts'
 import { CommandError, type Shell } from './output.ts'
@@ -26,9 +27,9 @@ export const command = defineCommand(
       port: optional(numberFrom(0, 65_535), `by default PORT, ${PORT_DEFAULT}, or one that is free`),
       'no-open': toggle('do not open the browser'),
     },
-    about: `Shows everything on one page: a till, a phone and the back office. It runs on a directory of its
-own, which is deleted afterwards, and needs no internet. Prints the address, a QR code of it, and
-the commands that do the same. Stop it with Ctrl-C. HOST=0.0.0.0 lets other devices of your network
+    about: `Shows everything on one page: a till, an online shop, a phone and the back office. It runs on a directory of its
+own, which is deleted afterwards, and needs no internet. Prints the address, a QR code of it
+where other devices can reach it, and the commands that do the same. Stop it with Ctrl-C. HOST=0.0.0.0 lets other devices of your network
 in.`,
     example: 'vidimus demo --no-open',
   },
@@ -64,9 +65,11 @@ async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<
     const demo = await furnishDemo(deps, receiver)
     const service = await start(deps, { demo })
     const { publicUrl } = deps.config
+    const localUrl = service.url.replace(/(?<=\/\/)(0\.0\.0\.0|127\.0\.0\.1|\[::1?\])/, 'localhost')
+    await listLocal(deps, demo.tenantId, new URL(localUrl).origin)
     return {
       url: `${publicUrl}/demo`,
-      local_url: `${service.url.replace(/(?<=\/\/)(0\.0\.0\.0|127\.0\.0\.1|\[::1?\])/, 'localhost')}/demo`,
+      local_url: `${localUrl}/demo`,
       key: demo.key,
       commands: demoCommands(publicUrl, demo.key),
       setup_url: await openSetup(deps),
@@ -80,6 +83,12 @@ async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<
     await receiver.stop()
     throw error
   }
+}
+
+/** The pane of the online shop asks from the page's own origin. */
+async function listLocal(deps: Parameters<typeof addOrigin>[0] & Parameters<typeof mayAsk>[0], tenantId: string, origin: string) {
+  const owner = { tenantId, environment: 'test' as const }
+  if (!(await mayAsk(deps, owner, origin))) await addOrigin(deps, owner, origin, 'demo')
 }
 
 /** The settings of this machine, with data and keys in a directory of its own. */
@@ -120,8 +129,8 @@ const lanAddress = (): string | undefined =>
 function welcome({ url, local_url, commands, setup_url }: Shown): string {
   return [
     '',
-    // A phone cannot reach localhost.
-    ...(url === local_url ? [] : [encodeQR(url, 'ascii', { ecc: 'low', border: 2 }).trimEnd(), '']),
+    // A phone cannot reach this machine as localhost.
+    ...(isLocalHost(new URL(url).hostname) ? [] : [encodeQR(url, 'ascii', { ecc: 'low', border: 2 }).trimEnd(), '']),
     `  The demo is at ${local_url}`,
     ...(url === local_url ? [] : [`  and for others at ${url}`]),
     '  Its data is deleted when you stop it with Ctrl-C.',

@@ -61,42 +61,69 @@ browserTest(
     const { url, key } = await demo()
     const gone = await fetch(new URL(`/v1/verifications/${id}`, url), { headers: { authorization: `Bearer ${key}` } })
     expect(gone.status).toBe(404)
-    await next(page).getByText('Now try to cheat.').waitFor()
+    await next(page).getByText('Now try to cheat, or buy in the online shop.').waitFor()
     await shoot(page, 'demo-erased')
     expect(page.complaints).toEqual([])
   },
 )
 
+browserTest('each of seven cheats is refused and explained, and the demo ends with next steps', async openPage => {
+  const page = await openDemo(openPage)
+  const tries = {
+    'Send an old answer again': 'replay',
+    'Show an expired document': 'expired',
+    'Make your own issuer': 'untrusted_issuer',
+    'Use a withdrawn document': 'revoked',
+    'Change the age': 'tampered_claim',
+    'Be fifteen': 'minor',
+  } as const
+  const codes = new Set<string>()
+  await next(page).getByRole('button', { name: 'Ask for 18 or over' }).waitFor()
+  for (const [label, persona] of Object.entries(tries)) {
+    const code = PERSONAS[persona].expects
+    const { sentence } = outcomes[code as keyof typeof outcomes]
+    codes.add(code)
+    const button = page.getByRole('button', { name: label })
+    await button.click()
+    await button.getByText(code).waitFor()
+    await till(page).getByText('No', { exact: true }).first().waitFor()
+    await till(page).getByText(sentence).first().waitFor()
+    expect(await button.textContent()).toContain(sentence)
+    await office(page).getByText(sentence).waitFor()
+    await office(page).getByText('Signature verified').waitFor()
+    expect(await office(page).textContent()).toContain('"type": "verification.failed"')
+  }
+  expect(codes.size).toBe(6)
+  const elsewhere = page.getByRole('button', { name: 'Use an answer that was given to another site' })
+  await elsewhere.click()
+  await elsewhere.getByText('holder_binding_invalid').waitFor()
+  // Without an erasure before: the headline moves on after the last cheat.
+  await next(page).getByText('Seven tries, seven times no.').waitFor()
+  const onwards = page.getByRole('navigation', { name: 'Where to go now' }).getByRole('link')
+  const paths = (await onwards.all()).map(async link => new URL((await link.getAttribute('href')) ?? '').pathname)
+  expect(await Promise.all(paths)).toEqual(['/dashboard', '/docs', '/docs/install'])
+  await shoot(page, 'demo-caught')
+  await expectAccessible(page)
+  expect(page.complaints).toEqual([])
+})
+
 browserTest(
-  'each of six cheats is refused, and explained at the till, in the back office and beside its button',
+  'the online shop asks on its own page, the phone answers for its origin, and the shop redeems the code',
   async openPage => {
     const page = await openDemo(openPage)
-    const tries = {
-      'Send an old answer again': 'replay',
-      'Show an expired document': 'expired',
-      'Make your own issuer': 'untrusted_issuer',
-      'Use a withdrawn document': 'revoked',
-      'Change the age': 'tampered_claim',
-      'Be fifteen': 'minor',
-    } as const
-    const codes = new Set<string>()
-    await next(page).getByRole('button', { name: 'Ask for 18 or over' }).waitFor()
-    for (const [label, persona] of Object.entries(tries)) {
-      const code = PERSONAS[persona].expects
-      const { sentence } = outcomes[code as keyof typeof outcomes]
-      codes.add(code)
-      const button = page.getByRole('button', { name: label })
-      await button.click()
-      await button.getByText(code).waitFor()
-      await till(page).getByText('No', { exact: true }).first().waitFor()
-      await till(page).getByText(sentence).first().waitFor()
-      expect(await button.textContent()).toContain(sentence)
-      await office(page).getByText(sentence).waitFor()
-      await office(page).getByText('Signature verified').waitFor()
-      expect(await office(page).textContent()).toContain('"type": "verification.failed"')
-    }
-    expect(codes.size).toBe(6)
-    await shoot(page, 'demo-caught')
+    const shop = page.getByRole('region', { name: 'Online shop', exact: true })
+    await shop.getByRole('button', { name: 'Buy' }).click()
+    await next(page).getByText('The shop asks on its own page.').waitFor()
+    await shop.getByRole('button', { name: 'Answer with the sandbox wallet' }).click()
+    await phone(page)
+      .getByText(new URL((await demo()).url).origin)
+      .first()
+      .waitFor()
+    await shoot(page, 'demo-shop')
+    await phone(page).getByRole('button', { name: 'Share', exact: true }).click()
+    await shop.getByText('Ordered. The server redeemed the code of this page').waitFor()
+    await office(page).getByText('Signature verified').waitFor()
+    await shoot(page, 'demo-ordered')
     await expectAccessible(page)
     expect(page.complaints).toEqual([])
   },
@@ -119,9 +146,9 @@ browserTest('a narrow screen shows one pane at a time, that of the next step', a
   expect(page.complaints).toEqual([])
 })
 
-browserTest('all three panes of the demo are in German', async openPage => {
+browserTest('the panes of the demo are in German', async openPage => {
   const page = await openDemo(openPage, { locale: 'de-DE' })
-  await page.getByRole('button', { name: 'Nach 18 Jahren fragen' }).click()
+  await page.getByRole('button', { name: 'Altersnachweis ab 18 anfordern' }).click()
   await page.getByRole('button', { name: 'Mit dem Telefon scannen' }).click()
   await page.frameLocator('iframe[title="Auf dem Telefon"]').getByRole('button', { name: 'Teilen', exact: true }).click()
   await page.frameLocator('iframe[title="An der Kasse"]').getByText('Ja', { exact: true }).first().waitFor()

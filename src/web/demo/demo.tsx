@@ -2,16 +2,18 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import { serviceUrl } from '../shared/base.ts'
-import { Button } from '../shared/button.tsx'
+import { Button, LinkButton } from '../shared/button.tsx'
 import { LanguageSwitch, useCommon, useLanguage } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
 import { Wordmark } from '../shared/seal.tsx'
 import { Cheats } from './cheats.tsx'
 import { Office } from './office.tsx'
+import { useAskedPhone } from './platform.ts'
+import { Shop } from './shop.tsx'
 import { type Step, type Story, useStory } from './story.ts'
 import { useDemoWords } from './words.ts'
 
-const PANES = ['till', 'phone', 'office'] as const
+const PANES = ['till', 'shop', 'phone', 'office'] as const
 type Pane = (typeof PANES)[number]
 
 /** The pane of each step, for screens that show one pane at a time. */
@@ -20,6 +22,7 @@ const PANE_OF: Readonly<Record<Step, Pane>> = {
   ask: 'till',
   scan: 'till',
   share: 'phone',
+  shopping: 'shop',
   webhook: 'till',
   erase: 'office',
   cheat: 'till',
@@ -27,13 +30,17 @@ const PANE_OF: Readonly<Record<Step, Pane>> = {
   done: 'till',
 }
 
-/** The till and the phone are the real pages; the demo hands the request over. */
+/** Till, phone and element are the real ones; the demo hands the request over. */
 export function DemoPage() {
   const words = useDemoWords()
   const common = useCommon()
   const language = useLanguage()
   const phone = useRef<HTMLIFrameElement>(null)
-  const story = useStory((walletUri, persona, isHurried) => handOver(phone.current, walletUri, persona, isHurried))
+  const isAsked = useAskedPhone(phone)
+  const story = useStory({
+    hand: (walletUri, persona, isHurried) => handOver(phone.current, walletUri, persona, isHurried),
+    isAsked,
+  })
   const [shown, setShown] = useState<Pane>('till')
   useEffect(() => setShown(PANE_OF[story.step]), [story.step])
   useEffect(() => {
@@ -63,6 +70,9 @@ export function DemoPage() {
         <PaneOf pane="till" step={story.step}>
           {/* Reloaded when the language changes. */}
           <iframe key={language} title={words.till.title} src={serviceUrl('till')} allow="camera" />
+        </PaneOf>
+        <PaneOf pane="shop" step={story.step}>
+          <Shop story={story} />
         </PaneOf>
         <PaneOf pane="phone" step={story.step}>
           <iframe key={language} ref={phone} title={words.phone.title} src={serviceUrl('sandbox')} allow="camera" />
@@ -96,7 +106,21 @@ function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
           </Button>
         </div>
       )}
+      {step === 'done' && <Onwards />}
     </section>
+  )
+}
+
+function Onwards() {
+  const words = useDemoWords().onwards
+  return (
+    <nav class="row" aria-label={words.title}>
+      <LinkButton href={serviceUrl('dashboard')}>{words.dashboard}</LinkButton>
+      <LinkButton href={serviceUrl('docs')}>{words.handbook}</LinkButton>
+      <LinkButton kind="primary" href={serviceUrl('docs/install')}>
+        {words.own}
+      </LinkButton>
+    </nav>
   )
 }
 

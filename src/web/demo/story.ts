@@ -6,14 +6,15 @@ import type { ErasureResult } from '../../verifications/schema.ts'
 import { callApi } from '../shared/api.ts'
 import { startCheck } from '../till/check.ts'
 import { type Check, read, useKept } from '../till/memory.ts'
+import { answerElsewhere, createSession } from './online.ts'
 import { pairTill, useIsPaired } from './pairing.ts'
 import { useSession } from './session.ts'
 
 const TEMPLATE = 'age_over_18'
-export const CHEATS = ['replay', 'expired', 'untrusted_issuer', 'revoked', 'tampered_claim', 'minor'] as const
+export const CHEATS = ['replay', 'expired', 'untrusted_issuer', 'revoked', 'tampered_claim', 'minor', 'elsewhere'] as const
 export type Cheat = (typeof CHEATS)[number]
 
-export type Step = 'begin' | 'ask' | 'scan' | 'share' | 'webhook' | 'erase' | 'cheat' | 'cheating' | 'done'
+export type Step = 'begin' | 'ask' | 'scan' | 'share' | 'shopping' | 'webhook' | 'erase' | 'cheat' | 'cheating' | 'done'
 
 export type Erased = ErasureResult & { audit: DemoAudit }
 
@@ -21,6 +22,8 @@ export type Story = {
   step: Step
   data: DemoData | undefined
   session: DemoSession | undefined
+  /** The session of the online shop. */
+  online: string | undefined
   erased: Erased | undefined
   /** How each attempt ended. */
   caught: Partial<Record<Cheat, string>>
@@ -28,21 +31,31 @@ export type Story = {
   problem: unknown
   ask: () => void
   scan: () => void
+  buy: () => void
   erase: () => void
   cheat: (cheat: Cheat) => void
 }
 
-/** `hand` gives a request to the phone; if hurried, the phone answers by itself. */
-export function useStory(hand: (walletUri: string, persona: PersonaId, isHurried: boolean) => void): Story {
+type Phone = {
+  /** Gives a request to the phone; if hurried, the phone answers by itself. */
+  hand: (walletUri: string, persona: PersonaId, isHurried: boolean) => void
+  /** The online shop has asked it. */
+  isAsked: boolean
+}
+
+export function useStory({ hand, isAsked }: Phone): Story {
   const [data, setData] = useState<DemoData>()
   const [problem, setProblem] = useState<unknown>()
   const [erased, setErased] = useState<Erased>()
   const [caught, setCaught] = useState<Story['caught']>({})
-  const [attempt, setAttempt] = useState<{ cheat: Cheat; checkKey: string }>()
+  const [attempt, setAttempt] = useState<{ cheat: Cheat; checkKey?: string }>()
+  const [online, setOnline] = useState<string>()
+  const [isOnline, setIsOnline] = useState(false)
   const handed = useRef('')
   const isPaired = useIsPaired(data)
   const check = useKept('check')
-  const session = useSession(useLast(check)?.id)
+  const last = useLast(check)
+  const session = useSession(isOnline ? online : last?.id)
   const { verification } = session ?? {}
 
   const attempted = <Result>(work: Promise<Result>, then: (result: Result) => void) => void work.then(then, setProblem)
@@ -51,12 +64,40 @@ export function useStory(hand: (walletUri: string, persona: PersonaId, isHurried
     attempted(begin(), setData)
   }, [])
 
+  // What was begun last is shown.
+  useEffect(() => setIsOnline(false), [check?.key])
+
+  const goOnline = (id: string) => {
+    setOnline(id)
+    setIsOnline(true)
+  }
+
+  const beElsewhere = async ({ key }: DemoData) => {
+    setAttempt({ cheat: 'elsewhere' })
+    try {
+      const id = await createSession(key, TEMPLATE)
+      await answerElsewhere(id)
+      goOnline(id)
+      const { error, status } = (await callApi<DemoSession>(`demo/sessions/${id}`)).verification
+      setCaught(before => ({ ...before, elsewhere: error?.code ?? status }))
+    } finally {
+      setAttempt(undefined)
+    }
+  }
+
   const scan = () => {
     if (verification?.wallet_uri) hand(verification.wallet_uri, 'adult', false)
   }
 
   useEffect(() => {
-    if (!attempt || check?.key !== attempt.checkKey || verification === undefined || verification.id !== check.id) return
+    if (
+      !attempt?.checkKey ||
+      attempt.cheat === 'elsewhere' ||
+      check?.key !== attempt.checkKey ||
+      verification === undefined ||
+      verification.id !== check.id
+    )
+      return
     const { id, status, wallet_uri, error } = verification
     if (status === 'pending' && wallet_uri && handed.current !== id) {
       handed.current = id
@@ -68,17 +109,28 @@ export function useStory(hand: (walletUri: string, persona: PersonaId, isHurried
   }, [attempt, check?.id, verification?.status])
 
   return {
-    step: stepOf({ isPaired, session, hasErased: erased !== undefined, isCheating: attempt !== undefined, caught }),
+    step: stepOf({
+      isPaired,
+      session,
+      hasErased: erased !== undefined,
+      isCheating: attempt !== undefined,
+      isOnline,
+      isAsked,
+      caught,
+    }),
     data,
     session: session?.verification.id === erased?.id ? undefined : session,
     erased: session === undefined || session.verification.id === erased?.id ? erased : undefined,
+    online: online === erased?.id ? undefined : online,
     caught,
     cheating: attempt?.cheat,
     problem,
     ask: () => startCheck(TEMPLATE),
     scan,
+    buy: () => data && attempted(createSession(data.key, TEMPLATE), goOnline),
     erase: () => data && verification && attempted(eraseWith(data.key, verification.id), setErased),
     cheat(cheat) {
+      if (cheat === 'elsewhere') return void (data && attempted(beElsewhere(data), () => {}))
       startCheck(TEMPLATE)
       setAttempt({ cheat, checkKey: read('check')?.key ?? '' })
     },
@@ -109,15 +161,19 @@ type Standing = {
   session: DemoSession | undefined
   hasErased: boolean
   isCheating: boolean
+  isOnline: boolean
+  isAsked: boolean
   caught: Story['caught']
 }
 
-function stepOf({ isPaired, session, hasErased, isCheating, caught }: Standing): Step {
+function stepOf({ isPaired, session, hasErased, isCheating, isOnline, isAsked, caught }: Standing): Step {
   if (!isPaired) return 'begin'
   if (isCheating) return 'cheating'
   const status = session?.verification.status
+  if (isOnline && (status === 'pending' || status === undefined)) return isAsked ? 'share' : 'shopping'
   if (status === 'pending') return session?.moments.some(({ event }) => event === 'request_fetched') ? 'share' : 'scan'
-  if (hasErased) return Object.keys(caught).length === CHEATS.length ? 'done' : 'cheat'
+  if (Object.keys(caught).length === CHEATS.length) return 'done'
+  if (hasErased) return 'cheat'
   if (status === undefined || status === 'expired') return 'ask'
   return session?.webhook ? 'erase' : 'webhook'
 }

@@ -23,7 +23,8 @@ export function DcParts({ first }: { first: PersonaId }) {
   const [stage, setStage] = useState<Stage>({ name: 'waiting' })
   const documents = useDocuments(first, problem => setStage({ name: 'stopped', problem }))
   useEffect(() => {
-    const { opener } = window
+    // The demo shows the wallet in a frame.
+    const opener = window.opener ?? (parent === window ? undefined : parent)
     if (!opener) return setStage({ name: 'stopped', problem: { kind: 'unasked' } })
     return listenToOpener(opener, async asking => {
       try {

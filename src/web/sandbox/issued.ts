@@ -45,7 +45,7 @@ export function useDocuments(first: PersonaId, onProblem: (problem: Problem) => 
   return { persona, holder, choose, current: () => documentsOf(chosen.current) }
 }
 
-async function issue(persona: PersonaId): Promise<Issued> {
+export async function issue(persona: PersonaId): Promise<Issued> {
   const deviceKey = await newPrivateJwk()
   const body = { persona, holder_key: publicJwk(deviceKey) }
   const { credentials, public_url, now } = await callApi<IssuedDocuments>('sandbox/documents', { method: 'POST', body })

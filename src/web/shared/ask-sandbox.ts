@@ -22,6 +22,20 @@ export async function askSandbox(
   const url = new URL(`${base.replace(/\/$/, '')}/sandbox?dc`)
   const popup = open(url, 'vidimus-sandbox', 'popup,width=480,height=880')
   if (!popup) throw refused('the popup was blocked')
+  try {
+    return await askWindow(popup, url.origin, prepared, signal)
+  } finally {
+    popup.close()
+  }
+}
+
+/** The same with a window that shows /sandbox?dc, or is about to. */
+export async function askWindow(
+  wallet: Window,
+  walletOrigin: string,
+  prepared: Prepared | Promise<Prepared | undefined>,
+  signal?: AbortSignal,
+): Promise<DcAnswer> {
   const over = new AbortController()
   try {
     return await new Promise<DcAnswer>((resolve, reject) => {
@@ -29,22 +43,21 @@ export async function askSandbox(
       addEventListener(
         'message',
         async ({ source, origin, data }: MessageEvent<FromSandbox | undefined>) => {
-          if (source !== popup || origin !== url.origin) return
+          if (source !== wallet || origin !== walletOrigin) return
           if (data?.type === 'vidimus-declined') reject(refused('declined'))
           if (data?.type === 'vidimus-answer') resolve({ protocol: data.protocol, data: data.data })
           if (data?.type !== 'vidimus-ready') return
           const asked = await prepared
           if (asked?.environment !== 'test') return reject(refused('only test sessions can be asked'))
           const { environment, requests } = asked
-          popup.postMessage({ type: 'vidimus-requests', environment, requests } satisfies FromPage, url.origin)
+          wallet.postMessage({ type: 'vidimus-requests', environment, requests } satisfies FromPage, walletOrigin)
         },
         { signal: over.signal },
       )
-      const look = setInterval(() => popup.closed && reject(refused('closed')), CLOSED_LOOK_MS)
+      const look = setInterval(() => wallet.closed && reject(refused('closed')), CLOSED_LOOK_MS)
       over.signal.addEventListener('abort', () => clearInterval(look))
     })
   } finally {
     over.abort()
-    popup.close()
   }
 }
