@@ -140,10 +140,12 @@ function Plans({ signing: { tenant, next, pending_since }, onChange }: { signing
     <>
       {next && (
         <Notice>
-          <p>{papers.next(date(next.starts_at), next.subject, date(next.not_after))}</p>
-          <ConfirmButton label={papers.cancel} title={papers.cancelTitle} verb={papers.cancelDo} onConfirm={cancel}>
-            {papers.cancelMore}
-          </ConfirmButton>
+          <div class="stack tight">
+            <p>{papers.next(date(next.starts_at), next.subject, date(next.not_after))}</p>
+            <ConfirmButton label={papers.cancel} title={papers.cancelTitle} verb={papers.cancelDo} onConfirm={cancel}>
+              {papers.cancelMore}
+            </ConfirmButton>
+          </div>
         </Notice>
       )}
       {pending_since && <p class="hint">{papers.pending(date(pending_since))}</p>}
