@@ -15,6 +15,7 @@ import { createVerifier, type Verifier } from './openid4vp/verify.ts'
 import { statusListUri } from './sandbox/status-list.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import { type RequestIdentities, type RequestSigners, rememberIdentities, rememberSigners } from './signing/keys.ts'
+import { type Readers, rememberReaders } from './signing/readers.ts'
 import { readRegistrationCertificate } from './signing/registration.ts'
 import { type Registrations, rememberRegistrations } from './signing/registration-choice.ts'
 import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
@@ -40,6 +41,7 @@ export type Deps = Ground & {
   firstTimes: FirstTimes
   identity: RequestIdentities
   requestSigner: RequestSigners
+  readers: Readers
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
   registrations: Registrations
@@ -72,6 +74,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     firstTimes: createFirstTimes(),
     identity: rememberIdentities(ground),
     requestSigner: rememberSigners(ground),
+    readers: rememberReaders(ground),
     registrationCertificate,
     registrations: rememberRegistrations(ground, registrationCertificate),
     anchors: rememberAnchors({ ...ground, sandbox }),

@@ -29,6 +29,8 @@ export const AUDIT_ACTIONS = [
   'signing.requested',
   'signing.removed',
   'signing.cancelled',
+  'signing.reader_imported',
+  'signing.reader_removed',
   'signing.key_erased',
   'registration.added',
   'registration.removed',

@@ -1,8 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { type KeyOwner, SigningProblem, type SigningState, signingState } from '../signing/certificate.ts'
 import { importSigningKey } from '../signing/import.ts'
+import { importReader } from '../signing/import-reader.ts'
 import { hostOf } from '../signing/keys.ts'
 import { presentSigning } from '../signing/present.ts'
+import { presentReader, type ReaderCertificate, readReaders, removeReader } from '../signing/readers.ts'
 import { cancelScheduled, removeSigningKeys } from '../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../signing/request.ts'
 import { parseUtcInstant } from '../time.ts'
@@ -41,12 +43,16 @@ export const command = defineCommand(
           chain: required(text('C.pem'), 'the certificates, leaf first'),
           key: optional(text('K.pem'), 'your own key, for a certificate that "signing csr" did not ask for'),
           from: optional(instant, 'new sessions use it from then on; by default at once, or as soon as it is valid'),
+          reader: toggle('a reader certificate, which signs requests by ISO/IEC 18013-7 Annex C and nothing else'),
           tenant: TENANT_OF_ITS_OWN,
         },
       },
       cancel: { flags: { tenant: TENANT_OF_ITS_OWN } },
       remove: {
-        flags: { tenant: required(text('ID'), 'the tenant, whose new sessions use the certificate of the installation') },
+        flags: {
+          tenant: optional(text('ID'), 'the tenant, whose new sessions use the certificates of the installation'),
+          fingerprint: optional(text('FINGERPRINT'), 'one reader certificate only'),
+        },
       },
     },
     about: `The certificate that wallets see, and the key that signs requests. The first start makes both,
@@ -54,14 +60,16 @@ under an authority of their own: wallets that should trust it need that authorit
 show" prints. For a certificate from another authority, have "signing csr" signed, or bring your
 own key; "import" finds the key of a request by itself. New sessions use a new certificate from
 its start on; open ones keep theirs. With --tenant, a shop has a certificate of its own, so that
-wallets show the shop; "remove" takes it away. "cancel" takes back a certificate that starts later.`,
+wallets show the shop; "remove" takes it away. "cancel" takes back a certificate that starts later.
+With --reader, "import" takes a reader certificate, such as wallets of iPhones ask for; several
+issuers may each have one.`,
     example: 'vidimus signing csr --new-key > request.pem && vidimus signing import --chain signed.pem',
   },
   {
     async show({ tenant }, shell) {
       return await withDeps(shell, async deps => {
         await requireOwner(deps, tenant)
-        return show(await signingState(deps, tenant ?? null), deps.now())
+        return await show(deps, await signingState(deps, tenant ?? null))
       }).catch(asCommandError)
     },
 
@@ -75,14 +83,17 @@ wallets show the shop; "remove" takes it away. "cancel" takes back a certificate
       return { json: { csr }, text: csr.trim() }
     },
 
-    async import({ chain, key, from, tenant }, shell) {
+    async import({ chain, key, from, reader, tenant }, shell) {
+      if (reader && from !== undefined)
+        throw new UsageError('a reader certificate counts as soon as it is valid; leave --from out')
       const pems = { chainPem: readPemFile(chain), keyPem: key === undefined ? undefined : readPemFile(key) }
       const importing = withNewDeps(shell, async deps => {
         await requireOwner(deps, tenant)
+        if (reader) return asReader(await importReader(deps, { ...pems, owner: tenant ?? null }, ACTOR))
         const authorities = await readAccessAuthorities(deps)
         const wanted = { ...pems, from, owner: tenant ?? null, authorities }
         const { state, notes } = await importSigningKey(deps, wanted, ACTOR)
-        const shown = show(state, deps.now())
+        const shown = await show(deps, state)
         return { ...shown, json: { ...shown.json, notes }, note: notes.join('\n') }
       })
       return await importing.catch(asCommandError)
@@ -91,14 +102,19 @@ wallets show the shop; "remove" takes it away. "cancel" takes back a certificate
     async cancel({ tenant }, shell) {
       return await withDeps(shell, async deps => {
         await requireOwner(deps, tenant)
-        return show(await cancelScheduled(deps, tenant ?? null, ACTOR), deps.now())
+        return await show(deps, await cancelScheduled(deps, tenant ?? null, ACTOR))
       }).catch(asCommandError)
     },
 
-    async remove({ tenant }, shell) {
+    async remove({ tenant, fingerprint }, shell) {
+      if (tenant === undefined && fingerprint === undefined)
+        throw new UsageError('name a tenant or a reader certificate; the installation always has a certificate')
+      const owner = tenant ?? null
       return await withDeps(shell, async deps => {
-        await requireOwner(deps, tenant)
-        return show(await removeSigningKeys(deps, tenant, ACTOR), deps.now())
+        await requireOwner(deps, owner)
+        if (fingerprint !== undefined) await removeReader(deps, { owner, fingerprint: fingerprint.toLowerCase() }, ACTOR)
+        else await removeSigningKeys(deps, tenant!, ACTOR)
+        return await show(deps, await signingState(deps, owner))
       }).catch(asCommandError)
     },
   },
@@ -112,8 +128,17 @@ function asCommandError(error: unknown): never {
   throw error instanceof SigningProblem ? new CommandError(error.message) : error
 }
 
-function show(state: SigningState, at: number): Answer {
-  const json = presentSigning(state, at)
+function asReader(imported: ReaderCertificate): Answer {
+  const json = presentReader(imported)
+  return { json, text: describeOne(json) }
+}
+
+const describeOne = ({ fingerprint, subject, not_after }: ReturnType<typeof presentReader>): string =>
+  `Reader      ${subject}, until ${not_after}\n            ${fingerprint}`
+
+async function show(deps: Deps, state: SigningState): Promise<Answer> {
+  const readers = (await readReaders(deps)).filter(({ owner }) => owner === state.owner).map(presentReader)
+  const json = { ...presentSigning(state, deps.now()), readers }
   const { client_id, subject, issuer, not_after, days_left, expires_soon, chain, authority, next, pending_since } = json
   const lines = [
     ...(state.isOwn ? [] : ['The tenant has no certificate of its own yet; its sessions use that of the installation.', '']),
@@ -126,6 +151,7 @@ function show(state: SigningState, at: number): Answer {
       : []),
     ...(expires_soon ? ['', 'It expires soon: renew it with "signing csr" and "signing import".'] : []),
     ...(pending_since ? ['', `A key of ${pending_since} waits for its certificate.`] : []),
+    ...(readers.length > 0 ? ['', ...readers.map(describeOne)] : []),
     '',
     chain.trim(),
     ...(authority ? ['', 'The authority, for wallets that should trust this service:', '', authority.trim()] : []),

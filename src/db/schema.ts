@@ -147,8 +147,8 @@ export const signingKeys = table(
   'signing_keys',
   {
     id: text('id').primaryKey(),
-    /** A `pending` key waits for its certificate. */
-    role: oneOf('role', 'authority', 'leaf', 'pending').notNull(),
+    /** A `pending` key waits for its certificate; a `reader` signs requests by ISO/IEC 18013-7 Annex C and nothing else. */
+    role: oneOf('role', 'authority', 'leaf', 'pending', 'reader').notNull(),
     /** PEM, leaf first. */
     chain: text('chain').notNull(),
     clientId: text('client_id').notNull(),

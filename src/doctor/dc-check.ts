@@ -1,5 +1,8 @@
-import { type Found, ok, warning } from '../db/check.ts'
+import { type Found, ok, someOf, warning } from '../db/check.ts'
+import { lifeOf } from '../signing/certificate.ts'
+import { type ReaderCertificate, readReaders } from '../signing/readers.ts'
 import { isLocalHost, readOrigins } from '../tenants/origins.ts'
+import { isoUtc } from '../time.ts'
 import type { Scene } from './scene.ts'
 import { notYet, statesOf } from './signing-checks.ts'
 
@@ -38,12 +41,45 @@ export async function checkDcApi({ deps, tenants }: Scene): Promise<Found> {
         'Lassen Sie „vidimus signing csr“ von einer Stelle unterschreiben, der Ihre Wallets vertrauen, oder setzen Sie VIDIMUS_DC_API=auto.',
       ],
     })
+  const readers = await readReaders(deps)
+  const ending = readers.find(reader => lifeOf(reader, deps.now()) !== 'good')
+  if (ending) return endingReader(ending, deps.now())
   const origins = await countOrigins({ deps, tenants })
   const protocols = protocolsOf(dcApi.mode, isSelfMade)
   return ok({
-    en: `Browsers are offered ${protocols.join(' and ')}; the certificate was ${isSelfMade ? 'made by this service' : 'imported'}; ${ORIGINS.en(origins)}.`,
-    de: `Browsern wird ${protocols.join(' und ')} angeboten; das Zertifikat ${isSelfMade ? 'stammt von diesem Dienst' : 'wurde eingesetzt'}; ${ORIGINS.de(origins)}.`,
+    en: `Browsers are offered ${protocols.join(' and ')}; the certificate was ${isSelfMade ? 'made by this service' : 'imported'}; ${READERS.en(readers)}; ${ORIGINS.en(origins)}.`,
+    de: `Browsern wird ${protocols.join(' und ')} angeboten; das Zertifikat ${isSelfMade ? 'stammt von diesem Dienst' : 'wurde eingesetzt'}; ${READERS.de(readers)}; ${ORIGINS.de(origins)}.`,
   })
+}
+
+function endingReader({ subject, notAfter, owner }: ReaderCertificate, at: number): Found {
+  const day = isoUtc(notAfter).slice(0, 10)
+  const command = `vidimus signing import --reader --chain CHAIN.pem${owner === null ? '' : ` --tenant ${owner}`}`
+  const hasEnded = notAfter <= at
+  return warning({
+    en: [
+      `The reader certificate ${subject} ${hasEnded ? 'has ended' : 'ends'} on ${day}: it signs no request after that.`,
+      `Import its successor: ${command}`,
+    ],
+    de: [
+      `Das Lesezertifikat ${subject} ${hasEnded ? 'ist' : 'läuft'} am ${day} ${hasEnded ? 'abgelaufen' : 'ab'}: Danach signiert es keine Anfrage mehr.`,
+      `Setzen Sie seinen Nachfolger ein: ${command}`,
+    ],
+  })
+}
+
+const READERS = {
+  en: (readers: readonly ReaderCertificate[]): string =>
+    readers.length === 0
+      ? 'there is no reader certificate, so org-iso-mdoc requests are not signed'
+      : `org-iso-mdoc requests are signed by ${someOf(readers.map(({ subject }) => subject))}`,
+  de: (readers: readonly ReaderCertificate[]): string =>
+    readers.length === 0
+      ? 'es gibt kein Lesezertifikat, Anfragen für org-iso-mdoc sind also nicht signiert'
+      : `Anfragen für org-iso-mdoc signiert ${someOf(
+          readers.map(({ subject }) => subject),
+          'de',
+        )}`,
 }
 
 function protocolsOf(mode: 'auto' | 'signed' | 'unsigned' | 'iso', isSelfMade: boolean): string[] {

@@ -3,7 +3,7 @@
 // other threads, so the event loop stays free.
 
 import { parseCbor } from './cbor.ts'
-import { encodeCbor } from './cbor-encode.ts'
+import { type Cbor, encodeCbor } from './cbor-encode.ts'
 import { CborError, CborItem, type CborMap } from './cbor-item.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
@@ -120,3 +120,13 @@ const NO_EXTERNAL_DATA = new Uint8Array()
 /** The signed bytes, RFC 9052 § 4.4. */
 export const sigStructure = (protectedBytes: Uint8Array, payload: Uint8Array) =>
   encodeCbor(['Signature1', protectedBytes, NO_EXTERNAL_DATA, payload])
+
+const ES256 = -7
+
+/** A COSE_Sign1 over a payload that is not in it, with the chain in the unprotected header (RFC 9360 § 2). */
+export async function signDetached(key: CryptoKey, chain: readonly Uint8Array[], payload: Uint8Array): Promise<Cbor> {
+  const protectedBytes = encodeCbor(new Map([[ALG, ES256]]))
+  const signed = sigStructure(protectedBytes, payload)
+  const signature = new Uint8Array(await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key, signed))
+  return [protectedBytes, new Map([[X5CHAIN, chain.length === 1 ? chain[0]! : chain]]), null, signature]
+}

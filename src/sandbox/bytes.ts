@@ -19,7 +19,7 @@ export const sha256 = async (bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>
 export const sha256Hasher = (data: string | ArrayBuffer): Promise<Uint8Array> =>
   sha256(typeof data === 'string' ? utf8(data) : new Uint8Array(data))
 
-function toBase64(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
   return btoa(binary)

@@ -4,6 +4,7 @@ import { fromBase64, toBase64Url } from './bytes.ts'
 import { type Cbor, cborMap, decodeCbor, encodeCbor } from './cbor.ts'
 import type { Credential, Holder, Place } from './credential.ts'
 import { chooseDocuments } from './dc-device-request.ts'
+import { checkReaders } from './dc-reader.ts'
 import { newPrivateJwk } from './es256.ts'
 import { sealHpke } from './hpke-seal.ts'
 import type { Mutations } from './mutations.ts'
@@ -82,7 +83,7 @@ const READERS = {
     await checkClientId(read, leaf)
     return openId(read)
   },
-  'org-iso-mdoc': async (data: Members, origin: string) => readIso(data, origin),
+  'org-iso-mdoc': readIso,
 }
 
 const openId = (request: PresentationRequest): Read => ({
@@ -123,8 +124,9 @@ async function answerOpenId(request: PresentationRequest, holder: Holder, option
 }
 
 /** ISO/IEC TS 18013-7 Annex C. */
-function readIso({ deviceRequest, encryptionInfo }: Members, origin: string): Read {
+async function readIso({ deviceRequest, encryptionInfo }: Members, origin: string): Promise<Read> {
   demand(isText(deviceRequest) && isText(encryptionInfo), 'deviceRequest or encryptionInfo is missing')
+  await checkReaders(deviceRequest, await isoTranscript(encryptionInfo, origin))
   const asked = { deviceRequest, encryptionInfo, point: readEncryptionInfo(encryptionInfo), origin }
   return {
     select: credentials => chooseDocuments(deviceRequest, credentials),

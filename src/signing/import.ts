@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { isoUtc } from '../time.ts'
 import { brokenRules } from './access-profile.ts'
@@ -11,6 +12,7 @@ import {
   insertSigningKey,
   listCandidates,
   listLeavesOf,
+  listReaders,
   retireLeaves,
   retireStarted,
   type SigningKeyRow,
@@ -40,6 +42,7 @@ export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: 
   const [leaf] = given
   const { privateKey, row: known } = await keyOf(deps, wanted, leaf)
   refuseUnusable(given)
+  refuseReader(leaf)
   const at = deps.now()
   const startsAt = await startFor(deps, wanted, leaf, at)
   refuseForeignHost(deps, wanted, leaf)
@@ -56,6 +59,8 @@ export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: 
   })
   await deps.writeSettings(async tx => {
     const candidates = await listCandidates(tx)
+    if (hasKeyOf(deps, await listReaders(tx), leaf))
+      throw new SigningProblem('this key signs as a reader, and nothing else; bring a certificate for another key')
     if (known && !candidates.some(({ id }) => id === known.id))
       throw new SigningProblem(
         'the signing key was replaced meanwhile; see "signing show", and bring the key of this certificate',
@@ -81,7 +86,7 @@ export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: 
   return { state: await signingState(deps, owner), notes: notesOn(chain, given, wanted) }
 }
 
-function parseChain(pem: string): [X509Certificate, ...X509Certificate[]] {
+export function parseChain(pem: string): [X509Certificate, ...X509Certificate[]] {
   try {
     const [leaf, ...others] = certificatesOf(pem).map(base64 => new X509Certificate(Buffer.from(base64, 'base64')))
     if (leaf) return [leaf, ...others]
@@ -94,7 +99,11 @@ function parseChain(pem: string): [X509Certificate, ...X509Certificate[]] {
 type Key = { privateKey: KeyObject; row?: SigningKeyRow }
 
 /** The key that is given, else the one among ours that the leaf is for. */
-async function keyOf(deps: Pick<Deps, 'db' | 'sealer'>, { keyPem, owner }: Import, leaf: X509Certificate): Promise<Key> {
+export async function keyOf(
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  { keyPem, owner }: Pick<Import, 'keyPem' | 'owner'>,
+  leaf: X509Certificate,
+): Promise<Key> {
   const isFor = (key: KeyObject) => leaf.publicKey.equals(createPublicKey(key))
   if (keyPem !== undefined) {
     const privateKey = parseKey(keyPem)
@@ -112,6 +121,10 @@ async function keyOf(deps: Pick<Deps, 'db' | 'sealer'>, { keyPem, owner }: Impor
   )
 }
 
+/** A key that signs both kinds of requests could be made to sign one as the other. */
+export const hasKeyOf = (deps: Pick<Deps, 'sealer'>, rows: readonly SigningKeyRow[], leaf: X509Certificate): boolean =>
+  rows.some(row => leaf.publicKey.equals(createPublicKey(openPrivateKey(deps, row))))
+
 const nameOf = (owner: KeyOwner): string => (owner === null ? 'the installation' : `tenant ${owner}`)
 
 function parseKey(pem: string): KeyObject {
@@ -124,7 +137,7 @@ function parseKey(pem: string): KeyObject {
   throw new SigningProblem('the key must be an elliptic-curve key on P-256, which every wallet can verify')
 }
 
-function refuseUnusable([leaf, ...others]: [X509Certificate, ...X509Certificate[]]): void {
+export function refuseUnusable([leaf, ...others]: [X509Certificate, ...X509Certificate[]]): void {
   if (isSelfSigned(leaf))
     throw new SigningProblem('the certificate is self-signed, and wallets refuse that; have it signed by an authority')
   let issued = leaf
@@ -133,6 +146,13 @@ function refuseUnusable([leaf, ...others]: [X509Certificate, ...X509Certificate[
       throw new SigningProblem('the certificates of the chain do not follow each other, leaf first')
     issued = issuer
   }
+}
+
+/** A reader's key signs nothing but requests by Annex C. */
+function refuseReader(leaf: X509Certificate): void {
+  const { purposes = [] } = describeCertificate(leaf.raw)?.extendedKeyUsage ?? {}
+  if (purposes.join() === READER_PURPOSE)
+    throw new SigningProblem('this is a reader certificate, which signs no other requests; import it with --reader')
 }
 
 const isSelfSigned = (certificate: X509Certificate): boolean =>
@@ -166,7 +186,7 @@ export const isForHost = (leaf: X509Certificate, host: string): boolean =>
   leaf.checkHost(host, { subject: 'never', wildcards: false }) !== undefined
 
 /** HAIP § 5: neither the root nor another anchor is sent, nor anything above it. */
-function withoutAnchors([leaf, ...others]: [X509Certificate, ...X509Certificate[]], authorities: readonly string[]) {
+export function withoutAnchors([leaf, ...others]: [X509Certificate, ...X509Certificate[]], authorities: readonly string[]) {
   const listed = new Set(authorities.map(pem => new X509Certificate(pem).fingerprint256))
   const end = others.findIndex(each => isSelfSigned(each) || listed.has(each.fingerprint256))
   return [leaf, ...(end < 0 ? others : others.slice(0, end))]

@@ -74,11 +74,15 @@ export function rememberSigners(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVers
 async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<Signer> {
   const row = await findSigningKey(deps.db, id)
   if (!row) throw new Error('a session names a signing key that exists')
-  const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
-  const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
+  const privateKey = await signingKeyOf(deps, row)
   const chain = certificatesOf(row.chain)
   const organization = organizationOf(row.chain)
   return { privateKey, chain, isSelfMade: await isSelfMade(deps.db, row), tenantId: row.tenantId, organization }
+}
+
+export async function signingKeyOf(deps: Pick<Deps, 'sealer'>, row: SigningKeyRow): Promise<CryptoKey> {
+  const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
+  return await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
 }
 
 /** By the local authority. */

@@ -4,20 +4,30 @@ import { isoUtc } from '../time.ts'
 import { describeRow, type KeyOwner, SigningProblem, type SigningState, signingState } from './certificate.ts'
 import type { Deps } from './deps.ts'
 import { isLater, startOf } from './leaves.ts'
-import { deletePending, listLeavesOf, listPending, retireLeaves, type SigningKeyRow } from './store.ts'
+import {
+  deletePending,
+  listLeavesOf,
+  listPending,
+  listReaders,
+  retireLeaves,
+  retireReaders,
+  type SigningKeyRow,
+} from './store.ts'
 
 type RemoveDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'audit'>
 
-/** Everything of a tenant: the certificate in use, the one that starts later, and keys that wait for theirs. */
+/** Everything of a tenant: the certificate in use, the one that starts later, its readers, and keys that wait for theirs. */
 export async function removeSigningKeys(deps: RemoveDeps, owner: string, actor: string): Promise<SigningState> {
   const at = deps.now()
   await deps.writeSettings(async tx => {
     const [leaves, pending] = [await listLeavesOf(tx, owner), await listPending(tx, owner)]
-    const [first] = [...leaves, ...pending]
+    const readers = (await listReaders(tx)).filter(({ tenantId }) => tenantId === owner)
+    const [first] = [...leaves, ...readers, ...pending]
     if (!first) throw new SigningProblem('this tenant has no certificate or key of its own')
     if (leaves.length > 0) await retireLeaves(tx, idsOf(leaves), at)
+    if (readers.length > 0) await retireReaders(tx, idsOf(readers), at)
     if (pending.length > 0) await deletePending(tx, idsOf(pending))
-    const details = { client_ids: leaves.map(({ clientId }) => clientId), requests: pending.length }
+    const details = { client_ids: leaves.map(({ clientId }) => clientId), requests: pending.length, readers: readers.length }
     await deps.audit.append(tx, { at, tenantId: owner, actor, action: 'signing.removed', subjectId: first.id, details })
   })
   return await signingState(deps, owner)

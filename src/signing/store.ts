@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, lte, or } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, lte, or } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { signingKeys } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
@@ -39,6 +39,20 @@ export async function listLeavesOf(db: Db, owner: KeyOwner): Promise<SigningKeyR
     .select()
     .from(signingKeys)
     .where(and(isLeaf, isOf(owner)))
+}
+
+const isReader = and(eq(signingKeys.role, 'reader'), isNull(signingKeys.retiredAt))
+
+/** Of all owners, the oldest first. */
+export async function listReaders(db: Db): Promise<SigningKeyRow[]> {
+  return await db.select().from(signingKeys).where(isReader).orderBy(asc(signingKeys.createdAt), asc(signingKeys.id))
+}
+
+export async function retireReaders(tx: Db, ids: string[], at: number): Promise<void> {
+  await tx
+    .update(signingKeys)
+    .set({ retiredAt: at })
+    .where(and(isReader, inArray(signingKeys.id, ids)))
 }
 
 export async function findSigningKey(db: Db, id: string): Promise<SigningKeyRow | undefined> {
@@ -101,7 +115,7 @@ export async function listRetired(db: Db, retiredBy: number): Promise<SigningKey
   return await db
     .select()
     .from(signingKeys)
-    .where(and(eq(signingKeys.role, 'leaf'), lte(signingKeys.retiredAt, retiredBy)))
+    .where(and(inArray(signingKeys.role, ['leaf', 'reader']), lte(signingKeys.retiredAt, retiredBy)))
 }
 
 export async function updateSigningKey(tx: Db, id: string, sealed: Buffer): Promise<void> {

@@ -2,7 +2,9 @@ import { readBody } from '../http/body.ts'
 import { type DcProtocol, signedRequestClaims, unsignedRequest } from '../openid4vp/dc-request.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { type DeviceRequestParts, deviceRequestParts, encodeDeviceRequest } from '../openid4vp/device-request.ts'
+import { readerAuthAll } from '../openid4vp/reader-auth.ts'
 import { signRequest } from '../openid4vp/request-object.ts'
+import { isoDcApiTranscript } from '../openid4vp/session-transcript.ts'
 import { isoUtc } from '../time.ts'
 import { type DcEntry, keepDcEntry } from '../verifications/dc-entries.ts'
 import type { OpenSession } from '../verifications/read.ts'
@@ -75,10 +77,11 @@ async function dataOf(deps: Deps, session: OpenSession, { query, device }: Asked
       })
       return { request: await signRequest(claims, signer) }
     }
-    case 'org-iso-mdoc':
-      return {
-        deviceRequest: Buffer.from(encodeDeviceRequest(device!)).toString('base64url'),
-        encryptionInfo: entry.encryptionInfo,
-      }
+    case 'org-iso-mdoc': {
+      const { encryptionInfo, origin } = entry
+      const readers = session.profile === 'eu-av' ? [] : await deps.readers(session.tenantId)
+      const signed = await readerAuthAll(device!, isoDcApiTranscript(encryptionInfo, origin), readers)
+      return { deviceRequest: Buffer.from(encodeDeviceRequest(device!, signed)).toString('base64url'), encryptionInfo }
+    }
   }
 }

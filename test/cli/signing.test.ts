@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
-import { CertificateRequest, DAY_MS, issueAccess, issueAuthority, pemOf } from '../helpers/certificates.ts'
+import { CertificateRequest, DAY_MS, issue, issueAccess, issueAuthority, pemOf, purposes } from '../helpers/certificates.ts'
 import { serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeRoot, openssl } from '../helpers/openssl.ts'
@@ -139,6 +139,27 @@ test('signing csr --new-key, a tenant’s own certificate, and a start: new sess
     exitCode: 1,
     stderr: expect.stringContaining('this tenant has no certificate or key of its own'),
   })
+})
+
+test('signing import --reader takes a reader certificate beside the others, show lists it, and remove takes it away', async () => {
+  const own = temporaryDir()
+  await serve(own)
+  const issuer = await issueAuthority({ notAfter: Date.now() + 900 * DAY_MS })
+  const life = { notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 90 * DAY_MS }
+  const leaf = await issue({ name: 'CN=Shop Reader', issuer, ...life, extensions: [purposes(['1.0.18013.5.1.6'])] })
+  writeFileSync(file('reader.pem'), pemOf(leaf.der))
+  const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', leaf.keys.privateKey)).toString('base64')
+  writeFileSync(file('reader.key'), `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`)
+  const given = ['--reader', '--chain', file('reader.pem'), '--key', file('reader.key')]
+  const reader = await vidimusJson<{ fingerprint: string }>(own, 'signing', 'import', ...given)
+  expect(reader).toMatchObject({ subject: 'CN=Shop Reader', issuer: 'C=NL, CN=Test Root' })
+  expect(await vidimus(own, ['signing', 'import', ...given, '--from', '2099-01-01'])).toMatchObject({ exitCode: 2 })
+  const shown = await vidimus(own, ['signing', 'show'])
+  expect(shown.stdout).toContain(`Reader      CN=Shop Reader, until`)
+  expect(shown.stdout).toContain(reader.fingerprint)
+  expect(await vidimus(own, ['signing', 'remove'])).toMatchObject({ exitCode: 2 })
+  const removed = await vidimusJson<{ readers: unknown[] }>(own, 'signing', 'remove', '--fingerprint', reader.fingerprint)
+  expect(removed.readers).toEqual([])
 })
 
 test('signing import takes a key of your own, and serve logs a certificate that expires soon', async () => {

@@ -344,14 +344,14 @@ describe('dc_api', () => {
       name: 'dc_api',
       status: 'ok',
       detail:
-        'Browsers are offered openid4vp-v1-unsigned and org-iso-mdoc; the certificate was made by this service; in live sessions only pages of this service may ask.',
+        'Browsers are offered openid4vp-v1-unsigned and org-iso-mdoc; the certificate was made by this service; there is no reader certificate, so org-iso-mdoc requests are not signed; in live sessions only pages of this service may ask.',
     })
     const { id } = await app.tenant()
     await listOrigin(app, id, 'https://shop.example', 'live')
     await listOrigin(app, id, 'https://shop.example', 'test')
     await getCertificate(app)
     expect((await found(app, 'dc_api')).detail).toBe(
-      'Browsers are offered openid4vp-v1-signed and org-iso-mdoc; the certificate was imported; one more origin may ask in live sessions.',
+      'Browsers are offered openid4vp-v1-signed and org-iso-mdoc; the certificate was imported; there is no reader certificate, so org-iso-mdoc requests are not signed; one more origin may ask in live sessions.',
     )
     app.deps.config.dcApi.mode = 'iso'
     await listOrigin(app, id, 'https://two.example', 'live')

@@ -1292,6 +1292,8 @@ export const dashboard: typeof en.dashboard = {
       'signing.requested': 'Schlüssel für ein neues Zertifikat erzeugt',
       'signing.removed': 'Zertifikat eines Geschäfts entfernt',
       'signing.cancelled': 'Wechsel des Zertifikats abgesagt',
+      'signing.reader_imported': 'Lesezertifikat eingesetzt',
+      'signing.reader_removed': 'Lesezertifikat entfernt',
       'signing.key_erased': 'Schlüssel eines ersetzten Zertifikats gelöscht',
       'registration.added': 'Registrierungszertifikat hinzugefügt',
       'registration.removed': 'Registrierungszertifikat entfernt',

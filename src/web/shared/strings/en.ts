@@ -1367,6 +1367,8 @@ export const dashboard = {
       'signing.requested': 'Made a key for a new certificate',
       'signing.removed': 'Removed the certificate of a shop',
       'signing.cancelled': 'Cancelled a change of certificate',
+      'signing.reader_imported': 'Installed a reader certificate',
+      'signing.reader_removed': 'Removed a reader certificate',
       'signing.key_erased': 'Erased the key of a replaced certificate',
       'registration.added': 'Added a registration certificate',
       'registration.removed': 'Removed a registration certificate',

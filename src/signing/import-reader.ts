@@ -1,0 +1,77 @@
+import type { X509Certificate } from 'node:crypto'
+import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
+import { describeCertificate } from '../openid4vp/x509.ts'
+import { SigningProblem } from './certificate.ts'
+import type { Deps } from './deps.ts'
+import { hasKeyOf, type Import, keyOf, parseChain, refuseUnusable, withoutAnchors } from './import.ts'
+import { sealSigningKey } from './keys.ts'
+import { describeReader, type ReaderCertificate } from './readers.ts'
+import { deletePending, insertSigningKey, listCandidates, listReaders, retireReaders } from './store.ts'
+
+/** Each is a signature and a chain in every request. */
+const READERS_MAX = 4
+
+type ImportDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>
+
+/** Replaces the one of the same issuer and owner. It counts as soon as it is valid. */
+export async function importReader(
+  deps: ImportDeps,
+  { chainPem, keyPem, owner }: Pick<Import, 'chainPem' | 'keyPem' | 'owner'>,
+  actor: string,
+): Promise<ReaderCertificate> {
+  const given = parseChain(chainPem)
+  const [leaf] = given
+  refuseUnusable(given)
+  refuseNoReader(leaf)
+  const at = deps.now()
+  if (leaf.validToDate.getTime() <= at)
+    throw new SigningProblem('the certificate has expired; get a current one from the authority')
+  const { privateKey, row: known } = await keyOf(deps, { keyPem, owner }, leaf)
+  const begins = leaf.validFromDate.getTime()
+  const row = sealSigningKey(deps, {
+    at,
+    role: 'reader',
+    chain: withoutAnchors(given, [])
+      .map(each => each.toString().trim())
+      .join('\n'),
+    clientId: '',
+    privateKey,
+    notAfter: leaf.validToDate.getTime(),
+    tenantId: owner,
+    startsAt: begins > at ? begins : null,
+  })
+  const reader = describeReader(row)
+  await deps.writeSettings(async tx => {
+    const leaves = (await listCandidates(tx)).filter(({ role }) => role === 'leaf')
+    if (hasKeyOf(deps, leaves, leaf))
+      throw new SigningProblem(
+        'this key signs other requests; a reader certificate needs its own: "signing csr --new-key" makes one',
+      )
+    const own = (await listReaders(tx)).filter(({ tenantId }) => tenantId === owner)
+    const replaced = own.filter(each => describeReader(each).issuer === reader.issuer).map(({ id }) => id)
+    if (own.length - replaced.length >= READERS_MAX)
+      throw new SigningProblem(`there are ${READERS_MAX} reader certificates already; remove one first`)
+    if (replaced.length > 0) await retireReaders(tx, replaced, at)
+    if (known?.role === 'pending') await deletePending(tx, [known.id])
+    await insertSigningKey(tx, row)
+    const { fingerprint, subject, issuer } = reader
+    const details = { fingerprint, subject, issuer, replaced: replaced.length }
+    await deps.audit.append(tx, {
+      at,
+      tenantId: owner ?? '',
+      actor,
+      action: 'signing.reader_imported',
+      subjectId: row.id,
+      details,
+    })
+  })
+  return reader
+}
+
+function refuseNoReader(leaf: X509Certificate): void {
+  const { extendedKeyUsage, basicConstraints } = describeCertificate(leaf.raw) ?? {}
+  if (!extendedKeyUsage?.purposes.includes(READER_PURPOSE) || basicConstraints?.ca)
+    throw new SigningProblem(
+      `this is no reader certificate: its purposes lack ${READER_PURPOSE}; without --reader it signs requests`,
+    )
+}

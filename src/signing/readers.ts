@@ -1,0 +1,95 @@
+// Reader certificates (ISO/IEC 18013-5 Annex B.1.7) sign requests by ISO/IEC 18013-7 Annex C and nothing else. There may be
+// several: wallets look for one that they know. A tenant that has one of its own uses its own only.
+import { X509Certificate } from 'node:crypto'
+import { sha256Hex } from '../hash.ts'
+import type { Reader } from '../openid4vp/reader-auth.ts'
+import { isoUtc } from '../time.ts'
+import { oneLine, SigningProblem } from './certificate.ts'
+import type { Deps } from './deps.ts'
+import { certificatesOf, signingKeyOf } from './keys.ts'
+import { type KeyOwner, listReaders, retireReaders, type SigningKeyRow } from './store.ts'
+
+export type ReaderCertificate = {
+  owner: KeyOwner
+  /** SHA-256 of the leaf, in hex. */
+  fingerprint: string
+  subject: string
+  issuer: string
+  notBefore: number
+  notAfter: number
+}
+
+export type Readers = (tenantId: string) => Promise<readonly Reader[]>
+
+type Kept = { row: SigningKeyRow; reader: Reader }
+
+/** Kept in memory until settings change. One that is not valid yet, or no more, signs nothing: no signature is better. */
+export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion' | 'now'>): Readers {
+  let known: { version: number; kept: Promise<Kept[]> } | undefined
+  return async tenantId => {
+    const version = await deps.settingsVersion()
+    if (known?.version !== version) known = { version, kept: openReaders(deps) }
+    const at = deps.now()
+    const valid = (await known.kept).filter(({ row }) => isValid(row, at))
+    const own = valid.filter(({ row }) => row.tenantId === tenantId)
+    return (own.length > 0 ? own : valid.filter(({ row }) => row.tenantId === null)).map(({ reader }) => reader)
+  }
+}
+
+const openReaders = async (deps: Pick<Deps, 'db' | 'sealer'>): Promise<Kept[]> =>
+  await Promise.all(
+    (await listReaders(deps.db)).map(async row => {
+      const chain = certificatesOf(row.chain).map(base64 => Buffer.from(base64, 'base64'))
+      return { row, reader: { privateKey: await signingKeyOf(deps, row), chain } }
+    }),
+  )
+
+const isValid = ({ startsAt, notAfter }: SigningKeyRow, at: number): boolean => (startsAt ?? 0) <= at && at < notAfter
+
+/** Of all owners. */
+export const readReaders = async ({ db }: Pick<Deps, 'db'>): Promise<ReaderCertificate[]> =>
+  (await listReaders(db)).map(describeReader)
+
+export function describeReader({ chain, tenantId }: Pick<SigningKeyRow, 'chain' | 'tenantId'>): ReaderCertificate {
+  const leaf = new X509Certificate(Buffer.from(certificatesOf(chain)[0] ?? '', 'base64'))
+  return {
+    owner: tenantId,
+    fingerprint: sha256Hex(leaf.raw),
+    subject: oneLine(leaf.subject),
+    issuer: oneLine(leaf.issuer),
+    notBefore: leaf.validFromDate.getTime(),
+    notAfter: leaf.validToDate.getTime(),
+  }
+}
+
+export const presentReader = ({ fingerprint, subject, issuer, notBefore, notAfter }: ReaderCertificate) => ({
+  fingerprint,
+  subject,
+  issuer,
+  not_before: isoUtc(notBefore),
+  not_after: isoUtc(notAfter),
+})
+
+/** Its key is erased a day later. */
+export async function removeReader(
+  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
+  { owner, fingerprint }: Pick<ReaderCertificate, 'owner' | 'fingerprint'>,
+  actor: string,
+): Promise<void> {
+  const at = deps.now()
+  await deps.writeSettings(async tx => {
+    const rows = await listReaders(tx)
+    const row = rows.find(each => each.tenantId === owner && describeReader(each).fingerprint === fingerprint)
+    if (!row) throw new SigningProblem('there is no such reader certificate; "signing show" lists those that are here')
+    await retireReaders(tx, [row.id], at)
+    const details = { fingerprint, subject: describeReader(row).subject }
+    await deps.audit.append(tx, {
+      at,
+      tenantId: owner ?? '',
+      actor,
+      action: 'signing.reader_removed',
+      subjectId: row.id,
+      details,
+    })
+  })
+}
