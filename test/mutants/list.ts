@@ -12,6 +12,7 @@ import people from './people.ts'
 import root from './root.ts'
 import sdk from './sdk.ts'
 import service from './service.ts'
+import signing from './signing.ts'
 import templates from './templates.ts'
 import tenants from './tenants.ts'
 import trust from './trust.ts'
@@ -45,6 +46,7 @@ const ROOMS: Record<string, Slip[]> = {
   root,
   sdk,
   service,
+  signing,
   templates,
   tenants,
   trust,

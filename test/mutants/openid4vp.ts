@@ -365,4 +365,6 @@ export default [
     'await crls',
     'wallet/revoked-issuers',
   ],
+  ['a reader signs for every origin', 'readerAuthAll', 'new Received(transcript)', 'null', 'wallet/dc-reader'],
+  ['a reader signs none of what is asked', 'readerAuthAll', 'itemsRequests, info]', '[], info]', 'wallet/dc-reader'],
 ] satisfies Slip[]

@@ -57,4 +57,5 @@ export default [
     "await recordAnswer(deps, session, { secrets: asked.secrets, outcome: { status: 'failed', result: { credentials: [] }, findings: [] }, way: { from: undefined }, requestId: '' })",
     'wallet/dc-answers',
   ],
+  ['a reader signs for the EU age app', 'dataOf', "session.profile === 'eu-av' ? [] :", '', 'wallet/dc-reader'],
 ] satisfies Slip[]
