@@ -7,10 +7,11 @@ import { readStatusJwt } from '../openid4vp/status-token.ts'
 import { type SigningState, signingState } from '../signing/certificate.ts'
 import { organizationOf } from '../signing/keys.ts'
 import { choose, isOfSame, storedFor } from '../signing/registration-choice.ts'
-import { isEnding, type RegistrationRow, readRegistrations } from '../signing/registrations.ts'
+import { isEnding, isOfListed, type RegistrationRow, readRegistrations } from '../signing/registrations.ts'
 import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
 import { isoUtc } from '../time.ts'
+import { readRegistrars } from '../trust/sources.ts'
 import { statusFetcher } from '../trust/status.ts'
 import { readTemplatesInUse } from '../verifications/figures.ts'
 import type { Scene } from './scene.ts'
@@ -55,6 +56,21 @@ export async function checkRegistration({ deps, liveTenants }: Scene): Promise<F
       en: [`Registration certificates were revoked: ${namesOf(revoked, 'en')}.`, RENEW.en],
       de: [`Registrierungszertifikate wurden widerrufen: ${namesOf(revoked, 'de')}.`, RENEW.de],
     })
+  const registrars = await readRegistrars(deps)
+  const unlisted = registrars.length > 0 ? rows.filter(row => !isOfListed(row, registrars)) : []
+  if (unlisted.length > 0) {
+    const command = 'vidimus trust source add URL --kind lote --use relying-party --env live'
+    return warning({
+      en: [
+        `Registration certificates lead to no registrar on the loaded list, so EU wallets will warn: ${namesOf(unlisted, 'en')}.`,
+        `Get them from a registrar on that list, or add the list that names yours: ${command}`,
+      ],
+      de: [
+        `Registrierungszertifikate führen zu keiner Registerstelle auf der geladenen Liste, EU-Wallets werden also warnen: ${namesOf(unlisted, 'de')}.`,
+        `Holen Sie sie bei einer Registerstelle auf dieser Liste, oder fügen Sie die Liste hinzu, auf der Ihre steht: ${command}`,
+      ],
+    })
+  }
   const gaps = (await Promise.all((await liveTenants).map(({ id }) => gapsOf(deps, rows, id)))).flat()
   const missing = [...new Set(gaps.filter(({ gap }) => gap === 'missing').map(({ key }) => key))]
   if (missing.length > 0)

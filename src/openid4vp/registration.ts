@@ -70,6 +70,13 @@ export function readRegistration(text: string): Registration {
   }
 }
 
+/** Of the registrar who signed it, leaf first. */
+export function registrarChain(jwt: string): X509Certificate[] {
+  const header = readPart(jwt.split('.', 1)[0]!)
+  const x5c = isObject(header) && Array.isArray(header.x5c) ? header.x5c : []
+  return x5c.map(base64 => new X509Certificate(Buffer.from(String(base64), 'base64')))
+}
+
 function findJwt(text: string): string {
   const trimmed = text.trim()
   const found = JWT.test(trimmed) ? [trimmed] : jwtsIn(trimmed)

@@ -1,10 +1,12 @@
+import { X509Certificate } from 'node:crypto'
 import { base62 } from '../ids.ts'
-import { type Registration, RegistrationFault, readRegistration } from '../openid4vp/registration.ts'
+import { type Registration, RegistrationFault, readRegistration, registrarChain } from '../openid4vp/registration.ts'
 import { readTemplates } from '../templates/read.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { EXPIRY_WARNING_DAYS, type KeyOwner, signingState } from './certificate.ts'
 import type { Deps } from './deps.ts'
+import { leadsTo } from './import.ts'
 import { organizationOf } from './keys.ts'
 import { isCurrent, isOfSame } from './registration-choice.ts'
 import { deleteRegistration, insertRegistration, listRegistrations, type RegistrationRow } from './registration-store.ts'
@@ -128,3 +130,18 @@ export const presentRegistration = (row: RegistrationRow, at: number) => ({
   not_after: row.notAfter === null ? null : isoUtc(row.notAfter),
   created_at: isoUtc(row.createdAt),
 })
+
+/** Whether one of these registrars signed it, or issued the certificate of who did; PEM. */
+export function isOfListed({ jwt }: Pick<RegistrationRow, 'jwt'>, registrars: readonly string[]): boolean {
+  const chain = registrarChain(jwt)
+  const listed = new Set(registrars.map(pem => new X509Certificate(pem).fingerprint256))
+  const [leaf, ...others] = chain
+  if (!leaf) return false
+  let issued = leaf
+  for (const issuer of others) {
+    if (listed.has(issued.fingerprint256)) return true
+    if (!issued.checkIssued(issuer) || !issued.verify(issuer.publicKey)) return false
+    issued = issuer
+  }
+  return listed.has(issued.fingerprint256) || leadsTo([issued], registrars)
+}

@@ -53,9 +53,13 @@ export async function removeSource(
   })
 }
 
-/** Authorities that issue access certificates to relying parties, from the lists for that use; PEM. */
-export const readAccessAuthorities = async ({ db }: Pick<Deps, 'db'>): Promise<string[]> =>
-  (await listRelyingPartyAnchors(db)).flatMap(({ certificate, service }) => (ACCESS.test(service ?? '') ? [certificate] : []))
+/** Authorities that issue access certificates to relying parties, from the lists for that use; PEM (ETSI TS 119 602 annex F). */
+export const readAccessAuthorities = (deps: Pick<Deps, 'db'>): Promise<string[]> => readIssuersOf(deps, 'WRPAC')
 
-/** ETSI TS 119 602 annex F; lists for that use may also name registrars. */
-const ACCESS = /\/SvcType\/WRPAC\/Issuance$/
+/** Those that issue registration certificates (annex G). */
+export const readRegistrars = (deps: Pick<Deps, 'db'>): Promise<string[]> => readIssuersOf(deps, 'WRPRC')
+
+async function readIssuersOf({ db }: Pick<Deps, 'db'>, paper: 'WRPAC' | 'WRPRC'): Promise<string[]> {
+  const anchors = await listRelyingPartyAnchors(db)
+  return anchors.filter(({ service }) => service?.endsWith(`/SvcType/${paper}/Issuance`)).map(({ certificate }) => certificate)
+}

@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
+import { decodeProtectedHeader } from 'jose'
 import { examine } from '../../src/doctor/examine.ts'
-import { addRegistration } from '../../src/signing/registrations.ts'
+import { addRegistration, isOfListed } from '../../src/signing/registrations.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
-import { AGE_OF_PIDS, getCertificate, newRegistrar } from '../helpers/access.ts'
+import { AGE_OF_PIDS, getCertificate, loadAccessList, newAuthority, newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
-import { DAY_MS } from '../helpers/certificates.ts'
+import { DAY_MS, issue, issueAuthority, pemOf } from '../helpers/certificates.ts'
 
 afterAll(cleanUp)
 
@@ -102,4 +103,42 @@ test('one that its registrar revoked is a problem, and one whose list cannot be 
     'problem',
     expect.stringMatching(/^Registration certificates were revoked: To check your age/),
   ])
+})
+
+test('a registration certificate must lead to a registrar on the list, once one is loaded', async () => {
+  const { app, add } = await start()
+  const { jwt } = await add()
+  const fine = await found(app)
+  expect(fine[0]).toBe('ok')
+  const another = await newAuthority(app)
+  // A list of access authorities says nothing about registrars.
+  await loadAccessList(app, pemOf(another.der))
+  expect(await found(app)).toEqual(fine)
+  await loadAccessList(app, pemOf(another.der), 'WRPRC')
+  expect(await found(app)).toEqual([
+    'warning',
+    expect.stringMatching(
+      /^Registration certificates lead to no registrar on the loaded list, so EU wallets will warn: To check your age/,
+    ),
+  ])
+  const [leaf] = decodeProtectedHeader(jwt).x5c!
+  await loadAccessList(app, pemOf(Buffer.from(leaf!, 'base64')), 'WRPRC')
+  expect(await found(app)).toEqual(fine)
+})
+
+test('a registrar below a listed authority is listed too, and one that only sends its certificate is not', async () => {
+  const { app } = await start()
+  const [root, other] = [await newAuthority(app), await newAuthority(app)]
+  const life = { notBefore: app.clock.now() - DAY_MS, notAfter: app.clock.now() + 300 * DAY_MS }
+  const below = await issueAuthority({ ...life, name: 'CN=Below', issuer: root })
+  const leaf = await issue({ ...life, name: 'CN=Registrar', issuer: below })
+  const signedWith = (...chain: Uint8Array[]) => ({
+    jwt: `${Buffer.from(JSON.stringify({ x5c: chain.map(der => Buffer.from(der).toString('base64')) })).toString('base64url')}.e30.AA`,
+  })
+  const listed = [pemOf(root.der)]
+  expect(isOfListed(signedWith(leaf.der, below.der), listed)).toBe(true)
+  expect(isOfListed(signedWith(leaf.der, below.der, root.der), listed)).toBe(true)
+  expect(isOfListed(signedWith(leaf.der), listed)).toBe(false)
+  expect(isOfListed(signedWith(leaf.der, root.der), listed)).toBe(false)
+  expect(isOfListed(signedWith(leaf.der, below.der), [pemOf(other.der)])).toBe(false)
 })

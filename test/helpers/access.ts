@@ -52,8 +52,8 @@ export async function chainOf(app: TestApp, { id }: Verification): Promise<X509C
   return (decodeProtectedHeader(text).x5c ?? []).map(base64 => new X509Certificate(Buffer.from(base64, 'base64')))
 }
 
-/** An anchor of a list of access authorities, as an accepted one leaves it. */
-export async function loadAccessList({ deps }: TestApp, certificate: string): Promise<void> {
+/** An anchor of a list of those who issue papers, as an accepted one leaves it. */
+export async function loadAccessList({ deps }: TestApp, certificate: string, paper: 'WRPAC' | 'WRPRC' = 'WRPAC'): Promise<void> {
   const at = deps.now()
   const id = randomBytes(8).toString('hex')
   await deps.writeSettings(async tx => {
@@ -85,7 +85,7 @@ export async function loadAccessList({ deps }: TestApp, certificate: string): Pr
       mode: 'pkix',
       createdAt: at,
       use: 'relying_party',
-      trustedFor: 'http://uri.etsi.org/19602/SvcType/WRPAC/Issuance',
+      trustedFor: `http://uri.etsi.org/19602/SvcType/${paper}/Issuance`,
     } as const
     await tx.insert(trustAnchors).values({ ...anchor, certificate, sourceId: `src_${id}` })
   })

@@ -4,7 +4,7 @@ export default [
   // Certificates.
   ['a certificate is imported for any key', 'keyOf', 'leaf.publicKey.equals(createPublicKey(key))', 'true', 'signing/tenant'],
   ["another tenant's key signs", 'keyOf', 'fitting.find(({ row }) => row.tenantId === owner)', 'fitting[0]', 'signing/tenant'],
-  ['an expired certificate is imported', 'startFor', 'if (ends <= at) throw', 'if (false) throw', 'cli/signing'],
+  ['an expired certificate is imported', 'startFor', 'if (ends <= at) throw', 'if (false) throw', 'signing/schedule'],
   ['a certificate signs before it is valid', 'startFor', 'Math.max(begins,', 'Math.max(0,', 'signing/schedule'],
   ['the root is sent to wallets', 'withoutAnchors', 'isSelfSigned(each) ||', '', 'signing/schedule', 'cli/signing'],
   ['a scheduled certificate is used at once', 'leavesAt', 'if (isLater(leaf, at))', 'if (false)', 'signing/schedule'],
@@ -75,5 +75,12 @@ export default [
     'own.length > 0 ? own :',
     'signing/tenant',
     'wallet/registration',
+  ],
+  [
+    'a registrar that only sends a listed certificate is listed',
+    'isOfListed',
+    'if (!issued.checkIssued(issuer) || !issued.verify(issuer.publicKey)) return false',
+    '',
+    'doctor/registration',
   ],
 ] satisfies Slip[]

@@ -73,6 +73,14 @@ describe('a request', () => {
     await expect(importSigningKey(app.deps, { ...OWN, chainPem: foreign }, 'test')).rejects.toThrow('for none of the keys here')
     expect(clientIdOf(await createVerification(app, key))).toBe(before)
   })
+
+  test('a certificate that has expired is refused, and nothing changes', async () => {
+    const { app } = await startWithTenant()
+    const before = await signingState(app.deps)
+    const past = { notBefore: app.clock.now() - 9 * DAY_MS, notAfter: app.clock.now() }
+    await expect(getCertificate(app, past)).rejects.toThrow('the certificate has expired; get a current one from the authority')
+    expect(await signingState(app.deps)).toEqual({ ...before, pendingSince: app.clock.now() })
+  })
 })
 
 describe('a start', () => {
