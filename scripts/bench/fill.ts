@@ -12,9 +12,11 @@ import { type Place, SALT_BYTES } from '../../src/seal.ts'
 import type { RequestIdentity } from '../../src/signing/keys.ts'
 import { ensureSigningKey } from '../../src/signing/keys.ts'
 import { fixVersion, type ResolvedTemplate, resolveTemplate } from '../../src/templates/resolve.ts'
+import { countCreation, countEnds } from '../../src/usage/outcomes.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { secretsPlace } from '../../src/verifications/present.ts'
 import { insertVerification } from '../../src/verifications/store.ts'
+import { keepTerms } from '../../src/verifications/terms.ts'
 import { enqueueDelivery } from '../../src/webhooks/queue.ts'
 import { fixed, whole } from './output.ts'
 import { environmentFor, makeTenant, type Tenant, temporaryDir } from './service.ts'
@@ -30,6 +32,8 @@ const SPREAD_MS = 30 * 86_400_000
 const NEWEST_AGE_MS = 2 * 3_600_000
 const LIFETIME_MS = 300_000
 const ANSWERED_AFTER_MS = 20_000
+/** The till of every fifth session. */
+export const DEVICE = '0194b3a0-0000-7000-8000-000000000001'
 
 /** `owedTo`: every session is completed, and owes its result to one of these receivers in turn. */
 export async function filledDir(rows: number, owedTo: string[] = []): Promise<Filled> {
@@ -93,10 +97,10 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     id,
     tenantId,
     environment: 'test',
-    deviceId: null,
-    keyId: null,
+    deviceId: number % 5 === 0 ? DEVICE : null,
+    keyId: `key_bench${number % 2}`,
     status: 'pending',
-    template: 'age_over_18',
+    template: number % 9 === 4 ? 'country' : 'age_over_18',
     templateVersion: template.version,
     profile: 'haip',
     clientId,
@@ -120,6 +124,10 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     redeemedAt: null,
     wrappingKey,
   })
+  // One value of its own, one that many share.
+  const metadata = { order: `A-${number}`, till: `north ${number % 7}` }
+  await keepTerms(deps, tx, { id, tenantId, environment: 'test', createdAt: at }, metadata)
+  await countCreation(tx, { tenantId, environment: 'test' }, at)
   const status = url === undefined ? ENDINGS[number % ENDINGS.length]! : 'completed'
   const respondedAt = at + ANSWERED_AFTER_MS
   await endSession(tx).execute({ id, tenantId, status, respondedAt: status === 'expired' ? null : respondedAt })
@@ -127,6 +135,17 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     const result = seal(deps, salt => ({ ...resultPlace(tenantId, id, salt), sessionKey }), RESULTS[status])
     await insertResult(tx, { verificationId: id, tenantId, ...result, createdAt: respondedAt, auditSeq })
   }
+  const isAnswered = status !== 'expired'
+  await countEnds(tx, [
+    {
+      tenantId,
+      environment: 'test',
+      outcome: status === 'failed' ? RESULTS.failed.error.code : status,
+      at: isAnswered ? respondedAt : at + LIFETIME_MS,
+      createdAt: at,
+      respondedAt: isAnswered ? respondedAt : null,
+    },
+  ])
   if (url !== undefined)
     await enqueueDelivery(deps, tx, {
       tenantId,

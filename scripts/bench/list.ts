@@ -1,4 +1,4 @@
-import { type Filled, filledDir } from './fill.ts'
+import { DEVICE, type Filled, filledDir } from './fill.ts'
 import { median, requestBytes, runLoad, type Source } from './load.ts'
 import { atMost, fixed, table, whole } from './output.ts'
 import { residentMb, type Server, startService } from './service.ts'
@@ -16,7 +16,28 @@ const ROUTES = {
   get: 'GET /v1/verifications/{id}',
   status: 'GET /v1/verifications/{id}/status',
 } as const
-type Route = keyof typeof ROUTES
+
+/** Reads of the dashboard, below the tenant. */
+const PAGES = {
+  overview: 'overview',
+  all: 'verifications',
+  completed: 'verifications?status=completed',
+  failed: 'verifications?status=failed',
+  expired: 'verifications?status=expired',
+  template: 'verifications?template=country',
+  key: 'verifications?key=key_bench1',
+  device: `verifications?device=${DEVICE}`,
+  // In the middle of the range: a list that began at the newest would read half of the sessions.
+  time: `verifications?until=${new Date(Date.now() - 15 * 86_400_000).toISOString()}`,
+  order: 'verifications?search=A-500',
+  till: 'verifications?search=north+3',
+  two: 'verifications?key=key_bench1&status=failed',
+} as const
+
+type Route = keyof typeof ROUTES | keyof typeof PAGES
+
+const nameOf = (route: Route): string =>
+  route in PAGES ? `dashboard ${PAGES[route as keyof typeof PAGES]}` : ROUTES[route as keyof typeof ROUTES]
 
 type Pair<T> = { small: T; large: T }
 type Latency = { p50_ms: number; p99_ms: number }
@@ -43,10 +64,11 @@ export async function benchList(seconds: number, rows: number): Promise<ListRepo
   await Bun.sleep(SETTLE_MS)
   const idle_mb = { small: residentMb(servers.small.pid) ?? null, large: residentMb(servers.large.pid) ?? null }
 
+  const cookies = { small: await logIn(servers.small), large: await logIn(servers.large) }
   const read = async (size: keyof Pair<unknown>, route: Route, duration: number) =>
-    await latency(servers[size], sourceOf(route, filled[size]), duration)
+    await latency(servers[size], sourceOf(route, filled[size], cookies[size]), duration)
   const routes: RouteFigures[] = []
-  for (const route of Object.keys(ROUTES) as Route[]) {
+  for (const route of [...Object.keys(ROUTES), ...Object.keys(PAGES)] as Route[]) {
     await read('small', route, WARM_UP_SECONDS)
     await read('large', route, WARM_UP_SECONDS)
     const rounds: Pair<Latency>[] = []
@@ -87,9 +109,28 @@ async function askHealth({ port }: Server): Promise<void> {
   if (status !== 200) throw new Error(`/healthz answered ${status}`)
 }
 
-function sourceOf(route: Route, { tenant, ids }: Filled): Source {
+/** Sets the dashboard up, and gives the cookie of its owner. */
+async function logIn({ setupUrl, port }: Server): Promise<string> {
+  const token = setupUrl?.split('=').at(-1)
+  const { origin } = new URL(setupUrl ?? '')
+  const answer = await fetch(`http://localhost:${port}/dashboard/api/setup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin, 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ token, name: 'bench', password: 'orchard lantern 8 crisp' }),
+  })
+  if (answer.status !== 201) throw new Error(`the set-up answered ${answer.status}`)
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+function sourceOf(route: Route, { tenant, ids }: Filled, cookie: string): Source {
   const headers = { authorization: `Bearer ${tenant.key}` }
   const get = (path: string) => requestBytes({ method: 'GET', path, headers })
+  if (route in PAGES) {
+    const page = PAGES[route as keyof typeof PAGES]
+    const path = `/dashboard/api/tenants/${tenant.id}/${page}${page.includes('?') ? '&' : '?'}environment=test`
+    const bytes = requestBytes({ method: 'GET', path, headers: { cookie } })
+    return () => bytes
+  }
   if (route === 'list') {
     const bytes = get('/v1/verifications?limit=20')
     return () => bytes
@@ -121,7 +162,7 @@ function compare(route: Route, rounds: Pair<Latency>[]): RouteFigures {
   })
   const ratio = (of: keyof Latency) => median(rounds.map(({ small, large }) => large[of] / small[of]))
   return {
-    route: ROUTES[route],
+    route: nameOf(route),
     small: medians('small'),
     large: medians('large'),
     ratio_p50: ratio('p50_ms'),

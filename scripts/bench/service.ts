@@ -41,7 +41,12 @@ export function environmentFor(dataDir: string): Record<string, string> {
   }
 }
 
-export type Server = Endpoint & { pid: number; stop(): Promise<void> }
+export type Server = Endpoint & {
+  pid: number
+  /** Sets the dashboard up, once. */
+  setupUrl: string | null
+  stop(): Promise<void>
+}
 
 export const startService = (dataDir: string, env: Record<string, string> = {}): Promise<Server> =>
   startServer([MAIN, 'serve', '--json'], dataDir, env)
@@ -56,8 +61,12 @@ async function startServer(args: string[], dataDir: string, env: Record<string, 
   const environment = { ...environmentFor(dataDir), ...env }
   const child = Bun.spawn([process.execPath, ...args], { env: environment, stdout: 'pipe', stderr: 'inherit' })
   running.add(child)
-  const { listening } = JSON.parse(await firstLine(child.stdout)) as { listening: string }
+  const { listening, setup_url: setupUrl = null } = JSON.parse(await firstLine(child.stdout)) as {
+    listening: string
+    setup_url?: string | null
+  }
   return {
+    setupUrl,
     hostname: '127.0.0.1',
     port: Number(new URL(listening).port),
     pid: child.pid,
