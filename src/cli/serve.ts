@@ -80,12 +80,15 @@ async function makeFirstKey(deps: Deps): Promise<string | undefined> {
 
 type Offer = { setupUrl: string | null; isUnset: boolean; firstKey: string | undefined }
 
-function welcome(url: string, { publicUrl, dataDir }: Config, { setupUrl, isUnset, firstKey }: Offer): string {
+function welcome(url: string, { publicUrl, dataDir, hasSandbox }: Config, { setupUrl, isUnset, firstKey }: Offer): string {
   const lines = [
     '',
     `  Vidimus listens on ${url}`,
     `  Dashboard      ${publicUrl}/dashboard`,
+    `  Till           ${publicUrl}/till`,
+    ...(hasSandbox ? [`  Sandbox wallet ${publicUrl}/sandbox`] : []),
     `  Handbook       ${publicUrl}/docs`,
+    `  API reference  ${publicUrl}/docs/api`,
     `  Data           ${dataDir}`,
   ]
   if (setupUrl) lines.push('', '  Set up the dashboard (works once, within the hour):', `    ${setupUrl}`)
