@@ -4,18 +4,19 @@ import { readDevices, readReused } from '../devices/read.ts'
 import { addressKind } from '../doctor/address.ts'
 import { EXPIRY_WARNING_DAYS, isRunningOut, signingState } from '../signing/certificate.ts'
 import { isEnding, readRegistrations } from '../signing/registrations.ts'
-import { readGoLive } from '../tenants/go-live.ts'
 import { readSplit } from '../tenants/secret-history.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
 import { readSources } from '../trust/sources.ts'
 import { endOf, sourceState } from '../trust/state.ts'
+import { readNumbers } from '../usage/numbers.ts'
 import { readUsage } from '../usage/read.ts'
 import type { Usage } from '../usage/schema.ts'
 import { announce } from '../verifications/announce.ts'
 import { readFailing } from '../webhooks/browse.ts'
 import type { Deps } from './deps.ts'
+import { readFirstSteps } from './first-steps.ts'
 import type { Attention, Overview } from './verification-schema.ts'
 import { readSummaries } from './verifications.ts'
 
@@ -33,9 +34,9 @@ const SPLIT_SHOWN_MS = 30 * 86_400_000
 export async function readOverview(deps: Deps, tenant: TenantRow, environment: Environment): Promise<Overview> {
   const usage = await readUsage(deps, tenant.id, dailyQuotaOf(tenant))
   const { data } = await readSummaries(deps, tenant.id, { environment, limit: RECENT_MAX })
-  const { firstLiveAt } = await readGoLive(deps.db, tenant.id)
   const attention = await readAttention(deps, { tenantId: tenant.id, environment, usage })
-  return { usage, recent: data, attention, is_live: firstLiveAt !== null }
+  const numbers = await readNumbers(deps, { tenantId: tenant.id, environment })
+  return { usage, recent: data, attention, numbers, first_steps: await readFirstSteps(deps, tenant.id) }
 }
 
 type Shown = Owner & { usage: Usage }

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable, OneOf } from '../http/wire.ts'
-import { Usage } from '../usage/schema.ts'
+import { Numbers, Usage } from '../usage/schema.ts'
 import { CreateVerification, Finding, Status, Verification } from '../verifications/schema.ts'
 import { DELIVERY_STATUSES, OUTCOMES } from '../webhooks/schema.ts'
 
@@ -54,12 +54,24 @@ export const VerificationSummary = Type.Composite(
 )
 export type VerificationSummary = typeof VerificationSummary.static
 
+/** What a new shop has done, from facts: none is ticked by hand. */
+export const FirstSteps = Exactly({
+  /** A test verification was completed. */
+  tried: Type.Boolean(),
+  /** There is a key or a paired till. */
+  connected: Type.Boolean(),
+  /** A receiver took a webhook. */
+  received: Type.Boolean(),
+})
+export type FirstSteps = typeof FirstSteps.static
+
 export const Overview = Exactly({
   usage: Usage,
   recent: Type.Array(VerificationSummary),
   attention: Type.Array(Attention),
-  /** A live verification was completed at some time. */
-  is_live: Type.Boolean(),
+  numbers: Numbers,
+  /** Null once a live verification was completed. */
+  first_steps: Nullable(FirstSteps),
 })
 export type Overview = typeof Overview.static
 

@@ -20,3 +20,29 @@ export const Usage = Type.Object(
   { additionalProperties: false, $id: 'Usage' },
 )
 export type Usage = typeof Usage.static
+
+const Ends = {
+  verified: Type.Integer(),
+  /** Answered, and something did not hold. */
+  refused: Type.Integer(),
+  declined: Type.Integer(),
+  /** Not answered, or not redeemed, in time. */
+  expired: Type.Integer(),
+}
+
+/** Ends of one environment in the last 30 days; sessions that the shop stopped are left out. */
+export const Numbers = Type.Object(
+  {
+    /** Oldest first, without gaps. */
+    days: Type.Array(Type.Object({ day: Day, ...Ends }, { additionalProperties: false })),
+    total: Type.Object(Ends, { additionalProperties: false }),
+    /** From 0 to 1; null before the first end. */
+    success_rate: Type.Union([Type.Number(), Type.Null()]),
+    /** From creation to answer, right to a tenth; null before the first answer. */
+    median_answer_ms: Type.Union([Type.Integer(), Type.Null()]),
+    /** Of refusals, the most frequent first. `failed` are those of before reasons were counted. */
+    reasons: Type.Array(Type.Object({ code: Type.String(), count: Type.Integer() }, { additionalProperties: false })),
+  },
+  { additionalProperties: false },
+)
+export type Numbers = typeof Numbers.static

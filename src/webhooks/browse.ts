@@ -106,3 +106,12 @@ export async function readFailing({ db, now }: Pick<Deps, 'db' | 'now'>, owner: 
 export async function readLatest({ db }: Pick<Deps, 'db'>, tenantId: string, limit: number) {
   return await listLatest(db, tenantId, limit)
 }
+
+/** Whether one of a tenant's latest deliveries, in either environment, was taken by its receiver. */
+export async function hasReceived({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<boolean> {
+  for (const environment of ['test', 'live'] as const) {
+    const latest = await listDeliveries(db, { tenantId, environment }, { limit: LISTED_MAX })
+    if (latest.some(({ status }) => status === 'delivered')) return true
+  }
+  return false
+}

@@ -46,7 +46,7 @@ test('uses of keys cost one write an hour for each, and those that wait go toget
   await until(async () => writes === 2)
   at += HOUR_MS
   uses.note('key_a')
-  expect(writes).toBe(3)
+  await until(async () => writes === 3)
 })
 
 test('a key is named by its label on timeline and audit; of two that begin alike, and without one, by its beginning', async () => {

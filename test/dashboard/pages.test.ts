@@ -239,9 +239,9 @@ describe('API keys', () => {
       status: 'active',
       expires_at: '2026-06-02T12:00:00.000Z',
     })
-    expect((await createVerification(here.app, made.body.key)).status).toBe('pending')
     const list = await here.boss.get<{ data: ApiKey[] }>(`${here.at}/keys`)
-    expect(list.body.data).toContainEqual({ ...made.body.api_key, last_used_at: '2026-03-04T12:00:00.000Z' })
+    expect(list.body.data).toContainEqual(made.body.api_key)
+    expect((await createVerification(here.app, made.body.key)).status).toBe('pending')
     for (const wrong of [{ expires_days: 31 }, { scopes: [] }, { scopes: ['everything'] }, { environment: 'prod' }, { more: 1 }])
       expect(outcome(await here.boss.post(`${here.at}/keys`, { ...body, ...wrong }))).toBe('400 invalid_request')
   })

@@ -42,7 +42,7 @@ describe('the first start', () => {
     await page.getByRole('button', { name: 'Create shop' }).click()
     await heading(page, 'Overview').waitFor()
     await page.getByText('Corner shop').first().waitFor()
-    await page.getByRole('heading', { name: 'Ask for your first proof' }).waitFor()
+    await page.getByRole('heading', { name: 'First steps' }).waitFor()
     await shoot(page, 'dashboard-first-overview')
     await page.reload()
     await heading(page, 'Overview').waitFor()

@@ -20,7 +20,7 @@ browserTest('the overview leads to the question, and the steps follow from the a
   const app = await startForBrowser()
   await app.tenant({ name: 'Wine bar' })
   const { page } = await enter(app, openPage, '/dashboard')
-  await page.getByText('You are not live yet.').waitFor()
+  await page.getByRole('heading', { name: 'First steps' }).waitFor()
   await shoot(page, 'dashboard-not-live')
   await page.getByRole('link', { name: 'Go live' }).click()
   await page.getByRole('heading', { name: 'Where is your shop, and what must customers prove?' }).waitFor()
@@ -63,7 +63,7 @@ browserTest('the overview leads to the question, and the steps follow from the a
   await app.deps.writeSettings(async tx => void (await tx.update(goLive).set({ firstLiveAt })))
   await page.goto('/dashboard')
   await page.getByRole('heading', { name: 'Latest verifications' }).waitFor()
-  expect(await page.getByText('You are not live yet.').count()).toBe(0)
+  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0)
   expect(page.complaints).toEqual([])
 })
 

@@ -2,6 +2,8 @@
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { saveTemplate } from '../../src/templates/save.ts'
+import { createTenant } from '../../src/tenants/settings.ts'
+import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
@@ -26,7 +28,7 @@ async function verify(app: TestApp, key: string, persona: Parameters<typeof hold
 }
 
 describe('the overview', () => {
-  browserTest("the overview shows today's quota, 30 days, problems, and the latest verifications", async openPage => {
+  browserTest("the overview shows outcomes, reasons, today's quota, problems, and the latest verifications", async openPage => {
     const app = await startForBrowser()
     // The test moves its clock by minutes, which must not cross midnight.
     const now = Math.min(Date.now(), new Date().setUTCHours(23, 50, 0, 0))
@@ -40,17 +42,25 @@ describe('the overview', () => {
       for (let i = 0; i < count; i++) await createVerification(app, key)
     }
     app.clock.set(now)
+    await sweepExpired(app.deps)
     await verify(app, key, 'adult')
     await verify(app, key, 'minor')
     await verify(app, key, 'untrusted_issuer')
     const { page } = await enter(app, openPage)
-    await page.getByText('3 of 4 verifications').waitFor()
-    await page.getByText('1 left until midnight UTC').waitFor()
-    await page.getByRole('img', { name: 'Verifications per day over 30 days: 12 in total, 4 on the busiest day' }).waitFor()
+    await page.getByText('Today: 3 of 4 verifications. 1 left until midnight UTC.').waitFor()
+    await page.getByRole('img', { name: 'Outcomes per day over 30 days: 12 in total, 4 on the busiest day' }).waitFor()
+    const figures = page.locator('.figures')
+    for (const [name, figure] of Object.entries({ Verified: 1, Refused: 2, Declined: 0, Expired: 9, 'Success rate': '8.3%' }))
+      expect([name, await figures.locator('div', { hasText: name }).locator('dd').textContent()]).toEqual([name, String(figure)])
+    expect(await figures.locator('div', { hasText: 'Median' }).locator('dd').textContent()).toBe('4.3 s')
+    const reasons = page.getByRole('table', { name: 'Why verifications were refused' })
+    expect(await reasons.getByRole('row').count()).toBe(3)
     await page.getByText('As a table').click()
     const table = page.getByRole('table', { name: 'The last 30 days' })
     expect(await table.getByRole('row').count()).toBe(31)
-    expect(await table.getByRole('row').nth(1).getByRole('cell').last().textContent()).toBe('3')
+    expect(await table.getByRole('row').nth(1).getByRole('cell').allTextContents()).toMatchObject(
+      ['1', '2', '0', '0'].toSpliced(0, 0, expect.any(String)),
+    )
     expect(await table.getByRole('row').nth(3).getByRole('cell').last().textContent()).toBe('4')
     await page.getByText('As a table').click()
     await page.getByText('No issuers are trusted yet, so every live check will be refused.').waitFor()
@@ -60,6 +70,27 @@ describe('the overview', () => {
     await page.getByRole('link', { name: 'Add an issuer' }).click()
     await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
     expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('the overview of a new shop is a list of first steps, each ticked by what happened', async openPage => {
+    const app = await startForBrowser()
+    const { id } = await createTenant(app.deps, { name: 'New' }, 'test').then(({ tenant }) => tenant)
+    const { page } = await enter(app, openPage)
+    await page.goto(`/dashboard?tenant=${id}`)
+    const steps = page.getByRole('region', { name: 'First steps' }).getByRole('listitem')
+    await steps.first().waitFor()
+    const done = () => steps.filter({ hasText: '(done)' }).count()
+    expect([await steps.count(), await done(), await page.locator('.chart').count()]).toEqual([4, 0, 0])
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-first-steps')
+    const key = await app.key(id)
+    await verify(app, key, 'adult')
+    await page.reload()
+    await page.locator('.chart').waitFor()
+    expect(await done()).toBe(2)
+    await steps.getByRole('link', { name: 'Set the address' }).click()
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
     expect(page.complaints).toEqual([])
   })
 })
@@ -102,6 +133,53 @@ describe('the list', () => {
     expect(page.url()).toContain('environment=live')
     expect(page.complaints).toEqual([])
   })
+
+  browserTest(
+    'a verification is found by its order number, and opening it moves nothing; the list is saved as CSV',
+    async openPage => {
+      const app = await startForBrowser()
+      const { key } = await app.tenant()
+      const { access_token } = await pair(app, key, { name: 'Bar' })
+      const tilled = await createVerification(app, access_token, { metadata: { table: '12' } })
+      for (let i = 0; i < 5; i++) await createVerification(app, key, { metadata: { order: `A-${i}`, cart: 'wine' } })
+      const { page } = await enter(app, openPage, '/dashboard/verifications')
+      const rows = page.getByRole('table').getByRole('row')
+      const ofTill = rows.filter({ hasText: 'Bar' })
+      await ofTill.getByText('12', { exact: true }).filter({ visible: true }).waitFor()
+      await expectAccessible(page)
+      await shoot(page, 'dashboard-list')
+      const places = () => rows.evaluateAll(all => all.map(each => JSON.stringify(each.getBoundingClientRect())))
+      const before = await places()
+      await ofTill.getByRole('link').click()
+      await panel(page).getByText('table', { exact: true }).waitFor()
+      expect(await places()).toEqual(before)
+      await shoot(page, 'dashboard-list-open')
+      await page.keyboard.press('Escape')
+      const box = page.getByRole('searchbox', { name: 'Search by id or metadata value' })
+      await box.fill(' A-3 ')
+      await box.press('Enter')
+      await until(async () => (await rows.count()) === 2)
+      await rows.getByText('A-3', { exact: true }).filter({ visible: true }).waitFor()
+      await box.fill(tilled.id)
+      await page.getByRole('button', { name: 'Search', exact: true }).click()
+      await rows.getByText('Bar').filter({ visible: true }).waitFor()
+      await box.fill('')
+      await box.press('Enter')
+      await until(async () => (await rows.count()) === 7)
+      await page.getByRole('combobox', { name: 'Device' }).selectOption('Bar')
+      await until(async () => (await rows.count()) === 2)
+      await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+      await page.getByText('Nothing matches this filter.').waitFor()
+      await page.getByLabel('To', { exact: true }).fill('')
+      await rows.getByText('Bar').filter({ visible: true }).waitFor()
+      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()])
+      expect(file.suggestedFilename()).toBe('verifications.csv')
+      const text = await Bun.file(await file.path()).text()
+      expect(text.trimEnd().split('\r\n').length).toBe(2)
+      expect(text).toContain(`${tilled.id},`)
+      expect(page.complaints).toEqual([])
+    },
+  )
 })
 
 describe('the detail', () => {
@@ -316,7 +394,7 @@ describe('the detail', () => {
     expect(await dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true)
     await expectAccessible(page)
     await shoot(page, 'dashboard-erase')
-    await dialog.getByLabel(/To confirm, type/).fill(id.slice(-6))
+    await dialog.getByLabel(/To confirm, type/).fill('erase')
     await dialog.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('Erased for good.').waitFor()
     await page.getByRole('heading', { name: 'No verifications in Test yet' }).waitFor()
@@ -344,7 +422,7 @@ describe('the detail', () => {
       await page
         .getByRole('dialog')
         .getByLabel(/To confirm, type/)
-        .fill(id.slice(-6))
+        .fill('erase')
       await page.keyboard.press('Enter')
       await page.getByText('Erased for good.').waitFor()
       await isFocused(page.getByRole('heading', { name: 'Verifications', level: 1 }))

@@ -6,6 +6,8 @@ export function useFormat() {
   const numbers = new Intl.NumberFormat(region)
   const fine = new Intl.NumberFormat(region, { maximumFractionDigits: 1 })
   return {
+    percent: (share: number): string =>
+      new Intl.NumberFormat(region, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     number: (value: number): string => numbers.format(value),
     date: (at: string): string => new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(Date.parse(at)),
     /** A calendar day, independent of the time zone. */

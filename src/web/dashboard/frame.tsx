@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { HAS_SANDBOX, serviceUrl } from '../shared/base.ts'
 import { Choice } from '../shared/field.tsx'
 import { Icon, type IconName } from '../shared/icons.tsx'
 import { LanguageSwitch } from '../shared/language.tsx'
@@ -136,8 +137,31 @@ function Rail({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
           </li>
         ))}
       </ul>
+      <Links />
       <Account />
     </nav>
+  )
+}
+
+/** Pages of the service beside the dashboard. */
+function Links() {
+  const words = useDashboardWords()
+  const links = [
+    ['docs', words.links.handbook],
+    ['docs/api', words.links.api],
+    ['till', words.links.till],
+    ...(HAS_SANDBOX ? [['sandbox', words.links.sandbox] as const] : []),
+  ] as const
+  return (
+    <ul class="links">
+      {links.map(([path, name]) => (
+        <li key={path}>
+          <a href={serviceUrl(path)} target="_blank" rel="noopener">
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 

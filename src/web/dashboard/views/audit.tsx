@@ -71,7 +71,7 @@ function Records({ rows }: { rows: readonly AuditRecord[] }) {
 
 /** The action; opened, its details and the record's place in the chain. */
 function Details({
-  record: { action, actor, details, hash, at },
+  record: { action, actor, actor_label, details, hash, at },
   children,
 }: {
   record: AuditRecord
@@ -92,7 +92,7 @@ function Details({
         )}
         <Facts
           facts={[
-            [words.actor, <code key="actor">{actor}</code>],
+            [words.actor, actor_label && <code key="actor">{actor}</code>],
             [words.at, <code key="at">{at}</code>],
             [words.hash, <code key="hash">{hash}</code>],
           ]}

@@ -94,12 +94,9 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           {
             title: words.label,
             kind: 'wraps',
-            cell: ({ label, created_at }, folded) => (
+            cell: ({ label }, folded) => (
               <>
                 {label ? <strong>{label}</strong> : <span class="secondary">{words.noLabel}</span>}
-                <span class="whose">
-                  {words.createdAt} <Time at={created_at} />
-                </span>
                 {folded}
               </>
             ),
@@ -125,10 +122,11 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           },
           {
             title: words.lastUsed,
-            folds: 'phone',
+            folds: 'tablet',
             below: 'titled',
             cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
           },
+          { title: words.createdAt, folds: 'tablet', below: 'titled', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             title: words.expires,
             folds: 'phone',

@@ -1,18 +1,16 @@
 import type { Overview as OverviewData } from '../../../dashboard/verification-schema.ts'
-import { Card } from '../../shared/card.tsx'
-import { Icon } from '../../shared/icons.tsx'
-import { Seal } from '../../shared/seal.tsx'
 import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
-import { ButtonTo, hrefTo, Link } from '../route.tsx'
+import { hrefTo, Link } from '../route.tsx'
 import { usePlace } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { AttentionList } from './attention.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { Numbers } from './numbers.tsx'
 import { TryIt } from './try-it.tsx'
-import { UsageChart } from './usage-chart.tsx'
 import { VerificationTable } from './verification-table.tsx'
 import { VerificationsEmpty } from './verifications-empty.tsx'
 
@@ -23,17 +21,13 @@ export function Overview() {
   return (
     <Page title={words.overview.title} actions={<TryIt />}>
       <Loaded data={data}>
-        {({ usage, recent, attention, is_live }) => (
+        {({ usage, recent, attention, numbers, first_steps }) => (
           <>
-            {!is_live && <ToGoLive />}
+            {first_steps && <FirstSteps steps={first_steps} />}
             <AttentionList attention={attention} />
-            <div class="overview-usage">
-              <Today usage={usage} />
-              <Card title={words.overview.chart}>
-                <UsageChart usage={usage} />
-              </Card>
-            </div>
-            <Recent recent={recent} />
+            {numbers.success_rate !== null && <Numbers numbers={numbers} />}
+            {(recent.length > 0 || !first_steps) && <Recent recent={recent} />}
+            <Quota usage={usage} />
           </>
         )}
       </Loaded>
@@ -41,38 +35,14 @@ export function Overview() {
   )
 }
 
-function ToGoLive() {
-  const words = useDashboardWords().overview
-  return (
-    <div class="to-go-live">
-      <Icon name="shield" />
-      <p>{words.goLive}</p>
-      <ButtonTo href={hrefTo('go-live')}>{words.toGoLive}</ButtonTo>
-    </div>
-  )
-}
-
-function Today({ usage: { verifications_created, daily_quota, remaining } }: Pick<OverviewData, 'usage'>) {
+function Quota({ usage: { verifications_created, daily_quota, remaining } }: Pick<OverviewData, 'usage'>) {
   const words = useDashboardWords().overview
   const { number } = useFormat()
   return (
-    <Card title={words.today}>
-      <div class="today">
-        <Seal
-          state={remaining > 0 ? 'waiting' : 'expired'}
-          size={96}
-          left={daily_quota === 0 ? 1 : 1 - remaining / daily_quota}
-        />
-        <div>
-          <p class="figure">{number(verifications_created)}</p>
-          <p>{words.usedOf(number(verifications_created), number(daily_quota))}</p>
-        </div>
-      </div>
-      <div>
-        <p class="secondary">{remaining > 0 ? words.left(number(remaining)) : words.usedUp}</p>
-        <p class="hint">{words.bothCount}</p>
-      </div>
-    </Card>
+    <p class="hint">
+      {words.usedOf(number(verifications_created), number(daily_quota))}{' '}
+      {remaining > 0 ? words.left(number(remaining)) : words.usedUp} {words.bothCount}
+    </p>
   )
 }
 

@@ -23,8 +23,6 @@ import { CredentialCards } from './credential-cards.tsx'
 import { Timeline } from './timeline.tsx'
 import { Verdict } from './verdict.tsx'
 
-const CONFIRM_CHARS = 6
-
 type Props = {
   id: string
   templates: TemplatesData
@@ -53,6 +51,7 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
       <Loaded data={data}>
         {detail => (
           <>
+            <Metadata metadata={detail.verification.metadata ?? {}} />
             <Verdict detail={detail} templates={templates} />
             {isOpen && <Answer detail={detail} />}
             <ClaimList verification={detail.verification} />
@@ -70,6 +69,13 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
 
 function withoutPresented({ claims: _, credentials: __, ...rest }: VerificationDetail['verification']): VerificationSummary {
   return rest
+}
+
+/** Under the title: what the shop knows the verification by. */
+function Metadata({ metadata }: { metadata: Record<string, string> }) {
+  const entries = Object.entries(metadata)
+  if (entries.length === 0) return null
+  return <Facts facts={entries.map(([name, value]) => [<code key={name}>{name}</code>, value] as const)} />
 }
 
 /** The ways to answer a pending session. */
@@ -104,7 +110,7 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
   const words = useDashboardWords().verification
   const { copyId } = useDashboardWords()
   const { time } = useFormat()
-  const { id, template, purpose, metadata, expires_at, wallet_uri } = verification
+  const { id, template, purpose, expires_at, wallet_uri } = verification
   return (
     <section class="stack tight">
       <h3>{words.about}</h3>
@@ -114,7 +120,6 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
           [words.template, template && <Link href={hrefTo(`templates/${encodeURIComponent(template)}`)}>{title}</Link>],
           [words.purpose, purpose],
           [words.validUntil, wallet_uri !== undefined && <time dateTime={expires_at}>{time(expires_at)}</time>],
-          ...Object.entries(metadata ?? {}).map(([name, value]) => [<code key={name}>{name}</code>, value] as const),
         ]}
       />
       <Json title={words.query} value={query} />
@@ -150,7 +155,7 @@ function Erase({ id, onDone }: ActProps) {
         kind="danger"
         icon="trash"
         title={words.eraseTitle}
-        name={id.slice(-CONFIRM_CHARS)}
+        name={words.eraseWord}
         verb={words.erase}
         onConfirm={() => call(path, { method: 'DELETE' }).then(onDone)}
       >

@@ -7,6 +7,7 @@ import { useFormat } from '../format.ts'
 import { hrefTo, Link, useRoute } from '../route.tsx'
 import { judgedBy, type TemplatesData, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
+import { filterOf } from './verification-filters.tsx'
 
 type Props = { rows: readonly VerificationSummary[]; templates: TemplatesData; chosen?: string }
 
@@ -16,8 +17,7 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
   const isJudged = judgedBy(templates)
   const { duration } = useFormat()
   const { view, search } = useRoute()
-  const filter: Record<string, string | null> =
-    view === 'verifications' ? { status: search.get('status'), template: search.get('template') } : {}
+  const filter = view === 'verifications' ? filterOf({ search }) : {}
   return (
     <Table
       caption={words.caption}
@@ -32,6 +32,13 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
           ),
         },
         { title: words.status, cell: row => <StatusBadge status={row.status} code={row.error?.code} isJudged={isJudged(row)} /> },
+        {
+          title: words.reference,
+          folds: 'phone',
+          below: 'plain',
+          cell: row => <span class="cut">{Object.values(row.metadata ?? {})[0]}</span>,
+        },
+        { title: words.device, folds: 'tablet', below: 'plain', cell: row => <span class="cut">{row.device?.name}</span> },
         { title: words.reason, kind: 'grows', folds: 'tablet', cell: row => row.error && <Reason code={row.error.code} /> },
         {
           title: words.answered,

@@ -1,42 +1,52 @@
 import { useState } from 'preact/hooks'
 import type { VerificationSummary } from '../../../dashboard/verification-schema.ts'
-import type { Status } from '../../../verifications/schema.ts'
-import { Choice } from '../../shared/field.tsx'
-import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { Button } from '../../shared/button.tsx'
 import { Notice } from '../../shared/notice.tsx'
+import { useAction } from '../action.ts'
 import { Listed, NoMatch } from '../listed.tsx'
 import { Page } from '../page.tsx'
 import { usePages } from '../pages.ts'
 import { Split } from '../panel.tsx'
+import { Problem } from '../problem.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
-import { usePlace } from '../session.tsx'
-import { type TemplatesData, useTemplates } from '../template-names.ts'
+import { saveFile } from '../save-file.ts'
+import { usePlace, useSession } from '../session.tsx'
+import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { TryIt } from './try-it.tsx'
 import { VerificationDetailPanel } from './verification-detail.tsx'
+import { Filters, filterOf, isFiltered, queryOf } from './verification-filters.tsx'
 import { VerificationTable } from './verification-table.tsx'
 import { VerificationsEmpty } from './verifications-empty.tsx'
-
-const STATUSES: readonly Status[] = ['pending', 'completed', 'failed', 'expired']
-
-type Filter = { status: string | null; template: string | null }
 
 export function Verifications({ id }: { id: string }) {
   const words = useDashboardWords().verifications
   const { environment, inTenant } = usePlace()
   const { search } = useRoute()
   const templates = useTemplates()
-  const filter = { status: search.get('status'), template: search.get('template') }
+  const filter = filterOf({ search })
   const pages = usePages<VerificationSummary>(inTenant(`verifications?${queryOf(environment, filter)}`))
   const follow = (seen: VerificationSummary) => {
-    if (!pages.rows || filter.status || filter.template) return
-    if (pages.rows.some(row => row.id === seen.id)) pages.change(rows => rows.map(row => (row.id === seen.id ? seen : row)))
+    if (!pages.rows || isFiltered(filter)) return
+    if (pages.rows.some(row => row.id === seen.id))
+      pages.change(rows => rows.map(row => (row.id === seen.id ? { ...row, ...seen } : row)))
     else if (seen.created_at > (pages.rows[0]?.created_at ?? '')) pages.reload()
   }
   const [isErased, setIsErased] = useState(false)
-  const isEmpty = pages.rows?.length === 0 && !filter.status && !filter.template && !pages.hasMore
+  const isEmpty = pages.rows?.length === 0 && !isFiltered(filter) && !pages.hasMore
   return (
-    <Page title={words.title} intro={words.intro} actions={!isEmpty && <TryIt />}>
+    <Page
+      title={words.title}
+      intro={words.intro}
+      actions={
+        !isEmpty && (
+          <>
+            <Export query={queryOf(environment, filter)} />
+            <TryIt />
+          </>
+        )
+      }
+    >
       <div role="status">{isErased && !id && <Notice tone="ok">{words.erased}</Notice>}</div>
       <Split
         list={
@@ -78,33 +88,18 @@ export function Verifications({ id }: { id: string }) {
   )
 }
 
-function queryOf(environment: string, { status, template }: Filter): string {
-  return new URLSearchParams({ environment, ...(status && { status }), ...(template && { template }) }).toString()
-}
-
-function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
+/** The rows of the filter as a file, also those that are not loaded yet. */
+function Export({ query }: { query: string }) {
   const words = useDashboardWords().verifications
-  const common = useCommon()
-  const language = useLanguage()
-  const choose = (change: Partial<Filter>) => goTo(hrefTo('verifications', { ...filter, ...change }), { replace: true })
+  const { inTenant } = usePlace()
+  const { download } = useSession()
+  const action = useAction(async () => saveFile('verifications.csv', await download(inTenant(`verifications/export?${query}`))))
   return (
-    <fieldset class="filters">
-      <legend class="only-heard">{words.filters}</legend>
-      <Choice
-        label={words.status}
-        value={filter.status ?? ''}
-        options={[['', words.anyStatus], ...STATUSES.map(status => [status, common.statuses[status]] as const)]}
-        onChoose={status => choose({ status: status || null })}
-      />
-      <Choice
-        label={words.template}
-        value={filter.template ?? ''}
-        options={[
-          ['', words.anyTemplate],
-          ...(templates.value?.data ?? []).map(each => [each.key, each.localized.title[language]] as const),
-        ]}
-        onChoose={template => choose({ template: template || null })}
-      />
-    </fieldset>
+    <>
+      <Button busy={action.isBusy} title={words.exportMore} onClick={() => action.run()}>
+        {words.export}
+      </Button>
+      <Problem of={action.problem} />
+    </>
   )
 }

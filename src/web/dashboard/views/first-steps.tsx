@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import type { FirstSteps as Steps } from '../../../dashboard/verification-schema.ts'
+import { Icon } from '../../shared/icons.tsx'
+import { ButtonTo, hrefTo } from '../route.tsx'
+import { useDashboardWords } from '../words.ts'
+
+/** What a new shop does first; the service knows what is done. */
+export function FirstSteps({ steps: { tried, connected, received } }: { steps: Steps }) {
+  const words = useDashboardWords().overview.firstSteps
+  const id = useId()
+  return (
+    <section class="card stack" aria-labelledby={id}>
+      <h2 id={id}>{words.title}</h2>
+      <ol class="first-steps">
+        <Step words={words.tried} isDone={tried}>
+          <ButtonTo href={hrefTo('verifications', { environment: 'test' })}>{words.tried.action}</ButtonTo>
+        </Step>
+        <Step words={words.connected} isDone={connected}>
+          <ButtonTo href={hrefTo('devices')}>{words.connected.till}</ButtonTo>
+          <ButtonTo href={hrefTo('keys')}>{words.connected.action}</ButtonTo>
+        </Step>
+        <Step words={words.received} isDone={received}>
+          <ButtonTo href={hrefTo('webhooks')}>{words.received.action}</ButtonTo>
+        </Step>
+        <Step words={words.live} isDone={false}>
+          <ButtonTo href={hrefTo('go-live')}>{words.live.action}</ButtonTo>
+        </Step>
+      </ol>
+    </section>
+  )
+}
+
+type StepProps = { words: { title: string; more: string }; isDone: boolean; children: ComponentChildren }
+
+function Step({ words: { title, more }, isDone, children }: StepProps) {
+  const { done } = useDashboardWords().overview.firstSteps
+  return (
+    <li class={isDone ? 'done' : undefined}>
+      <span class="mark">{isDone && <Icon name="tick" size={16} />}</span>
+      <div>
+        <p class="title">
+          {title}
+          {isDone && <span class="only-heard"> ({done})</span>}
+        </p>
+        {!isDone && <p class="secondary">{more}</p>}
+      </div>
+      {!isDone && <div class="row">{children}</div>}
+    </li>
+  )
+}

@@ -1,0 +1,58 @@
+import type { Numbers as NumbersData } from '../../../usage/schema.ts'
+import { Card } from '../../shared/card.tsx'
+import { useOutcome } from '../../shared/outcome.ts'
+import { Table } from '../../shared/table.tsx'
+import { useFormat } from '../format.ts'
+import { useDashboardWords } from '../words.ts'
+import { KINDS, OutcomeChart } from './outcome-chart.tsx'
+
+/** The ends of the last 30 days in one environment. */
+export function Numbers({ numbers }: { numbers: NumbersData }) {
+  const words = useDashboardWords().overview
+  const { number, percent, duration } = useFormat()
+  const { total, success_rate, median_answer_ms, reasons } = numbers
+  return (
+    <div class="overview-numbers">
+      <Card title={words.chart}>
+        <dl class="figures">
+          {KINDS.map(kind => (
+            <div key={kind} class={kind}>
+              <dt>{words.kinds[kind]}</dt>
+              <dd>{number(total[kind])}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>{words.successRate}</dt>
+            <dd>{success_rate === null ? '–' : percent(success_rate)}</dd>
+          </div>
+          <div>
+            <dt>{words.median}</dt>
+            <dd>{median_answer_ms === null ? '–' : duration(median_answer_ms)}</dd>
+          </div>
+        </dl>
+        <OutcomeChart days={numbers.days} />
+      </Card>
+      <Card title={words.reasons}>
+        {reasons.length > 0 ? (
+          <Table
+            caption={words.reasons}
+            columns={[
+              { title: words.reason, kind: 'wraps', cell: ({ code }) => <Reason code={code} /> },
+              { title: words.count, kind: 'number', cell: ({ count }) => number(count) },
+            ]}
+            rows={reasons}
+            keyOf={({ code }) => code}
+          />
+        ) : (
+          <p class="secondary">{words.noReasons}</p>
+        )}
+      </Card>
+    </div>
+  )
+}
+
+function Reason({ code }: { code: string }) {
+  const words = useDashboardWords().overview
+  const { sentence } = useOutcome(code)
+  return code === 'failed' ? words.unknownReason : sentence
+}
