@@ -61,7 +61,7 @@ export class ConfigError extends Error {}
 
 type Environment = Record<string, string | undefined>
 
-/** Every variable with its default and meaning: the source of `serve --help` and of the README's table. */
+/** Every variable with its default and meaning: the source of `serve --help` and of the handbook's table. */
 export const VARIABLES = {
   PORT: { default: '3000', meaning: 'port to listen on; 0 lets the system choose' },
   HOST: { default: '127.0.0.1', meaning: 'address to listen on; 0.0.0.0 for a LAN' },

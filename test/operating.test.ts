@@ -59,19 +59,19 @@ async function metricsOf(app: TestApp): Promise<Map<string, Set<string>>> {
   return found
 }
 
-const tableOf = (readme: string) =>
-  /### Metrics\n(.*?)\n## /s
-    .exec(readme)?.[1]
+const tableOf = (page: string) =>
+  /## All metrics\n(.*?)\n## /s
+    .exec(page)?.[1]
     ?.split('\n')
     .filter(line => line.startsWith('| `'))
     .map(line => line.split('|').map(cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)))
     .map(([, names = [], , labels = []]) => ({ names, labels })) ?? []
 
 describe('the metrics', () => {
-  test('/metrics has exactly the metrics of the table in the README, each with its help', async () => {
+  test('/metrics has exactly the metrics of the table in the handbook, each with its help', async () => {
     const app = await startApp()
     const found = await metricsOf(app)
-    const documented = tableOf(await read('README.md')).flatMap(({ names }) => names)
+    const documented = tableOf(await read('src/handbook/metrics.md')).flatMap(({ names }) => names)
     expect(documented.toSorted()).toEqual([...found.keys()].toSorted())
     const { text } = await app.call('GET', '/metrics')
     for (const [, name] of text.matchAll(/^# TYPE (\S+) /gm)) expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.+\\.$`, 'm'))
@@ -85,7 +85,7 @@ describe('the metrics', () => {
     await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })
     await app.call('GET', '/v1/usage', { key: 'vk_test_wrong' })
     const found = await metricsOf(app)
-    const table = tableOf(await read('README.md'))
+    const table = tableOf(await read('src/handbook/metrics.md'))
     for (const { names, labels } of table) {
       for (const name of names)
         expect([name, [...(found.get(name) ?? [])].filter(label => !labels.includes(label))]).toEqual([name, []])

@@ -1,8 +1,10 @@
-// Runs every command of README.md unchanged and in order, with a shell and curl; only the port
-// differs. A block that no step below runs fails the last test.
+// Runs every command of README.md and of the handbook unchanged and in order, with a shell and curl; only the port differs. A block
+// that cannot run says why behind its language: ```sh (not run: needs Docker). Recipes are run by tests of their own.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { COMMANDS } from '../src/cli/index.ts'
+import { PAGES } from '../src/handbook/contents.ts'
 import { temporaryDir, until } from './helpers/app.ts'
 import { DAY_MS } from './helpers/certificates.ts'
 import { pidList } from './helpers/trusted-lists.ts'
@@ -12,7 +14,15 @@ setDefaultTimeout(60_000)
 
 const ROOT = resolve(import.meta.dir, '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const BLOCKS = [...README.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+const pages = PAGES.map(({ slug, file }) => ({ slug, text: readFileSync(file, 'utf8') }))
+const pageOf = (slug: string): string => pages.find(page => page.slug === slug)?.text ?? ''
+
+/** Blocks of commands; those of recipes have a mark for their own tests. */
+const blocksIn = (text: string): string[] =>
+  [...text.matchAll(/^```sh( \(not run: .+\))?\n([\s\S]*?)^```$/gm)]
+    .filter(([, reason, block = '']) => reason === undefined && !/^\S+ vidimus: /.test(block))
+    .map(([, , block = '']) => block)
+
 const canType = Bun.which('curl') !== null
 
 const checkout = checkOut()
@@ -26,27 +36,29 @@ afterAll(async () => {
   await Promise.all(background.map(({ exited }) => exited))
 })
 
-/** A directory like a clone of the repository, with its own `data`. */
+/** A directory like a clone of the repository, with its own `data`, and `vidimus` as an installed program. */
 function checkOut(): string {
   const dir = temporaryDir()
   for (const name of readdirSync(ROOT)) {
     if (!['.git', 'data', 'dist'].includes(name)) symlinkSync(join(ROOT, name), join(dir, name))
   }
+  mkdirSync(join(dir, 'bin'))
+  writeFileSync(join(dir, 'bin/vidimus'), `#!/bin/sh\nexec ${process.execPath} ${join(ROOT, 'src/main.ts')} "$@"\n`)
+  chmodSync(join(dir, 'bin/vidimus'), 0o755)
   return dir
 }
 
-function command(beginning: string): string {
-  const found = BLOCKS.filter(block => block.startsWith(beginning))
-  if (found.length !== 1 || found[0] === undefined)
-    throw new Error(`README.md has ${found.length} blocks that begin "${beginning}"`)
-  typed.add(found[0])
-  return found[0].replaceAll('http://localhost:3000', known.URL ?? '').replace(/^export KEY=.*\n/, '')
-}
-
-const environment = () => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', no_proxy: '*', PORT: '0', ...known })
+const environment = () => ({
+  PATH: `${join(checkout, 'bin')}:${process.env.PATH}`,
+  HOME: process.env.HOME ?? '',
+  no_proxy: '*',
+  PORT: '0',
+  ...known,
+})
 
 async function type(text: string): Promise<string> {
-  const shell = Bun.spawn(['sh', '-ec', text], { cwd: checkout, env: environment(), stdout: 'pipe', stderr: 'pipe' })
+  const here = text.replaceAll('http://localhost:3000', known.URL ?? '')
+  const shell = Bun.spawn(['sh', '-ec', here], { cwd: checkout, env: environment(), stdout: 'pipe', stderr: 'pipe' })
   const [code, output, complaints] = await Promise.all([
     shell.exited,
     new Response(shell.stdout).text(),
@@ -75,22 +87,49 @@ const step = (title: string, act: () => Promise<void>) =>
   test.skipIf(!canType)(canType ? title : `SKIPPED, as there is no curl here: ${title}`, act)
 
 const linesOf = (block: string): string[] => block.replaceAll('\\\n', ' ').trimEnd().split('\n')
-const vidimus = (args: string) => type(`./scripts/bun src/main.ts ${args} --json`)
 
-async function create(body: object): Promise<{ id: string; wallet_uri: string }> {
+/** The lines of a page, in order. Each counts as typed: the step that asks for them types them all. */
+function linesIn(text: string): string[] {
+  const lines = blocksIn(text).flatMap(linesOf)
+  for (const line of lines) typed.add(line)
+  return lines
+}
+
+/** A file that a page shows. */
+const blockOf = (text: string, language: string, beginning: string): string =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))]
+    .map(([, block = '']) => block)
+    .find(block => block.startsWith(beginning)) ?? ''
+
+async function create(body: object = {}): Promise<{ id: string; wallet_uri: string }> {
   const headers = { authorization: `Bearer ${known.KEY}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${known.URL}/v1/verifications`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const answer = await fetch(`${known.URL}/v1/verifications`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ template: 'age_over_18', ...body }),
+  })
   return (await answer.json()) as { id: string; wallet_uri: string }
 }
 
-step('the demo starts, and prints its page and four commands', async () => {
-  const output = typeAndLeave(command('./scripts/bun run demo'))
+const answer = (walletUri: string, persona: string) =>
+  type(`${process.execPath} scripts/sandbox-wallet.ts "${walletUri}" --persona ${persona}`)
+
+/** A file with the code of a page, and what it prints. */
+const runCode = (name: string, code: string, env: string) => {
+  writeFileSync(join(checkout, name), code)
+  return `${env} ./scripts/bun ${join(checkout, name)}`
+}
+
+step('README: the demo starts, and prints its page and four commands', async () => {
+  const [demo = ''] = linesIn(README)
+  expect(demo).toBe('./scripts/bun run demo')
+  const output = typeAndLeave(demo)
   await until(async () => (output().match(/curl -s/g)?.length ?? 0) >= 4)
   expect(output()).toContain('/demo')
 })
 
-step('dev serves, and prints a test key; test is what runs this', async () => {
-  const [dev = '', tests] = linesOf(command('./scripts/bun run dev'))
+step('README: dev serves, and prints a test key; test is what runs this', async () => {
+  const [, dev = '', tests] = linesIn(README)
   const output = typeAndLeave(dev)
   await until(async () => /vk_test_\w+/.test(output()))
   known.URL = /listens on (\S+)/.exec(output())?.[1] ?? ''
@@ -98,134 +137,178 @@ step('dev serves, and prints a test key; test is what runs this', async () => {
   expect(existsSync(join(checkout, 'data/vidimus.db'))).toBe(true)
   expect(tests).toBe('./scripts/bun run test')
   expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toContain(`\n${tests}\n`)
+  const { data } = JSON.parse(await type('vidimus tenant list --json')) as { data: { id: string }[] }
+  known.TENANT = data[0]?.id ?? ''
 })
 
-step('a first verification is created, answered by the sandbox wallet, followed, read and erased', async () => {
-  const created = JSON.parse(await type(command('export KEY='))) as { id: string; wallet_uri: string; metadata: object }
+step('README: a first verification is created, answered by the sandbox wallet, followed and read', async () => {
+  const [, , , , ask = '', , wallet = '', status = '', read = ''] = linesIn(README)
+  const created = JSON.parse(await type(ask)) as { id: string; wallet_uri: string; metadata: object }
   expect(created.metadata).toEqual({ order: '1001' })
   known.ID = created.id
   known.WALLET_URI = created.wallet_uri
-  await type(command('./scripts/bun scripts/sandbox-wallet.ts'))
-  const [status, events, read, usage, erase] = linesOf(command('curl http://localhost:3000/v1/verifications/$ID/status'))
-  expect(JSON.parse(await type(status!)).status).toBe('completed')
-  expect(await type(events!)).toContain('completed')
-  expect(JSON.parse(await type(read!)).claims).toEqual({ age_over_18: true })
-  expect(JSON.parse(await type(usage!)).recent[0].verifications_created).toBe(1)
-  expect(JSON.parse(await type(erase!)).id).toBe(created.id)
+  await type(wallet)
+  expect(JSON.parse(await type(status)).status).toBe('completed')
+  expect(JSON.parse(await type(read)).claims).toEqual({ age_over_18: true })
 })
 
-step('an issuer is trusted', async () => {
-  // Any authority works: this one issued the certificate of the service.
-  writeFileSync(join(checkout, 'issuer-ca.pem'), JSON.parse(await vidimus('signing show')).authority)
-  expect(await type(command('./scripts/bun src/main.ts trust add'))).toContain('urn:eudi:pid:1')
-})
-
-step('a trust list is looked at and added', async () => {
-  const valid = { notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 30 * DAY_MS }
-  const signer = await makeSigner(valid)
-  const dates = { issuedAt: Date.now() - DAY_MS, nextUpdate: Date.now() + DAY_MS }
-  writeFileSync(join(checkout, 'pid-providers.jwt'), pidList(signer, [await makeIssuer()], dates))
-  known.FINGERPRINT = signer.fingerprint
-  const output = await type(command('./scripts/bun src/main.ts trust source check'))
-  expect(output).toContain(`Fingerprint  ${signer.fingerprint}`)
-  expect(output).toMatch(/Test List is added to live \(src_\w+\): 1 issuer /)
-})
-
-step('a bundle is exported at home, and imported in a venue with a data directory of its own', async () => {
-  const [exporting = '', first = '', next = ''] = linesOf(command('./scripts/bun src/main.ts trust bundle export'))
-  known.BUNDLE_FINGERPRINT = /--from (\w{64})/.exec(await type(exporting))?.[1] ?? ''
-  const inVenue = (line: string) => type(`export VIDIMUS_DATA_DIR=venue-data\n${line}`)
-  expect(await inVenue(first)).toMatch(/list +live +Test List +added/)
-  expect(await inVenue(next)).toMatch(/list +live +Test List +the same as here/)
-})
-
-step('a response code is redeemed', async () => {
-  const session = await create({ template: 'age_over_18', redirect_url: 'https://shop.example/done' })
-  const answered = await type(`./scripts/bun scripts/sandbox-wallet.ts "${session.wallet_uri}" --persona adult`)
+step('README: the receiver takes the result that listen forwards', async () => {
+  known.WEBHOOK_SECRET = JSON.parse(await type('vidimus webhook-secret show --tenant $TENANT --json')).webhook_secret
+  const session = await create()
   known.ID = session.id
-  known.CODE = /response_code=([\w-]+)/.exec(answered)?.[1] ?? ''
-  expect(JSON.parse(await type(command('curl http://localhost:3000/v1/verifications/$ID/redeem'))).status).toBe('completed')
+  const code = blockOf(README, 'ts', 'import { verifyWebhook')
+    .replace('port: 4000', 'port: 0')
+    .replace('Bun.serve(', 'const server = Bun.serve(')
+  const output = typeAndLeave(runCode('receiver.ts', `${code}\nconsole.log('port', server.port)`, ''))
+  await until(async () => /port \d+/.test(output()))
+  const [, listen = ''] = /`(\.\/scripts\/bun src\/main\.ts listen [^`]+)`/.exec(README) ?? []
+  const target = `localhost:${/port (\d+)/.exec(output())?.[1]}`
+  const listening = typeAndLeave(listen.replace('localhost:4000', target))
+  await until(async () => listening().includes(target))
+  await answer(session.wallet_uri, 'declines')
+  await until(async () => output().includes('verification.failed'))
 })
 
-step('the client creates, waits and erases', async () => {
-  const [, code = ''] = /^```ts\n(import \{ createClient[\s\S]*?)^```$/m.exec(README) ?? []
-  const file = join(checkout, 'snippet.ts')
-  writeFileSync(
-    file,
-    `${code.replace('https://verify.example', known.URL ?? '')}\nconsole.log(status, claims, wallet_uri.length > 0, VidimusError.name)\n`,
-  )
-  const done = type(`API_KEY=$KEY ./scripts/bun ${file}`)
-  const headers = { authorization: `Bearer ${known.KEY}` }
+/** What a reader has done before the commands of a page, and how some of them end. */
+type Scene = { before?: () => Promise<unknown>; says?: Record<string, RegExp | string>; run?: (line: string) => Promise<string> }
+
+const completed = async (body: object = {}) => {
+  const session = await create(body)
+  known.ID = session.id
+  return await answer(session.wallet_uri, 'adult')
+}
+
+const SCENES: Record<string, Scene> = {
+  start: {
+    before: () => completed(),
+    says: { 'curl http://localhost:3000/v1/verifications/$ID -H': /"age_over_18":true/ },
+    // Running already.
+    run: line => (line === './scripts/bun run dev' ? Promise.resolve('') : type(line)),
+  },
+  verifications: {
+    async before() {
+      known.PENDING_ID = (await create()).id
+      await completed()
+    },
+    says: {
+      'curl -i': /HTTP\/1.1 201 Created[\s\S]*"wallet_uri"/,
+      'curl -N': 'completed',
+      'curl -X POST': /"code":"cancelled"/,
+      'curl -X DELETE': /"verification_sessions":1/,
+    },
+  },
+  templates: {
+    before: async () => {
+      writeFileSync(join(checkout, 'member.json'), blockOf(pageOf('templates'), 'json', '{'))
+      writeFileSync(join(checkout, 'rules.json'), blockOf(pageOf('templates'), 'json', '['))
+    },
+    says: { 'vidimus template list': 'member' },
+  },
+  redirect: {
+    before: async () => {
+      const answered = await completed({ redirect_url: 'https://shop.example/done' })
+      known.CODE = /response_code=([\w-]+)/.exec(answered)?.[1] ?? ''
+    },
+    says: { curl: /"status":"completed"/ },
+  },
+  webhooks: {
+    // Nothing listens at its webhook address, so there is a delivery to list and to replay.
+    before: async () => {
+      const { wallet_uri } = await create({ webhook_url: 'https://shop.invalid.example/hook' })
+      await answer(wallet_uri, 'declines')
+      const { data } = JSON.parse(await type('vidimus deliveries list --tenant $TENANT --json')) as { data: { id: string }[] }
+      known.DELIVERY = data[0]?.id ?? ''
+    },
+    says: { 'vidimus webhook-secret': 'whsec_', 'vidimus tenant set': 'live https://shop.example' },
+  },
+  tills: {
+    before: async () => {
+      known.KEY_OF_YOURS = 'till-1-first-pairing'
+    },
+    async run(line) {
+      const output = await type(line)
+      known.PAIRING_CODE = /VD-\w{4}-\w{4}/.exec(output)?.[0] ?? known.PAIRING_CODE ?? ''
+      if (line.startsWith('curl')) known.REFRESH_TOKEN = JSON.parse(output).refresh_token
+      return output
+    },
+    says: { curl: 'vdr_' },
+  },
+  'going-live': { says: { 'vidimus signing show': 'BEGIN CERTIFICATE' } },
+  trust: {
+    before: async () => {
+      // Any authority works: this one issued the certificate of the service.
+      writeFileSync(join(checkout, 'issuer-ca.pem'), JSON.parse(await type('vidimus signing show --json')).authority)
+      const valid = { notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 30 * DAY_MS }
+      const signer = await makeSigner(valid)
+      const dates = { issuedAt: Date.now() - DAY_MS, nextUpdate: Date.now() + DAY_MS }
+      writeFileSync(join(checkout, 'pid-providers.jwt'), pidList(signer, [await makeIssuer()], dates))
+      known.FINGERPRINT = signer.fingerprint
+    },
+    // Bundles are imported in a venue with a data directory of its own.
+    async run(line) {
+      const output = await type(line.includes('bundle import') ? `export VIDIMUS_DATA_DIR=venue-data\n${line}` : line)
+      known.BUNDLE_FINGERPRINT = /--from (\w{64})/.exec(output)?.[1] ?? known.BUNDLE_FINGERPRINT ?? ''
+      return output
+    },
+    says: {
+      'vidimus trust add': 'urn:eudi:pid:1',
+      'vidimus trust source check': /Fingerprint +\w{64}/,
+      'vidimus trust source add': /Test List is added to live \(src_\w+\): 1 issuer /,
+      'vidimus trust bundle import': /list +live +Test List +(added|the same as here)/,
+    },
+  },
+  // A phone cannot reach this service, which is a problem with exit code 1.
+  doctor: { run: line => type(`${line} || test $? = 1`), says: { vidimus: 'database' } },
+}
+
+for (const { slug, text } of pages.filter(page => blocksIn(page.text).length > 0)) {
+  step(`${slug}: every command works as it stands on the page`, async () => {
+    const { before, says = {}, run = type } = SCENES[slug] ?? {}
+    await before?.()
+    for (const line of linesIn(text)) {
+      const output = await run(line)
+      for (const [beginning, wanted] of Object.entries(says))
+        if (line.startsWith(beginning)) expect({ line, output }).toEqual({ line, output: expect.stringMatching(wanted) })
+    }
+  })
+}
+
+step('sdk: the client creates, waits and erases', async () => {
+  const code = blockOf(pageOf('sdk'), 'ts', 'import { createClient').replace('https://verify.example', known.URL ?? '')
+  const more = 'console.log(status, claims, wallet_uri.length > 0, pageUrl.includes(id), VidimusError.name)'
+  const pending = async () => {
+    const list = await fetch(`${known.URL}/v1/verifications`, { headers: { authorization: `Bearer ${known.KEY}` } })
+    const { data } = (await list.json()) as { data: { id: string; status: string; wallet_uri: string }[] }
+    return data.filter(({ status }) => status === 'pending')
+  }
+  const before = (await pending()).map(({ id }) => id)
+  const done = type(runCode('client.ts', `${code}\n${more}\n`, 'API_KEY=$KEY'))
   let waiting: { wallet_uri: string } | undefined
   await until(async () => {
-    const list = await fetch(`${known.URL}/v1/verifications`, { headers })
-    const { data } = (await list.json()) as { data: { status: string; wallet_uri: string }[] }
-    waiting = data.find(({ status }) => status === 'pending')
+    waiting = (await pending()).find(({ id }) => !before.includes(id))
     return waiting !== undefined
   })
-  await type(`./scripts/bun scripts/sandbox-wallet.ts "${waiting?.wallet_uri}" --persona adult`)
-  expect(await done).toMatch(/completed .*age_over_18: true.* true VidimusError/s)
+  await answer(waiting?.wallet_uri ?? '', 'adult')
+  expect(await done).toMatch(/completed .*age_over_18: true.* true true VidimusError/s)
 })
 
-step(
-  'webhooks: the secret is shown, the endpoint set, the log listed, a message replayed, and results are forwarded',
-  async () => {
-    const { data } = JSON.parse(await vidimus('tenant list')) as { data: { id: string }[] }
-    known.TENANT = data[0]?.id ?? ''
-    // Nothing listens at its webhook address, so there is a delivery to list and to replay.
-    const { wallet_uri } = await create({ template: 'age_over_18', webhook_url: 'https://shop.invalid.example/hook' })
-    await type(`./scripts/bun scripts/sandbox-wallet.ts "${wallet_uri}" --persona declines`)
-    const lines = linesOf(command('./scripts/bun src/main.ts webhook-secret show'))
-    const [secret = '', endpoint = '', list = '', replay = '', listen = ''] = lines
-    expect(await type(secret)).toContain('whsec_')
-    expect(await type(endpoint)).toContain('live https://shop.example')
-    const deliveries = JSON.parse(await type(list.replace(/#.*/, '--json'))) as { data: { id: string }[] }
-    known.DELIVERY = deliveries.data[0]?.id ?? ''
-    expect(await type(list)).toContain(known.DELIVERY)
-    await type(replay)
-    const forwarded: string[] = []
-    const mine = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: async request => {
-        forwarded.push(await request.text())
-        return new Response()
-      },
-    })
-    const listening = typeAndLeave(listen.replace('http://localhost:4000', `http://localhost:${mine.port}`))
-    await until(async () => listening().includes(`localhost:${mine.port}`))
-    const next = await create({ template: 'age_over_18' })
-    await type(`./scripts/bun scripts/sandbox-wallet.ts "${next.wallet_uri}" --persona declines`)
-    await until(async () => forwarded.some(body => body.includes(next.id)))
-    await mine.stop(true)
-  },
-)
-
-step('a till is registered, enrolled and refreshed', async () => {
-  const registered = await type(command('./scripts/bun src/main.ts device register'))
-  known.PAIRING_CODE = /VD-\w{4}-\w{4}/.exec(registered)?.[0] ?? ''
-  known.KEY_OF_YOURS = 'till-1-first-pairing'
-  const [enroll = '', refresh = ''] = linesOf(command('curl http://localhost:3000/v1/devices/enroll'))
-  known.REFRESH_TOKEN = JSON.parse(await type(enroll)).refresh_token
-  expect(JSON.parse(await type(refresh)).refresh_token).toStartWith('vdr_')
+test('every command of README and handbook was run', () => {
+  const lines = [README, ...pages.map(({ text }) => text)].flatMap(blocksIn).flatMap(linesOf)
+  if (canType) expect(lines.filter(line => !typed.has(line))).toEqual([])
+  expect(lines.length).toBeGreaterThan(40)
 })
 
-step('the doctor looks, and a backup is made', async () => {
-  const [doctor = '', backup = ''] = linesOf(command('./scripts/bun src/main.ts doctor'))
-  // A phone cannot reach this service, which is a problem with exit code 1.
-  expect(await type(`${doctor} || test $? = 1`)).toContain('database')
-  await type(backup)
-  expect(existsSync(join(checkout, 'before-the-storm.db'))).toBe(true)
+test('README has at most 120 lines, and its picture is smaller than 150 KB', () => {
+  expect(README.split('\n').length - 1).toBeLessThanOrEqual(120)
+  const [, picture = ''] = /!\[.+\]\((\S+\.png)\)/.exec(README) ?? []
+  const bytes = readFileSync(join(ROOT, picture)).length
+  expect([bytes > 10_000, bytes <= 150 * 1024]).toEqual([true, true])
 })
 
-test('every block of commands in the README was run', () => {
-  if (canType) expect(BLOCKS.filter(block => !typed.has(block))).toEqual([])
-  expect(BLOCKS.length).toBeGreaterThan(8)
-})
-
-test('scripts, test files, npm scripts and verbs that the README names exist', async () => {
+test('scripts, test files, npm scripts and files that README and handbook name exist', () => {
+  const all = [README, ...pages.map(({ text }) => text)].join('\n')
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
-  const inline = [...README.matchAll(/`(\.\/scripts\/bun [^`]+)`/g)].map(([, text = '']) => text.split(' ').slice(1))
+  const inline = [...all.matchAll(/`(\.\/scripts\/bun [^`\n]+)`/g)].map(([, text = '']) => text.split(' ').slice(1))
   expect(inline.length).toBeGreaterThan(20)
   const missing = inline.filter(([first = '', ...rest]) => {
     if (first === 'run') return !(rest[0] && rest[0] in scripts)
@@ -233,6 +316,29 @@ test('scripts, test files, npm scripts and verbs that the README names exist', a
     return !existsSync(join(ROOT, first))
   })
   expect(missing).toEqual([])
-  for (const [, path = ''] of README.matchAll(/\]\(((?:scripts|test|src)\/[^)#]+)\)/g))
-    expect([path, existsSync(join(ROOT, path))]).toEqual([path, true])
+  const linked = [...README.matchAll(/\]\(((?:scripts|test|src)\/[^)#]+)/g)].map(([, path = '']) => path)
+  expect(linked.length).toBeGreaterThan(20)
+  expect(linked.filter(path => !existsSync(join(ROOT, path)))).toEqual([])
+})
+
+test('commands that README and handbook name in a sentence exist, with their flags', async () => {
+  const all = [README, ...pages.map(({ text }) => text)].join('\n').replace(/^```[\s\S]*?^```$/gm, '')
+  const calls = [...all.matchAll(/`vidimus ([a-z][^`]*)`/g)].map(([, call = '']) => call.replace(/\s+/g, ' '))
+  expect(calls.length).toBeGreaterThan(30)
+  const wrong = await Promise.all(
+    calls.map(async call => {
+      const words = call.split(' ')
+      const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find(each => COMMANDS.has(each))
+      if (name === undefined) return words[0] === 'help' ? [] : [call]
+      const { subcommands } = (await COMMANDS.get(name)!()).command
+      const flags = new Set([
+        'json',
+        'help',
+        'dev',
+        ...subcommands.flatMap(({ chosenBy, flags = {} }) => [chosenBy, ...Object.keys(flags)]),
+      ])
+      return [...call.matchAll(/ --([a-z-]+)/g)].filter(([, flag]) => !flags.has(flag)).map(([flag]) => `${name}${flag}`)
+    }),
+  )
+  expect(wrong.flat()).toEqual([])
 })

@@ -49,7 +49,8 @@ export async function buildSdk(out: string): Promise<void> {
     await pointToDeclarations(out)
     // Types alone: nothing imports it.
     rmSync(join(out, 'wire.js'))
-    for (const name of ['LICENSE', 'README.md']) cpSync(join(ROOT, name), join(out, name))
+    cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'))
+    cpSync(join(ROOT, 'src/handbook/sdk.md'), join(out, 'README.md'))
     cpSync(join(ROOT, 'src/sdk/webhook-vectors.json'), join(out, 'webhook-vectors.json'))
     writeFileSync(join(out, 'package.json'), `${JSON.stringify(await manifest(out), null, 2)}\n`)
   } finally {

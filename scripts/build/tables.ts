@@ -58,6 +58,12 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
         .filter(([name]) => name !== 'expired')
         .map(([name, { meaning, remedy }]) => [code(name), meaning, remedy]),
     ),
+    'verdicts-short': table(
+      ['code', 'meaning'],
+      Object.entries(outcomes)
+        .filter(([name]) => name !== 'expired')
+        .map(([name, { sentence }]) => [code(name), sentence]),
+    ),
     'api-errors': errorTable(documented),
     'page-errors': errorTable(
       (Object.keys(ERRORS) as ErrorCode[]).filter(name => !documented.includes(name) && apiError(name).wireCode === name),
@@ -288,14 +294,34 @@ function limitTable(document: OpenApi): string {
   return table(['field', 'limit'], [...new Map(rows.map(row => [row[0], row])).values()])
 }
 
-/** Labels of a counter or histogram are the last words of its help: "by method, route and status". */
+/** Checked against real figures by test/operating.test.ts. */
+const LABELS: Record<string, string[]> = {
+  vidimus_http_requests_total: ['method', 'route', 'status'],
+  vidimus_http_request_seconds: ['route'],
+  vidimus_http_refusals_total: ['code'],
+  vidimus_rate_limited_total: ['policy'],
+  vidimus_verifications_total: ['event', 'environment'],
+  vidimus_verification_failures_total: ['code', 'environment'],
+  vidimus_dc_requests_total: ['protocol'],
+  vidimus_dc_answers_total: ['protocol', 'outcome'],
+  vidimus_status_list_fetches_total: ['outcome'],
+  vidimus_trust_list_refreshes_total: ['outcome'],
+  vidimus_crl_fetches_total: ['outcome'],
+  vidimus_webhook_attempts_total: ['outcome'],
+  vidimus_webhook_deliveries_total: ['status'],
+  vidimus_db_retries_total: ['code'],
+  vidimus_backups_total: ['outcome'],
+  vidimus_build_info: ['version', 'bun'],
+}
+
 async function metricTable(): Promise<string> {
-  const rows = [
-    ...Object.entries(COUNTERS).map(([name, help]) => [code(name), 'counter', help]),
-    ...Object.entries(HISTOGRAMS).map(([name, { help }]) => [code(name), 'histogram', help]),
+  const all = [
+    ...Object.entries(COUNTERS).map(([name, help]) => [name, 'counter', help]),
+    ...Object.entries(HISTOGRAMS).map(([name, { help }]) => [name, 'histogram', help]),
     ...(await gauges()),
   ]
-  return table(['metric', 'kind', 'what it is'], rows)
+  const rows = all.map(([name = '', kind = '', help = '']) => [code(name), kind, (LABELS[name] ?? []).map(code).join(', '), help])
+  return table(['metric', 'kind', 'labels', 'what it is'], rows)
 }
 
 async function gauges(): Promise<string[][]> {
@@ -304,7 +330,7 @@ async function gauges(): Promise<string[][]> {
     files.map(async file => {
       const text = await Bun.file(join(SRC, file)).text()
       return [...text.matchAll(/\.gauge\(\s*'(\w+)',\s*(['"`])([\s\S]+?)\2,/g)].map(([, name = '', , help = '']) => [
-        code(name),
+        name,
         name.endsWith('_total') ? 'counter' : 'gauge',
         file.startsWith('db/postgres/') ? `${help.replace(/\.$/, '')}; only on PostgreSQL.` : help,
       ])

@@ -1,14 +1,14 @@
 import type { StepName } from '../../../dashboard/go-live-schema.ts'
 
-/** The section of the README that explains a step. */
+/** The section of the handbook that explains a step. */
 export const HELP: Readonly<Record<StepName, string>> = {
-  address: 'Install it',
-  identity: 'Go live',
-  registration: 'Go live',
-  issuers_test: 'Go live',
-  first_test: 'A first verification',
-  issuers_live: 'Go live',
-  keys: 'Commands',
-  first_live: 'A first verification',
-  renewals: 'Go live',
+  address: 'tls',
+  identity: 'going-live#the-certificate-wallets-see',
+  registration: 'going-live#registration',
+  issuers_test: 'trust',
+  first_test: 'going-live#what-your-documents-need',
+  issuers_live: 'trust',
+  keys: 'going-live#switch-to-live',
+  first_live: 'going-live#switch-to-live',
+  renewals: 'going-live#the-steps',
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Step, StepName } from '../../../dashboard/go-live-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
+import { serviceUrl } from '../../shared/base.ts'
 import { Copy } from '../../shared/copy.tsx'
 import { useCommon, useLanguage, useRegion } from '../../shared/language.tsx'
 import { useFormat } from '../format.ts'
@@ -86,7 +87,9 @@ function Act({ step: { step, state, command }, isNext }: { step: Step; isNext: b
           <summary>{common.orByCommand}</summary>
           <div class="stack tight">
             <Copy text={command} label={common.command} />
-            <p class="hint">{words.help(HELP[step])}</p>
+            <p class="hint">
+              <a href={serviceUrl(`docs/${HELP[step]}`)}>{words.help}</a>
+            </p>
           </div>
         </details>
       )}

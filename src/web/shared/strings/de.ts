@@ -1233,7 +1233,7 @@ export const dashboard: typeof en.dashboard = {
       registered: 'Registrierter Zweck',
       each: 'Wie bei jeder Prüfung angegeben',
     },
-    help: section => `Mehr dazu in der README unter „${section}“.`,
+    help: 'Mehr im Handbuch (auf Englisch)',
     steps: {
       address: { title: 'Telefone erreichen diesen Dienst', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },
       identity: { title: 'Ein Zertifikat, dem Wallets vertrauen', action: 'Zertifikat besorgen', done: 'Zertifikat ansehen' },

@@ -1313,7 +1313,7 @@ export const dashboard = {
       registered: 'Registered purpose',
       each: 'As each creation says',
     },
-    help: (section: string) => `More in the README under “${section}”.`,
+    help: 'More in the handbook',
     steps: {
       address: { title: 'Phones reach this service', action: 'See the checks', done: 'See the checks' },
       identity: { title: 'A certificate that wallets trust', action: 'Get a certificate', done: 'See the certificate' },

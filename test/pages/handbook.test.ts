@@ -1,0 +1,75 @@
+// The handbook in a real browser: search, copy buttons, deep links, keyboard, both themes, a phone.
+import { afterAll, expect } from 'bun:test'
+import { cleanUp, startApp } from '../helpers/app.ts'
+import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+
+afterAll(cleanUp)
+
+/** At its public address, as a reader would open it. */
+const app = await startApp({ config: { publicUrl: '' } })
+const origin = app.deps.config.publicUrl
+
+browserTest('the search of the handbook finds a code by keyboard, and leads to its row', async openPage => {
+  const page = await openPage(origin)
+  await page.goto('/docs/start')
+  await page.keyboard.press('/')
+  await page.keyboard.type('session_not_found')
+  await page.getByRole('link', { name: /^Troubleshooting: session_not_found/ }).waitFor()
+  expect(await page.getByRole('search').getByRole('status').textContent()).toMatch(/^\d+ results$/)
+  await shoot(page, 'handbook-search')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Escape')
+  expect(
+    await page
+      .getByRole('list')
+      .getByRole('link', { name: /session_not_found/ })
+      .count(),
+  ).toBe(0)
+  await page.getByRole('searchbox').fill('status list unreadable nowhere')
+  await page.getByText('Nothing found').waitFor()
+  await page.getByRole('searchbox').fill('phone localhost')
+  await page
+    .getByRole('link', { name: /A phone cannot reach localhost/ })
+    .first()
+    .waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/#a-phone-cannot-reach-localhost$/)
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('a block of the handbook is copied, and a heading has an address', async openPage => {
+  const page = await openPage(origin, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto('/docs/start')
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('./scripts/bun run dev\n')
+  await page.getByRole('link', { name: 'Link to “Test and live”' }).click()
+  await page.waitForURL(/\/docs\/start#test-and-live$/)
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('pages of the handbook are accessible, fit a phone and a desktop, and need no script to be read', async openPage => {
+  const page = await openPage(origin)
+  for (const path of ['/docs', '/docs/verdict', '/docs/recipes/lan-venue', '/docs/api']) {
+    for (const viewport of [
+      { width: 390, height: 844 },
+      { width: 1440, height: 900 },
+    ]) {
+      await page.setViewportSize(viewport)
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      expect([path, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([path, viewport.width])
+    }
+    // The other two are of the same parts, and long.
+    if (path === '/docs' || path === '/docs/recipes/lan-venue') await expectAccessible(page)
+    await shoot(page, `handbook${path.replaceAll('/', '-')}`)
+  }
+  expect(page.complaints).toEqual([])
+  const plain = await openPage(origin, { javaScriptEnabled: false })
+  await plain.goto('/docs/verdict')
+  await plain.getByRole('navigation', { name: 'Handbook' }).getByRole('link', { name: 'Webhooks' }).click()
+  await plain.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+  expect(await plain.getByRole('search').count()).toBe(0)
+})
