@@ -79,10 +79,10 @@ async function answer(walletUri: string, persona: string): Promise<string> {
 
 const ASK = { template: 'age_over_18', purpose: 'To sell you wine', metadata: { order: '1001' } }
 const hook = { webhook_url: `http://127.0.0.1:${receiver.port}/hook` }
-const create = async (more: object = {}): Promise<Record<string, string>> => {
+const create = async (more: object = {}, token = key): Promise<Record<string, string>> => {
   const response = await fetch(`${listening}/v1/verifications`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...ASK, ...more }),
   })
   return (await response.json()) as Record<string, string>
@@ -128,18 +128,27 @@ await record('getUsage', 'today', 'GET /v1/usage')
 await record('listTemplates', 'all', 'GET /v1/templates')
 const shortened = examples.listTemplates?.all?.body as { data: unknown[] }
 examples.listTemplates = { 'the first two': { status: 200, body: { data: shortened.data.slice(0, 2) } } }
-const till = { name: 'Till 1', allowed_templates: ['age_over_18'] }
+const till = { name: 'Till 1', allowed_templates: ['age_over_18', 'age_over_18_photo'] }
 const registered = await record('registerDevice', 'registered', 'POST /v1/devices', { request: till })
 const pair = await record('enrollDevice', 'enrolled', 'POST /v1/devices/enroll', {
   request: { pairing_code: registered.pairing_code },
   key: null,
 })
+const photographed = await create({ template: 'age_over_18_photo' }, pair.access_token)
+await answer(photographed.wallet_uri ?? '', 'adult')
+await record('recordComparison', 'the same person', `POST /v1/verifications/${photographed.id}/comparison`, {
+  request: { same_person: true },
+  key: pair.access_token,
+})
 await record('refreshDevice', 'refreshed', 'POST /v1/devices/token', {
   request: { refresh_token: pair.refresh_token },
   key: null,
 })
+const deviceId = (registered.device as unknown as { id: string }).id
+await record('changeDevice', 'renamed', `PATCH /v1/devices/${deviceId}`, { request: { name: 'Till at the door' } })
+await record('pairDevice', 'a new code', `POST /v1/devices/${deviceId}/pairing`)
 await record('listDevices', 'one', 'GET /v1/devices')
-await record('revokeDevice', 'revoked', `DELETE /v1/devices/${(registered.device as unknown as { id: string }).id}`)
+await record('revokeDevice', 'revoked', `DELETE /v1/devices/${deviceId}`)
 await record('eraseVerification', 'erased', `DELETE /v1/verifications/${identity.id}`)
 await record('getHealth', 'alive', 'GET /healthz', { key: null })
 await record('getReadiness', 'ready', 'GET /readyz', { key: null })

@@ -207,6 +207,8 @@ describe('a fresh authentication', () => {
     'PUT /tenants/:tenant/webhook-endpoint',
   ]
   const LIVE_ONLY = [
+    'POST /tenants/:tenant/origins',
+    'DELETE /tenants/:tenant/origins',
     'POST /tenants/:tenant/devices',
     'PUT /tenants/:tenant/devices/:id',
     'POST /tenants/:tenant/devices/:id/pairing',
