@@ -11,6 +11,8 @@ import { makeHolder } from '../../src/sandbox/issuer.ts'
 import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { describeBrowser, measureBrowser, PROTOCOLS, type Protocol, type ProtocolFigures } from './browser-channel.ts'
+import { inFlight, json } from './in-flight.ts'
 import { median } from './load.ts'
 import { fixed, table, verdict, whole } from './output.ts'
 import { cpuMs, environmentFor, makeTenant, type Server, startService, temporaryDir } from './service.ts'
@@ -58,6 +60,8 @@ export type ExchangeReport = {
   rounds: number
   aim: { ratio_minimum: number }
   formats: FormatFigures[]
+  /** Through the browser's wallet call. */
+  protocols: ProtocolFigures[]
 }
 
 export async function benchExchange(): Promise<ExchangeReport> {
@@ -74,9 +78,14 @@ export async function benchExchange(): Promise<ExchangeReport> {
     const judged = await measureJudgement(deps, service, key, format)
     formats.push({ format, ...cycles, ...judged })
   }
+  const protocols: ProtocolFigures[] = []
+  const wanted = { service, key, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, inFlight: IN_FLIGHT }
+  for (const [protocol, format] of Object.entries(PROTOCOLS) as [Protocol, Format][])
+    protocols.push(await measureBrowser({ ...wanted, protocol, holder: await holderFor(deps, format) }))
   await deps.close()
   await service.stop()
-  return { cores: cpus().length, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, aim: { ratio_minimum: RATIO_AIM }, formats }
+  const aim = { ratio_minimum: RATIO_AIM }
+  return { cores: cpus().length, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, aim, formats, protocols }
 }
 
 /** As many whole exchanges as take about so long. Gives their number. */
@@ -163,26 +172,6 @@ export async function cycleRound(nodes: Server[], key: string, holder: Holder, s
   const open = read.find(({ status }) => status !== 'completed')
   if (open) throw new Error(`a session ended ${open.status}: ${JSON.stringify(open.error)}`)
   return { seconds, cpuMs: cpuMs(process.pid) === undefined ? undefined : cpu }
-}
-
-async function json<Body = unknown>(url: string, init?: RequestInit): Promise<Body> {
-  const response = await fetch(url, init)
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
-  return (await response.json()) as Body
-}
-
-/** A few at a time, like customers. */
-async function inFlight<In, Out>(count: number, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> {
-  const outputs = new Array<Out>(inputs.length)
-  let next = 0
-  const worker = async () => {
-    while (next < inputs.length) {
-      const index = next++
-      outputs[index] = await act(inputs[index] as In)
-    }
-  }
-  await Promise.all(Array.from({ length: count }, worker))
-  return outputs
 }
 
 type Judged = Pick<
@@ -310,7 +299,7 @@ export async function speedOf(count: number, act: (i: number) => Promise<void>):
   return { perSecond: count / seconds, cpuUs: (user + system) / count }
 }
 
-export function describeExchange({ cores, sessions, rounds, aim, formats }: ExchangeReport): string {
+export function describeExchange({ cores, sessions, rounds, aim, formats, protocols }: ExchangeReport): string {
   const cycles = formats.map(({ format, cycles_per_second, phases_per_second, server_cpu_us_per_cycle: us, ...rest }) => [
     format,
     whole(cycles_per_second),
@@ -332,6 +321,8 @@ export function describeExchange({ cores, sessions, rounds, aim, formats }: Exch
   return `Exchanges over HTTP: ${sessions} sessions a round, medians of ${rounds} rounds, ${cores} cores. The processor time is the server's.
 
 ${table(['format', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle', 'of it curves', 'ratio'], cycles)}
+
+${describeBrowser(protocols)}
 
 Presentations judged in one process, beside nothing but the ${VERIFICATIONS_A_PRESENTATION} signatures each holds.
 

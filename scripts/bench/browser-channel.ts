@@ -1,0 +1,98 @@
+// The exchange through a browser's wallet call: the page's two calls beside creating and reading the session.
+import { answerPage } from '../../src/sandbox/dc-wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
+import type { DcRequests } from '../../src/wallet/dc-schema.ts'
+import { inFlight, json } from './in-flight.ts'
+import { median } from './load.ts'
+import { fixed, table, whole } from './output.ts'
+import { cpuMs, type Server } from './service.ts'
+
+export const PROTOCOLS = { 'openid4vp-v1-unsigned': 'dc+sd-jwt', 'org-iso-mdoc': 'mso_mdoc' } as const
+export type Protocol = keyof typeof PROTOCOLS
+
+const PHASES = ['create', 'request', 'respond', 'read'] as const
+type Phase = (typeof PHASES)[number]
+
+export type ProtocolFigures = {
+  protocol: Protocol
+  cycles_per_second: number
+  phases_per_second: Record<Phase, number>
+  server_cpu_us_per_cycle: number | null
+}
+
+type Wanted = {
+  service: Server
+  key: string
+  holder: Holder
+  protocol: Protocol
+  sessions: number
+  rounds: number
+  inFlight: number
+}
+
+export async function measureBrowser(wanted: Wanted): Promise<ProtocolFigures> {
+  const rounds: Awaited<ReturnType<typeof browserRound>>[] = []
+  // The first one warms up.
+  for (let round = 0; round <= wanted.rounds; round++) rounds.push(await browserRound(wanted))
+  const kept = rounds.slice(1)
+  const perSecond = (of: (seconds: Record<Phase, number>) => number) =>
+    wanted.sessions / median(kept.map(({ seconds }) => of(seconds)))
+  const used = kept.map(round => round.cpuMs).filter(ms => ms !== undefined)
+  return {
+    protocol: wanted.protocol,
+    cycles_per_second: perSecond(seconds => PHASES.reduce((sum, phase) => sum + seconds[phase], 0)),
+    phases_per_second: Object.fromEntries(PHASES.map(phase => [phase, perSecond(seconds => seconds[phase])])) as Record<
+      Phase,
+      number
+    >,
+    server_cpu_us_per_cycle: used.length > 0 ? (median(used) * 1000) / wanted.sessions : null,
+  }
+}
+
+async function browserRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: Wanted) {
+  const base = `http://127.0.0.1:${service.port}`
+  // The service's own pages always may ask.
+  const origin = `http://localhost:${service.port}`
+  const type = { 'content-type': 'application/json' }
+  const headers = { ...type, authorization: `Bearer ${key}` }
+  const seconds = {} as Record<Phase, number>
+  let cpu = 0
+  const phase = async <In, Out>(name: Phase, inputs: In[], act: (input: In) => Promise<Out>): Promise<Out[]> => {
+    const [cpuBefore, startedAt] = [cpuMs(service.pid) ?? 0, performance.now()]
+    const outputs = await inFlight(atOnce, inputs, act)
+    seconds[name] = (performance.now() - startedAt) / 1000
+    cpu += (cpuMs(service.pid) ?? 0) - cpuBefore
+    return outputs
+  }
+  const post = <Body>(path: string, body: unknown, own: Record<string, string>) =>
+    json<Body>(`${base}${path}`, { method: 'POST', headers: own, body: JSON.stringify(body) })
+
+  const created = await phase('create', Array.from({ length: sessions }), () =>
+    post<Verification>('/v1/verifications', { template: 'age_over_18' }, headers),
+  )
+  const page = { ...type, origin }
+  const asked = await phase('request', created, ({ id }) =>
+    post<DcRequests>(`/wallet/dc/request/${id}`, { protocols: [protocol] }, page),
+  )
+  const answers = await inFlight(atOnce, asked, ({ requests }) => answerPage({ requests, origin }, holder, { now: Date.now() }))
+  const sent = created.map(({ id }, i) => ({ id, answer: answers[i] }))
+  await phase('respond', sent, ({ id, answer }) => post(`/wallet/dc/response/${id}`, answer, page))
+  const read = await phase('read', created, ({ id }) => json<Verification>(`${base}/v1/verifications/${id}`, { headers }))
+  const open = read.find(({ status }) => status !== 'completed')
+  if (open) throw new Error(`a session ended ${open.status}: ${JSON.stringify(open.error)}`)
+  return { seconds, cpuMs: cpuMs(process.pid) === undefined ? undefined : cpu }
+}
+
+export const describeBrowser = (protocols: readonly ProtocolFigures[]): string =>
+  `The same through the browser's wallet call.
+
+${table(
+  ['protocol', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle'],
+  protocols.map(({ protocol, cycles_per_second, phases_per_second, server_cpu_us_per_cycle }) => [
+    protocol,
+    whole(cycles_per_second),
+    ...PHASES.map(phase => whole(phases_per_second[phase])),
+    fixed(server_cpu_us_per_cycle, 0),
+  ]),
+)}`
