@@ -2,8 +2,11 @@
 import { afterAll, expect } from 'bun:test'
 import { goLive } from '../../src/db/schema.ts'
 import { inviteUser } from '../../src/people/users.ts'
+import { addRegistration } from '../../src/signing/registrations.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
 import { chooseDocuments } from '../../src/tenants/go-live.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
+import { newRegistrar } from '../helpers/access.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { DAY_MS, issueAuthority } from '../helpers/certificates.ts'
@@ -71,6 +74,11 @@ browserTest('the page is in German, fits a phone, and shows a member who does wh
   const app = await startForBrowser()
   const { id } = await app.tenant({ name: 'Weinhandlung' })
   await chooseDocuments(app.deps, id, ['eu_age', 'eu_wallet', 'us_licence', 'other'], 'test')
+  const claims = [{ path: ['age_equal_or_over', '18'] }]
+  const query = { credentials: [{ id: 'pid', format: 'dc+sd-jwt' as const, meta: { vct_values: ['urn:eudi:pid:1'] }, claims }] }
+  const wine = { tenantId: id, key: 'wine_from_18', title: 'Wein', query, purpose: 'Weil wir Wein verkaufen' }
+  await saveTemplate(app.deps, wine, 'test')
+  await addRegistration(app.deps, { text: await (await newRegistrar(app))(), owner: null, templates: [] }, 'test')
   const { origin } = new URL(app.deps.config.publicUrl)
   const { url } = await inviteUser(app.deps, { name: 'mo', memberOf: id }, 'test')
   const member = openBrowser(app, { origin })
@@ -82,6 +90,8 @@ browserTest('the page is in German, fits a phone, and shows a member who does wh
   const identity = page.locator('.steps > li', { hasText: 'Ein Zertifikat, dem Wallets vertrauen' })
   await identity.getByText('Das macht ein Inhaber dieser Installation.').waitFor()
   expect(await identity.getByRole('link').count()).toBe(0)
+  const purposes = page.getByRole('table', { name: 'Zwecke der Vorlagen' })
+  await purposes.getByRole('row', { name: /wine_from_18.*Weil wir Wein verkaufen.*To check your age/ }).waitFor()
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
   await expectAccessible(page)
   await shoot(page, 'dashboard-de-go-live')
