@@ -383,7 +383,7 @@ describe('the detail', () => {
     await shoot(page, 'dashboard-unread')
   })
 
-  browserTest('erasing needs the end of the id to be typed, and is final', async openPage => {
+  browserTest('erasing needs a word to be typed, and is final', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { id } = await verify(app, key, 'adult')

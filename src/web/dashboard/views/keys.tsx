@@ -8,6 +8,7 @@ import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
+import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { goTo, hrefTo } from '../route.tsx'
@@ -82,6 +83,7 @@ export function Keys() {
 function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Open) => void }) {
   const words = useDashboardWords().keys
   const { never } = useDashboardWords()
+  const { time } = useFormat()
   const { rows, toggle } = useEnded(keys, ({ status }) => status !== 'active', {
     show: words.ended,
     hide: words.hideEnded,
@@ -101,7 +103,12 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
               </>
             ),
           },
-          { title: words.begins, folds: 'phone', below: 'plain', cell: ({ prefix }) => <code>{prefix}…</code> },
+          {
+            title: words.begins,
+            folds: 'phone',
+            below: 'plain',
+            cell: ({ prefix, created_at }) => <code title={`${words.createdAt} ${time(created_at)}`}>{prefix}…</code>,
+          },
           {
             title: words.may,
             kind: 'wraps',
@@ -126,7 +133,6 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
             below: 'titled',
             cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
           },
-          { title: words.createdAt, folds: 'tablet', below: 'titled', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             title: words.expires,
             folds: 'phone',
