@@ -19,6 +19,7 @@ export const BODIES: Record<string, unknown> = {
   'POST /tenants/:tenant/verifications': { template: 'age_over_18' },
   'POST /tenants/:tenant/keys': { environment: 'live', scopes: ['verifications:read'], expires_days: null },
   'POST /tenants/:tenant/keys/:id/roll': { old_expires: 'now' },
+  'PUT /tenants/:tenant/devices/:id': { name: 'Till 2' },
   'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
   'PUT /tenants/:tenant/devices/:id': { name: 'Till at the door' },
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },

@@ -274,10 +274,24 @@ describe('the verdict', () => {
     await answer(app, uri)
     app.clock.advance(40_000)
     await page.clock.runFor(40_000)
-    await page.goto('/till')
+    await page.addInitScript(() => {
+      const note = () => document.querySelector('.verdict') && Object.assign(globalThis, { hasSeenVerdict: true })
+      new MutationObserver(note).observe(document, { childList: true, subtree: true })
+    })
+    const opensIdle = async () => {
+      await page.goto('/till')
+      await button(page, 'Show the last result').waitFor()
+      expect(await page.evaluate(() => 'hasSeenVerdict' in globalThis)).toBe(false)
+    }
+    await opensIdle()
     await button(page, 'Show the last result').click()
     await heading(page, 'Yes').waitFor()
     await page.getByText('Result from 40 s ago').waitFor()
+    // Seen, and left open when the page was closed.
+    await page.goto('about:blank')
+    app.clock.advance(40_000)
+    await page.clock.runFor(40_000)
+    await opensIdle()
     expect(page.complaints).toEqual([])
   })
 
