@@ -1,6 +1,8 @@
-// Finds unused words of the dictionaries by reading the source of the pages.
+// The dictionaries: unused words, and texts that exist in one language only.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { Attention } from '../../src/dashboard/verification-schema.ts'
+import { ERRORS } from '../../src/http/errors.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
 
@@ -16,6 +18,59 @@ const ROOTS: Readonly<Record<string, string>> = {
   'useHostedWords()': 'hosted',
   'useLostWords()': 'lost',
 }
+
+const ENGLISH = new Map(leaves(en, []).map(path => [path.join('.'), partAt(path)]))
+const GERMAN = new Map(leaves(de, []).map(path => [path.join('.'), partAt(path, de)]))
+
+/** Where the dictionary has nothing, a page shows the service's own text, which is English. */
+const ONLY_GERMAN = /^dashboard\.problems\.password_refused$|^sandbox\.unreadable\.|^doctor\./
+
+/** The same word in both languages. */
+const SAME = new Set([
+  ...['Region', 'Dashboard', 'Webhooks', 'Test', 'Live', 'Name', 'Status', 'Filter', 'ISO mdoc', 'SD-JWT', 'Wallet', 'Wallets'],
+  ...['URL', 'Problem', 'Installation', 'Apps', 'Browser', 'Version', 'Organisation', 'Sandbox', 'Passkey', 'Passkeys', 'Code'],
+  ...['Logo', ''],
+  // Only joins what the service says.
+  String(en.dashboard.editor.problem),
+])
+
+test('every text of the pages exists in English and in German', () => {
+  expect([...ENGLISH.keys()].filter(path => !GERMAN.has(path))).toEqual([])
+  expect([...GERMAN.keys()].filter(path => !ENGLISH.has(path) && !ONLY_GERMAN.test(path))).toEqual([])
+  const same = [...ENGLISH].filter(([path, text]) => String(text) === String(GERMAN.get(path)) && !SAME.has(String(text)))
+  expect(same).toEqual([])
+})
+
+/** Codes whose message has the details, codes that the pages handle, and codes of the API alone. */
+const SPOKEN_BY_SERVICE = new Set([
+  ...['invalid_request', 'list_refused', 'password_refused', 'payload_too_large', 'uri_too_long'],
+  ...['not_logged_in', 'reauthentication_required'],
+  ...['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused', 'invalid_api_key', 'api_key_expired'],
+  ...['metrics_token_required', 'origin_not_allowed', 'insufficient_scope', 'invalid_pairing_code', 'invalid_refresh_token'],
+  ...['invalid_wallet_response', 'invalid_response_code', 'method_not_allowed', 'session_not_completed', 'comparison_recorded'],
+])
+
+test('every attention and every error that the dashboard can meet has words of its own', () => {
+  const codes = Attention.anyOf.map(each => each.properties.code.const)
+  expect(Object.keys(en.dashboard.overview.attentions).sort()).toEqual(codes.sort())
+  const wordless = Object.keys(ERRORS).filter(code => !(code in en.dashboard.problems) && !SPOKEN_BY_SERVICE.has(code))
+  expect(wordless).toEqual([])
+})
+
+/** Addresses, commands, certificates and names. */
+const NEUTRAL = /: (https:\/\/[\w./]*|openid4vp:\/\/…|-----BEGIN CERTIFICATE-----|vidimus [\w ]+|Vidimus|SANDBOX)$/
+
+test('no page has a text outside of the dictionary', async () => {
+  const found: string[] = []
+  for (const file of new Bun.Glob('**/*.tsx').scanSync(WEB)) {
+    const source = await Bun.file(join(WEB, file)).text()
+    const texts = [...source.matchAll(/>\s*([^<>{}=;()]*\p{L}{3,}[^<>{}=;()]*)\s*<\//gu)].map(([, text]) => text?.trim())
+    const attributes = [...source.matchAll(/\b(?:label|title|placeholder|hint|alt|aria-label|verb)="([^"]*\p{L}{3,}[^"]*)"/gu)]
+    found.push(...[...texts, ...attributes.map(([, text]) => text)].map(text => `${file}: ${text}`))
+  }
+  expect(found.length).toBeGreaterThan(3)
+  expect(found.filter(each => !NEUTRAL.test(each))).toEqual([])
+})
 
 test('every word of the dictionary is used by a page', async () => {
   const used: string[][] = []
@@ -40,10 +95,11 @@ test('every sentence of the dictionary is in both languages', () => {
 const valueAt = (words: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], words)
 
-const leaves = (value: unknown, path: string[]): string[][] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function leaves(value: unknown, path: string[]): string[][] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...path, name]))
     : [path]
+}
 
 /** `*` is a name known only at run time. A part that is passed on counts as used whole. */
 const leadsTo = (path: readonly string[], word: readonly string[]): boolean =>
@@ -77,5 +133,6 @@ function pathsIn(text: string): string[][] {
 const stepsOf = (steps: string): string[] =>
   [...steps.replaceAll(/\[[^\]]+\]/g, '.*').matchAll(/\.(\w+|\*)/g)].map(([, name]) => name!)
 
-const partAt = (path: readonly string[]): unknown =>
-  path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], en)
+function partAt(path: readonly string[], dictionary: unknown = en): unknown {
+  return path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], dictionary)
+}

@@ -359,6 +359,12 @@ export const dashboard: typeof en.dashboard = {
     invalid_webhook_url:
       'Diese Adresse darf nicht aufgerufen werden. Nehmen Sie https auf einem öffentlichen Server; in Test geht auch http. Beim Entwickeln leitet „vidimus listen“ Ergebnisse an einen Server auf Ihrem Rechner weiter.',
     endpoint_not_found: 'Es ist kein Endpunkt gesetzt. Speichern Sie zuerst einen.',
+    key_rolled: 'Dieser Schlüssel wurde schon ersetzt. Ersetzen Sie seinen Nachfolger.',
+    session_already_responded: 'Eine Wallet hat diese Prüfung schon beantwortet.',
+    session_expired: 'Die Zeit dieser Prüfung ist um. Starten Sie eine neue.',
+    internal_error:
+      'Im Dienst ist etwas fehlgeschlagen. Versuchen Sie es noch einmal; bleibt es dabei, sagen Sie es Ihrem Betreiber.',
+    not_ready: 'Der Dienst kann gerade nicht schreiben. Versuchen Sie es in einer Minute noch einmal.',
     rate_limit_exceeded: 'Zu viele Versuche. Warten Sie einen Moment.',
     not_found: 'Hier ist nichts.',
     password_refused:

@@ -478,6 +478,11 @@ export const dashboard = {
     invalid_webhook_url:
       'This address may not be called. Use https on a public server; in Test http works too. For development, “vidimus listen” forwards results to a server on your machine.',
     endpoint_not_found: 'No endpoint is set. Save one first.',
+    key_rolled: 'This key was replaced already. Replace its successor.',
+    session_already_responded: 'A wallet has answered this verification already.',
+    session_expired: 'The time of this verification is over. Start a new one.',
+    internal_error: 'The service failed. Try again; if it happens again, tell your operator.',
+    not_ready: 'The service cannot write at the moment. Try again in a minute.',
     rate_limit_exceeded: 'Too many tries. Wait a moment.',
     not_found: 'There is nothing here.',
   } as Record<string, string>,
