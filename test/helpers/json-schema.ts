@@ -43,6 +43,7 @@ const KEYWORDS: Record<string, Check> = {
     entriesOf(value).flatMap(([name, member]) => (Object.hasOwn(properties as Members, name) ? [] : descend(rule, member, name))),
   propertyNames: (rule: JsonSchema, value, descend) => entriesOf(value).flatMap(([name]) => descend(rule, name, name)),
   maxProperties: (rule: number, value) => entriesOf(value).length <= rule,
+  minProperties: (rule: number, value) => !isObject(value) || entriesOf(value).length >= rule,
   items: (rule: JsonSchema, value, descend, _root, { prefixItems = [] }) =>
     Array.isArray(value)
       ? value.flatMap((each, i) => (i < (prefixItems as JsonSchema[]).length ? [] : descend(rule, each, String(i))))
