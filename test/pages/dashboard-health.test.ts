@@ -19,7 +19,7 @@ describe('the health of the installation', () => {
     await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/settings')
     await page.getByRole('tab', { name: 'Health' }).click()
-    await page.getByText('1 problem, 2 warnings.').waitFor()
+    await page.getByText('1 problem, 3 warnings.').waitFor()
     const items = page.getByRole('list', { name: 'Health' }).getByRole('listitem')
     expect(await items.count()).toBe(20)
     const first = items.first()
@@ -37,7 +37,7 @@ describe('the health of the installation', () => {
     app.clock.advance(10_000)
     app.deps.space.free = () => 100 * 1024 * 1024
     await page.getByRole('button', { name: 'Check again' }).click()
-    await page.getByText('2 problems, 2 warnings.').waitFor()
+    await page.getByText('2 problems, 3 warnings.').waitFor()
     await page.getByText(/100 MiB free/).waitFor()
     expect(page.complaints).toEqual([])
   })
@@ -60,7 +60,7 @@ describe('the health of the installation', () => {
     await app.tenant()
     const phone = { viewport: { width: 390, height: 844 }, locale: 'de-DE' }
     const { page } = await enter(app, openPage, '/dashboard/settings/health', phone)
-    await page.getByText('1 Problem, 2 Warnungen.').waitFor()
+    await page.getByText('1 Problem, 3 Warnungen.').waitFor()
     await page.getByRole('heading', { name: 'Vertraute Aussteller' }).waitFor()
     await page.getByText('In Live wird keinem Aussteller vertraut: Jede Prüfung wird scheitern.').waitFor()
     const shown = (await page.getByRole('list', { name: 'Zustand' }).textContent()) ?? ''
@@ -77,7 +77,7 @@ describe('the health of the installation', () => {
     const app = await startForBrowser()
     const { id } = await app.tenant()
     const { page } = await enter(app, openPage, '/dashboard/settings/health')
-    await page.getByText('1 problem, 2 warnings.').waitFor()
+    await page.getByText('1 problem, 3 warnings.').waitFor()
     const { url } = await inviteUser(app.deps, { name: 'mia', memberOf: id }, 'test')
     const member = openBrowser(app, { origin: app.deps.config.publicUrl })
     await member.post('/choose-password', { token: tokenOf(url), password: PASSWORD })
