@@ -65,7 +65,7 @@ export async function askNewPasskey(deps: PasskeyDeps, user: UserRow, origin: st
     attestation: 'none',
     pubKeyCredParams: ALGORITHMS.map(alg => ({ type: 'public-key', alg })),
     excludeCredentials: (await listPasskeys(deps.db, user.id)).map(descriptorOf),
-    authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   }
 }
 

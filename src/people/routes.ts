@@ -17,7 +17,7 @@ import {
   reauthenticate,
 } from './login.ts'
 import { acceptsPasswords } from './origin.ts'
-import { askPasskey } from './passkeys.ts'
+import { askPasskey, passkeySite } from './passkeys.ts'
 import { createPasswords } from './passwords.ts'
 import {
   ChangePassword,
@@ -81,6 +81,7 @@ export const peopleRoutes = (deps: Deps) => {
       async ({ request }) => ({
         needs_setup: await needsSetup(deps),
         accepts_passwords: acceptsPasswords(config, request),
+        passkey_origin: passkeySite(config)?.origin ?? null,
       }),
       { stranger: true, response: { 200: Entrance, ...READ } },
     )

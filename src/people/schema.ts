@@ -19,6 +19,8 @@ export const Entrance = Exactly({
   needs_setup: Type.Boolean(),
   /** `false` when this client's plain http connection is not safe for a password. */
   accepts_passwords: Type.Boolean(),
+  /** The origin that passkeys work at, if any. */
+  passkey_origin: Nullable(Type.String()),
 })
 
 export const OneTimeLink = Exactly({ token: OneTimeToken })

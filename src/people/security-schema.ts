@@ -56,7 +56,7 @@ export const PasskeyCreation = Exactly({
   attestation: Type.Literal('none'),
   pubKeyCredParams: Type.Array(Exactly({ type: Type.Literal('public-key'), alg: Type.Integer() })),
   excludeCredentials: Type.Array(Descriptor),
-  authenticatorSelection: Exactly({ residentKey: Type.Literal('preferred'), userVerification: Type.Literal('required') }),
+  authenticatorSelection: Exactly({ residentKey: Type.Literal('required'), userVerification: Type.Literal('required') }),
 })
 export type PasskeyCreation = typeof PasskeyCreation.static
 

@@ -246,7 +246,7 @@ describe('over plain http', () => {
     const there = openBrowser(app, { origin, from: '192.0.2.7' })
     for (const path of ['/setup', '/login', '/choose-password', '/link'])
       expect(outcome(await there.post(path, { token, name: 'olivia', password: PASSWORD }))).toBe('403 https_required')
-    expect((await there.get('/entrance')).body as unknown).toEqual({ needs_setup: true, accepts_passwords: false })
+    expect((await there.get('/entrance')).body as unknown).toMatchObject({ needs_setup: true, accepts_passwords: false })
     expect((await here.post('/setup', { token, name: 'olivia', password: PASSWORD })).status).toBe(201)
     there.state.cookie = here.state.cookie
     expect(outcome(await there.get('/session'))).toBe('403 https_required')

@@ -21,7 +21,6 @@ export const BODIES: Record<string, unknown> = {
   'POST /tenants/:tenant/keys/:id/roll': { old_expires: 'now' },
   'PUT /tenants/:tenant/devices/:id': { name: 'Till 2' },
   'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
-  'PUT /tenants/:tenant/devices/:id': { name: 'Till at the door' },
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
   'POST /tenants/:tenant/template-check': { query: QUERY },
   'POST /tenants/:tenant/template-build': { documents: ['pid'], claims: ['family_name'] },

@@ -72,9 +72,15 @@ export async function setUpOwner(app: TestApp, name = 'olivia', at: string | Whe
 }
 
 /** A user of one tenant, who has chosen a password by the link. */
-export async function joinMember(app: TestApp, tenantId: string, name: string, role?: 'member' | 'viewer'): Promise<Browser> {
+export async function joinMember(
+  app: TestApp,
+  tenantId: string,
+  name: string,
+  role?: 'member' | 'viewer',
+  origin?: string,
+): Promise<Browser> {
   const { url } = await inviteUser(app.deps, { name, memberOf: tenantId, role }, 'test')
-  const browser = openBrowser(app)
+  const browser = openBrowser(app, { origin })
   const answer = await browser.post('/choose-password', { token: tokenOf(url), password: PASSWORD })
   if (answer.status !== 200) throw new Error(`not joined: ${answer.status} ${answer.text}`)
   return browser

@@ -17,7 +17,7 @@ const heading = (page: Page, name: string | RegExp) => page.getByRole('heading',
 async function logIn(page: Page, name: string, password: string): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
 }
 
 describe('the first start', () => {
@@ -49,7 +49,7 @@ describe('the first start', () => {
     expect(page.complaints).toEqual(['console: Failed to load resource: the server responded with a status of 400 (Bad Request)'])
     await page.goto(link)
     await heading(page, 'This link does not work').waitFor()
-    await page.getByRole('button', { name: 'To the log-in' }).click()
+    await page.getByRole('button', { name: 'Go to log in' }).click()
     await heading(page, 'Overview').waitFor()
   })
 
@@ -137,11 +137,11 @@ describe('the log-in', () => {
     await page.goto('/dashboard')
     await logIn(page, OWNER, PASSWORD)
     await page.getByText(/Too many wrong tries. You can try again in \d+ s/).waitFor()
-    expect(await page.getByRole('button', { name: 'Log in' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Log in', exact: true }).isDisabled()).toBe(true)
     await expectAccessible(page)
     app.clock.advance(10_000)
-    await until(async () => await page.getByRole('button', { name: 'Log in' }).isEnabled())
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await until(async () => await page.getByRole('button', { name: 'Log in', exact: true }).isEnabled())
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await heading(page, 'Overview').waitFor()
   })
 
@@ -202,7 +202,7 @@ describe('a session', () => {
   browserTest('all sessions can be ended at once', async openPage => {
     const app = await startForBrowser({})
     await app.tenant()
-    const { page, browser } = await enter(app, openPage, '/dashboard/settings/profile')
+    const { page, browser } = await enter(app, openPage, '/dashboard/settings/security')
     const other = await openPage(app.deps.config.publicUrl)
     await other.goto('/dashboard')
     await logIn(other, OWNER, PASSWORD)
@@ -245,7 +245,7 @@ browserTest('an invitation asks for a password and gives access to one shop only
   expect(await page.getByRole('combobox', { name: 'Shop' }).count()).toBe(0)
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('tab', { name: 'Profile' }).waitFor()
-  expect(await page.getByRole('tab').allTextContents()).toEqual(['Shop', 'Profile'])
+  expect(await page.getByRole('tab').allTextContents()).toEqual(['Shop', 'Profile', 'Security'])
   await page.goto(`/dashboard/trust?tenant=${foreign.id}`)
   await page.getByText('Only an owner of this installation can change this.').waitFor()
   expect(await page.getByRole('button', { name: 'Add issuer' }).count()).toBe(0)

@@ -27,7 +27,7 @@ browserTest(
     app.clock.advance(6 * 60_000)
     await page.getByRole('button', { name: 'Show the secret' }).click()
     await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('dialog').getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
     await shown.waitFor()
     const first = (await shown.textContent()) ?? ''
     expect(first).toMatch(/^whsec_/)

@@ -9,6 +9,7 @@ import { Frame } from './frame.tsx'
 import { Problem } from './problem.tsx'
 import { LoggedIn } from './session.tsx'
 import { type Entrance, EntranceFrame } from './views/entrance-frame.tsx'
+import { FirstFactor } from './views/first-factor.tsx'
 import { FirstShop } from './views/first-shop.tsx'
 import { LogIn } from './views/login.tsx'
 import { OneTimeLinkView } from './views/one-time-link.tsx'
@@ -89,9 +90,11 @@ async function atTheDoor(why?: 'away' | 'left'): Promise<Where> {
 
 function Inside() {
   return (
-    <FirstShop>
-      <Frame />
-    </FirstShop>
+    <FirstFactor>
+      <FirstShop>
+        <Frame />
+      </FirstShop>
+    </FirstFactor>
   )
 }
 

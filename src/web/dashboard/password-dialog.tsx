@@ -1,35 +1,81 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../../people/schema.ts'
+import type { Confirmation } from '../../people/security-schema.ts'
+import { Button } from '../shared/button.tsx'
 import { Field } from '../shared/field.tsx'
+import { Icon } from '../shared/icons.tsx'
+import { useAction } from './action.ts'
 import type { Client } from './client.ts'
+import { CodeField } from './code-field.tsx'
 import { FormDialog } from './form-dialog.tsx'
+import { answerWithPasskey, canUsePasskeys } from './passkey.ts'
+import { Problem } from './problem.tsx'
 import { useDashboardWords } from './words.ts'
 
 type Props = { name: string; call: Client['call']; onRight: (session: Session) => void; onCancel: () => void }
 
-/** Some steps need the password again: somebody else may sit at an open session. */
+/** Some steps need a proof of identity again: somebody else may sit at an open session. */
 export function PasswordDialog({ name, call, onRight, onCancel }: Props) {
   const words = useDashboardWords().entrance
-  const [password, setPassword] = useState('')
+  const [ways, setWays] = useState<typeof Confirmation.static>()
+  const [isByCode, setIsByCode] = useState(false)
+  const [typed, setTyped] = useState('')
+  const prove = async (body: object) => onRight(await call<Session>('reauthenticate', { method: 'POST', body }))
+  const byPasskey = useAction(async () => {
+    // Asked anew: a challenge is answered once.
+    const { passkey } = await call<typeof Confirmation.static>('reauthenticate/challenge', { method: 'POST' })
+    if (passkey) await prove({ passkey: await answerWithPasskey(passkey) })
+  })
+  useEffect(() => {
+    // Without an answer the password is left.
+    call<typeof Confirmation.static>('reauthenticate/challenge', { method: 'POST' }).then(setWays, () => {})
+  }, [])
   return (
     <FormDialog
       title={words.again}
       intro={words.againMore}
       verb={words.goOn}
-      onSubmit={async () => onRight(await call<Session>('reauthenticate', { method: 'POST', body: { password } }))}
+      onSubmit={() => prove(isByCode ? { code: typed } : { password: typed })}
       onClose={onCancel}
     >
       <HiddenUserName name={name} />
-      <Field
-        label={words.password}
-        type="password"
-        name="password"
-        autocomplete="current-password"
-        required
-        autofocus
-        value={password}
-        onText={setPassword}
-      />
+      {isByCode ? (
+        <CodeField key="code" value={typed} onText={setTyped} />
+      ) : (
+        <Field
+          key="password"
+          label={words.password}
+          type="password"
+          name="password"
+          autocomplete="current-password"
+          required
+          autofocus
+          value={typed}
+          onText={setTyped}
+        />
+      )}
+      {ways && (ways.has_codes || ways.passkey) && (
+        <div class="row">
+          {ways.passkey && canUsePasskeys(location.origin) && (
+            <Button busy={byPasskey.isBusy} onClick={() => byPasskey.run()}>
+              <Icon name="key" />
+              {words.usePasskey}
+            </Button>
+          )}
+          {ways.has_codes && (
+            <Button
+              kind="quiet"
+              onClick={() => {
+                setIsByCode(!isByCode)
+                setTyped('')
+              }}
+            >
+              {isByCode ? words.usePassword : words.useCode}
+            </Button>
+          )}
+        </div>
+      )}
+      <Problem of={byPasskey.problem} />
     </FormDialog>
   )
 }

@@ -24,6 +24,14 @@ export function useSession(): Around {
   return around
 }
 
+/** Whether the user's role lets them change something. The server refuses it all the same. */
+export const useMayChange = (): boolean => useSession().session.user.role !== 'viewer'
+
+/** Left out for viewers. */
+export function ForEditors({ children }: { children: ComponentChildren }) {
+  return useMayChange() ? children : null
+}
+
 /** The tenant and the environment in the address, and the tenant's routes. */
 export function usePlace(): { tenant: Session['tenants'][number]; environment: Environment; inTenant: (path: string) => string } {
   const { session } = useSession()

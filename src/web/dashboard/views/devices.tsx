@@ -11,7 +11,7 @@ import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { curlLine } from '../service-line.ts'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { DeviceDialog } from './device-dialog.tsx'
@@ -31,10 +31,12 @@ export function Devices() {
     data.reload()
   }
   const register = (
-    <Button kind="primary" onClick={() => setOpen({ act: 'register' })}>
-      <Icon name="plus" />
-      {words.register}
-    </Button>
+    <ForEditors>
+      <Button kind="primary" onClick={() => setOpen({ act: 'register' })}>
+        <Icon name="plus" />
+        {words.register}
+      </Button>
+    </ForEditors>
   )
   const isEmpty = data.value?.data.length === 0
   return (
@@ -81,6 +83,7 @@ export function Devices() {
 type ListProps = { devices: readonly Device[]; onAct: (act: 'change' | 'pair' | 'revoke', device: Device) => void }
 
 function DeviceList({ devices, onAct }: ListProps) {
+  const mayChange = useMayChange()
   const words = useDashboardWords().devices
   const { keys, never } = useDashboardWords()
   const title = useTemplateTitle(useTemplates())
@@ -120,27 +123,31 @@ function DeviceList({ devices, onAct }: ListProps) {
         ]}
         rows={rows}
         keyOf={device => device.id}
-        actions={{
-          title: keys.actions,
-          of: device => [
-            device.status !== 'revoked' && {
-              verb: words.change,
-              label: `${words.change}: ${device.name}`,
-              act: () => onAct('change', device),
-            },
-            device.status !== 'revoked' && {
-              verb: words.pairAgain,
-              label: `${words.pairAgain}: ${device.name}`,
-              act: () => onAct('pair', device),
-            },
-            device.status !== 'revoked' && {
-              verb: words.revoke,
-              label: `${words.revoke}: ${device.name}`,
-              isDangerous: true,
-              act: () => onAct('revoke', device),
-            },
-          ],
-        }}
+        actions={
+          mayChange
+            ? {
+                title: keys.actions,
+                of: device => [
+                  device.status !== 'revoked' && {
+                    verb: words.change,
+                    label: `${words.change}: ${device.name}`,
+                    act: () => onAct('change', device),
+                  },
+                  device.status !== 'revoked' && {
+                    verb: words.pairAgain,
+                    label: `${words.pairAgain}: ${device.name}`,
+                    act: () => onAct('pair', device),
+                  },
+                  device.status !== 'revoked' && {
+                    verb: words.revoke,
+                    label: `${words.revoke}: ${device.name}`,
+                    isDangerous: true,
+                    act: () => onAct('revoke', device),
+                  },
+                ],
+              }
+            : undefined
+        }
       />
       {toggle}
     </>

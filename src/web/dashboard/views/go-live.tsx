@@ -7,7 +7,7 @@ import { Seal } from '../../shared/seal.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
-import { usePlace } from '../session.tsx'
+import { ForEditors, usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ChooseDocuments } from './go-live-documents.tsx'
 import { Purposes } from './go-live-purposes.tsx'
@@ -57,7 +57,9 @@ function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => v
           <p class="secondary">{words.accepts}</p>
           <p class="accepted">{path.documents.map(kind => words.documents[kind].title).join(' · ')}</p>
         </div>
-        <Button onClick={() => setIsChanging(true)}>{words.change}</Button>
+        <ForEditors>
+          <Button onClick={() => setIsChanging(true)}>{words.change}</Button>
+        </ForEditors>
       </div>
     </Card>
   )

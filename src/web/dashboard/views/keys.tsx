@@ -12,7 +12,7 @@ import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { goTo, hrefTo } from '../route.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { CreateKeyDialog } from './create-key.tsx'
 import { useEnded } from './ended.tsx'
@@ -33,10 +33,12 @@ export function Keys() {
     data.reload()
   }
   const create = (
-    <Button kind="primary" onClick={() => setOpen({ kind: 'create' })}>
-      <Icon name="plus" />
-      {words.create}
-    </Button>
+    <ForEditors>
+      <Button kind="primary" onClick={() => setOpen({ kind: 'create' })}>
+        <Icon name="plus" />
+        {words.create}
+      </Button>
+    </ForEditors>
   )
   const own = data.value?.data.filter(key => key.environment === environment)
   return (
@@ -81,6 +83,7 @@ export function Keys() {
 }
 
 function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Open) => void }) {
+  const mayChange = useMayChange()
   const words = useDashboardWords().keys
   const { never } = useDashboardWords()
   const { time } = useFormat()
@@ -142,21 +145,25 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
         ]}
         rows={rows}
         keyOf={key => key.id}
-        actions={{
-          title: words.actions,
-          of: key =>
-            key.status === 'active'
-              ? [
-                  { verb: words.roll, label: `${words.roll}: ${nameOf(key)}`, act: () => onOpen({ kind: 'roll', key }) },
-                  {
-                    verb: words.revoke,
-                    label: `${words.revoke}: ${nameOf(key)}`,
-                    isDangerous: true,
-                    act: () => onOpen({ kind: 'revoke', key }),
-                  },
-                ]
-              : [],
-        }}
+        actions={
+          mayChange
+            ? {
+                title: words.actions,
+                of: key =>
+                  key.status === 'active'
+                    ? [
+                        { verb: words.roll, label: `${words.roll}: ${nameOf(key)}`, act: () => onOpen({ kind: 'roll', key }) },
+                        {
+                          verb: words.revoke,
+                          label: `${words.revoke}: ${nameOf(key)}`,
+                          isDangerous: true,
+                          act: () => onOpen({ kind: 'revoke', key }),
+                        },
+                      ]
+                    : [],
+              }
+            : undefined
+        }
       />
       {toggle}
     </>

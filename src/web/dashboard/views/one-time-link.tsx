@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { OneTimeLinkState, Session } from '../../../people/schema.ts'
+import type { HalfLogin } from '../../../people/security-schema.ts'
 import { ApiFailure } from '../../shared/api.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field } from '../../shared/field.tsx'
@@ -11,6 +12,7 @@ import { Problem } from '../problem.tsx'
 import { useDashboardWords } from '../words.ts'
 import { type Entrance, EntranceForm, EntranceFrame } from './entrance-frame.tsx'
 import { NewPassword, NewUserName } from './new-password.tsx'
+import { SecondStep } from './second-step.tsx'
 
 type LinkState = typeof OneTimeLinkState.static
 type Props = { token: string; onIn: (session: Session) => void; onLogIn: () => void }
@@ -35,9 +37,9 @@ export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
   if (link.kind === 'setup') return <SetUp token={token} onIn={onIn} />
   const name = link.name ?? ''
   return link.kind === 'invitation' ? (
-    <ChoosePassword {...{ token, name, onIn }} title={words.invitation(name)} intro={words.invitationMore} />
+    <ChoosePassword {...{ token, name, onIn, onLogIn }} title={words.invitation(name)} intro={words.invitationMore} />
   ) : (
-    <ChoosePassword {...{ token, name, onIn }} title={words.reset(name)} intro={words.resetMore} />
+    <ChoosePassword {...{ token, name, onIn, onLogIn }} title={words.reset(name)} intro={words.resetMore} />
   )
 }
 
@@ -81,12 +83,18 @@ function SetUp({ token, onIn }: Pick<Props, 'token' | 'onIn'>) {
   )
 }
 
-type ChooseProps = Pick<Props, 'token' | 'onIn'> & { name: string; title: string; intro: string }
+type ChooseProps = Props & { name: string; title: string; intro: string }
 
-function ChoosePassword({ token, name, title, intro, onIn }: ChooseProps) {
+function ChoosePassword({ token, name, title, intro, onIn, onLogIn }: ChooseProps) {
   const words = useDashboardWords().entrance
   const [password, setPassword] = useState('')
-  const choose = async () => onIn(await callOpen<Session>('choose-password', { token, password }))
+  const [half, setHalf] = useState<HalfLogin>()
+  const choose = async () => {
+    const answer = await callOpen<Session | HalfLogin>('choose-password', { token, password })
+    if ('ticket' in answer) setHalf(answer)
+    else onIn(answer)
+  }
+  if (half) return <SecondStep half={half} onIn={onIn} onBack={onLogIn} />
   return (
     <EntranceForm title={title} intro={intro} verb={words.choose} onSubmit={choose}>
       <Field label={words.name} name="username" autocomplete="username" readOnly value={name} />

@@ -3,7 +3,7 @@ import type { User, UserLink } from '../../../people/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
-import { Select } from '../../shared/field.tsx'
+import { Check, Select } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { CopiedButton, Secret } from '../../shared/secret.tsx'
 import { Table } from '../../shared/table.tsx'
@@ -29,7 +29,9 @@ export function PeopleSettings() {
   const [isInviting, setIsInviting] = useState(false)
   const [linked, setLinked] = useState<Linked>()
   const [removed, setRemoved] = useState<User>()
+  const [changed, setChanged] = useState<User>()
   const close = () => {
+    setChanged(undefined)
     setIsInviting(false)
     setLinked(undefined)
     setRemoved(undefined)
@@ -46,8 +48,11 @@ export function PeopleSettings() {
         </Button>
       </div>
       <Problem of={renewLink.problem} />
-      <Loaded data={data}>{({ data: users }) => <UserTable users={users} onLink={renewLink.run} onRemove={setRemoved} />}</Loaded>
+      <Loaded data={data}>
+        {({ data: users }) => <UserTable users={users} onLink={renewLink.run} onRole={setChanged} onRemove={setRemoved} />}
+      </Loaded>
       {isInviting && !linked && <InviteDialog onClose={close} onInvited={setLinked} />}
+      {changed && <RoleDialog user={changed} onClose={close} />}
       {linked && <LinkDialog linked={linked} onClose={close} />}
       {removed && (
         <Confirm
@@ -64,11 +69,16 @@ export function PeopleSettings() {
   )
 }
 
-type TableProps = { users: readonly User[]; onLink: (user: User) => void; onRemove: (user: User) => void }
+type TableProps = {
+  users: readonly User[]
+  onLink: (user: User) => void
+  onRole: (user: User) => void
+  onRemove: (user: User) => void
+}
 
-function UserTable({ users, onLink, onRemove }: TableProps) {
+function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
   const words = useDashboardWords().settings
-  const { keys, never } = useDashboardWords()
+  const { keys, never, yes, no } = useDashboardWords()
   const { session } = useSession()
   return (
     <Table
@@ -85,11 +95,18 @@ function UserTable({ users, onLink, onRemove }: TableProps) {
           ),
         },
         { title: words.shopOf, folds: 'phone', below: 'plain', cell: ({ tenant }) => tenant?.name ?? words.ownerOf },
+        { title: words.roleOf, folds: 'tablet', below: 'titled', cell: ({ role }) => words.roles[role] },
         {
           title: words.status,
           folds: 'tablet',
           below: 'last',
           cell: ({ status }) => <Badge tone={status === 'active' ? 'ok' : 'wait'}>{words.userStatuses[status]}</Badge>,
+        },
+        {
+          title: words.secondFactor,
+          folds: 'tablet',
+          below: 'titled',
+          cell: ({ has_second_factor }) => (has_second_factor ? yes : no),
         },
         {
           title: words.lastLogin,
@@ -103,6 +120,11 @@ function UserTable({ users, onLink, onRemove }: TableProps) {
       actions={{
         title: keys.actions,
         of: user => [
+          user.tenant !== null && {
+            verb: words.changeRole,
+            label: `${words.changeRole}: ${user.name}`,
+            act: () => onRole(user),
+          },
           { verb: words.resetLink, label: `${words.resetLink}: ${user.name}`, act: () => onLink(user) },
           user.id !== session.user.id && {
             verb: words.removeUser,
@@ -122,11 +144,12 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
   const place = usePlace()
   const [name, setName] = useState('')
   const [tenant, setTenant] = useState(place.tenant.id)
+  const [role, setRole] = useState<TenantRole>('member')
   return (
     <FormDialog
       title={words.inviteTitle}
       verb={words.inviteDo}
-      onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant } }))}
+      onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant, role } }))}
       onClose={onClose}
     >
       <NewUserName label={words.userName} autocomplete="off" value={name} onText={setName} />
@@ -136,6 +159,44 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
         options={session.tenants.map(each => [each.id, each.name])}
         onChoose={setTenant}
       />
+      <RoleChoice role={role} onChoose={setRole} />
+    </FormDialog>
+  )
+}
+
+type TenantRole = 'member' | 'viewer'
+
+function RoleChoice({ role, onChoose }: { role: TenantRole; onChoose: (role: TenantRole) => void }) {
+  const words = useDashboardWords().settings
+  return (
+    <fieldset class="stack tight">
+      <legend>{words.roleOf}</legend>
+      {(['member', 'viewer'] as const).map(each => (
+        <Check
+          key={each}
+          group="role"
+          label={words.roles[each]}
+          hint={words.rolesMore[each]}
+          isChecked={role === each}
+          onCheck={() => onChoose(each)}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
+  const words = useDashboardWords().settings
+  const { call } = useSession()
+  const [role, setRole] = useState<TenantRole>(user.role === 'viewer' ? 'viewer' : 'member')
+  return (
+    <FormDialog
+      title={words.roleTitle(user.name)}
+      verb={words.roleDo}
+      onSubmit={() => call(`users/${user.id}/role`, { method: 'PUT', body: { role } }).then(onClose)}
+      onClose={onClose}
+    >
+      <RoleChoice role={role} onChoose={setRole} />
     </FormDialog>
   )
 }

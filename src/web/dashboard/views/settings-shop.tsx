@@ -10,7 +10,7 @@ import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Problem } from '../problem.tsx'
 import { Saved } from '../saved.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ShopLook } from './settings-look.tsx'
 import { Origins } from './settings-origins.tsx'
@@ -60,6 +60,7 @@ type FormProps = ShopProps & {
 function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps) {
   const words = useDashboardWords()
   const { call, renew } = useSession()
+  const mayChange = useMayChange()
   const [isSaved, setIsSaved] = useState(false)
   const save = useAction(async () => {
     if (!change) return
@@ -69,6 +70,7 @@ function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps)
     setIsSaved(true)
     if (change.name !== undefined) await renew()
   })
+  if (!mayChange) return null
   return (
     <form class="stack" onSubmit={save.submit}>
       {children}
@@ -84,13 +86,22 @@ function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps)
 
 function Name(shop: ShopProps) {
   const words = useDashboardWords().settings
+  const { ownersOnly } = useDashboardWords()
+  const { session } = useSession()
   const [text, setText] = useState(shop.tenant.name)
   const name = text.trim()
   return (
     <Card title={words.shop}>
-      <TenantForm {...shop} change={{ name }} isChanged={name !== shop.tenant.name}>
-        <Field label={words.name} hint={words.nameHint} required maxLength={100} value={text} onText={setText} />
-      </TenantForm>
+      {session.user.is_owner ? (
+        <TenantForm {...shop} change={{ name }} isChanged={name !== shop.tenant.name}>
+          <Field label={words.name} hint={words.nameHint} required maxLength={100} value={text} onText={setText} />
+        </TenantForm>
+      ) : (
+        <>
+          <p>{shop.tenant.name}</p>
+          <p class="hint">{ownersOnly}</p>
+        </>
+      )}
     </Card>
   )
 }

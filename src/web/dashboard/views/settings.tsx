@@ -7,9 +7,10 @@ import { HealthSettings } from './settings-health.tsx'
 import { InstallationSettings } from './settings-installation.tsx'
 import { PeopleSettings } from './settings-people.tsx'
 import { ProfileSettings } from './settings-profile.tsx'
+import { SecuritySettings } from './settings-security.tsx'
 import { ShopSettings } from './settings-shop.tsx'
 
-const TABS = ['shop', 'profile', 'people', 'installation', 'health'] as const
+const TABS = ['shop', 'profile', 'security', 'people', 'installation', 'health'] as const
 const OWNERS: readonly string[] = ['people', 'installation', 'health']
 
 export function Settings({ tab }: { tab: string }) {
@@ -28,6 +29,7 @@ export function Settings({ tab }: { tab: string }) {
         <div class="stack loose settings">
           {chosen === 'shop' && <ShopSettings />}
           {chosen === 'profile' && <ProfileSettings />}
+          {chosen === 'security' && <SecuritySettings />}
           {chosen === 'people' && <PeopleSettings />}
           {chosen === 'installation' && <InstallationSettings />}
           {chosen === 'health' && <HealthSettings />}

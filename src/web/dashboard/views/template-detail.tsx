@@ -8,7 +8,7 @@ import { Json } from '../json.tsx'
 import { Panel } from '../panel.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
@@ -31,12 +31,14 @@ export function TemplateDetail({ template, onRemoved }: Props) {
   return (
     <Panel title={title[language]} backTo={hrefTo('templates')}>
       <p>{age_over === null ? words.plainAnswer : words.decidesAge(age_over)}</p>
-      <div class="row">
-        <TryIt template={key} />
-        {!template.builtin && <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>}
-        <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.duplicate}</ButtonTo>
-        {!template.builtin && <Remove template={template} onRemoved={onRemoved} />}
-      </div>
+      <ForEditors>
+        <div class="row">
+          <TryIt template={key} />
+          {!template.builtin && <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>}
+          <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.duplicate}</ButtonTo>
+          {!template.builtin && <Remove template={template} onRemoved={onRemoved} />}
+        </div>
+      </ForEditors>
       <section class="stack tight">
         <h3>{words.picture}</h3>
         <ConsentSketch asks={asks} query={query} purpose={purpose?.[language] ?? words.ownPurpose} title={title[language]} />

@@ -6,6 +6,7 @@ import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { Split } from '../panel.tsx'
 import { ButtonTo, goTo, hrefTo, Link } from '../route.tsx'
+import { ForEditors } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { useClaimName } from './claim-list.tsx'
@@ -16,10 +17,12 @@ export function Templates({ chosen }: { chosen: string }) {
   const templates = useTemplates()
   const template = templates.value?.data.find(({ key }) => key === chosen)
   const create = (
-    <ButtonTo kind="primary" href={hrefTo('template-editor')}>
-      <Icon name="plus" />
-      {words.create}
-    </ButtonTo>
+    <ForEditors>
+      <ButtonTo kind="primary" href={hrefTo('template-editor')}>
+        <Icon name="plus" />
+        {words.create}
+      </ButtonTo>
+    </ForEditors>
   )
   return (
     <Page title={words.title} intro={words.intro} actions={create}>

@@ -8,7 +8,7 @@ import { useLanguage } from '../../shared/language.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { Loaded } from '../loaded.tsx'
 import { goTo, hrefTo } from '../route.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 
@@ -21,8 +21,9 @@ export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
   const words = useDashboardWords()
   const { environment } = usePlace()
   const [isOpen, setIsOpen] = useState(false)
+  const mayChange = useMayChange()
   // Not in Live: a live session needs a live key.
-  if (environment !== 'test') return null
+  if (environment !== 'test' || !mayChange) return null
   return (
     <>
       <Button kind="primary" onClick={() => setIsOpen(true)}>

@@ -15,7 +15,7 @@ import { Json } from '../json.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Panel } from '../panel.tsx'
 import { hrefTo, Link } from '../route.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { type TemplatesData, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { ClaimList } from './claim-list.tsx'
@@ -58,8 +58,10 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
             <CredentialCards credentials={detail.verification.credentials ?? []} />
             <Timeline moments={detail.timeline} deliveries={detail.deliveries} isJudged={detail.is_judged} />
             <About detail={detail} title={title(detail.verification.template)} />
-            {isOpen && <Stop id={id} onDone={data.reload} />}
-            <Erase id={id} onDone={onErased} />
+            <ForEditors>
+              {isOpen && <Stop id={id} onDone={data.reload} />}
+              <Erase id={id} onDone={onErased} />
+            </ForEditors>
           </>
         )}
       </Loaded>

@@ -10,7 +10,7 @@ import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Saved } from '../saved.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { TestEvent } from './test-event.tsx'
 
@@ -18,6 +18,7 @@ import { TestEvent } from './test-event.tsx'
 export function WebhookEndpointCard() {
   const words = useDashboardWords().webhooks
   const { environment, inTenant } = usePlace()
+  const mayChange = useMayChange()
   const path = inTenant(`webhook-endpoint?environment=${environment}`)
   const data = useData<WebhookEndpoint>(path)
   return (
@@ -26,8 +27,11 @@ export function WebhookEndpointCard() {
       <Loaded data={data}>
         {known => (
           <>
-            <Form path={path} known={known} onChange={data.set} />
-            {known.webhook_url !== null && <TestEvent key={known.webhook_url} />}
+            {!mayChange && <p>{known.webhook_url ?? '–'}</p>}
+            <ForEditors>
+              <Form path={path} known={known} onChange={data.set} />
+              {known.webhook_url !== null && <TestEvent key={known.webhook_url} />}
+            </ForEditors>
           </>
         )}
       </Loaded>

@@ -10,7 +10,7 @@ import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Problem } from '../problem.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
 type State = typeof WebhookSecretState.static
@@ -21,6 +21,7 @@ export function WebhookSecretCard() {
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const { time } = useFormat()
+  const mayChange = useMayChange()
   const data = useData<State>(inTenant(`webhook-secret?environment=${environment}`))
   const [secret, setSecret] = useState<string>()
   const post = async (act: string) => {
@@ -40,7 +41,7 @@ export function WebhookSecretCard() {
           <>
             {secret && <Copy text={secret} label={words.secretName} wraps />}
             <p class="hint">{words.since(time(created_at))}</p>
-            {previous_valid_until && (
+            {mayChange && previous_valid_until && (
               <Notice tone="wait">
                 <div class="stack tight">
                   <p>{words.overlap(time(previous_valid_until))}</p>
@@ -54,23 +55,25 @@ export function WebhookSecretCard() {
               </Notice>
             )}
             <Problem of={reveal.problem ?? drop.problem} />
-            <div class="row">
-              {secret ? (
-                <Button onClick={() => setSecret(undefined)}>{words.hide}</Button>
-              ) : (
-                <Button busy={reveal.isBusy} onClick={() => reveal.run()}>
-                  {words.reveal}
-                </Button>
-              )}
-              <ConfirmButton
-                label={words.rotate}
-                title={words.rotateTitle}
-                verb={words.rotateDo}
-                onConfirm={() => post('rotate')}
-              >
-                {words.rotateMore}
-              </ConfirmButton>
-            </div>
+            <ForEditors>
+              <div class="row">
+                {secret ? (
+                  <Button onClick={() => setSecret(undefined)}>{words.hide}</Button>
+                ) : (
+                  <Button busy={reveal.isBusy} onClick={() => reveal.run()}>
+                    {words.reveal}
+                  </Button>
+                )}
+                <ConfirmButton
+                  label={words.rotate}
+                  title={words.rotateTitle}
+                  verb={words.rotateDo}
+                  onConfirm={() => post('rotate')}
+                >
+                  {words.rotateMore}
+                </ConfirmButton>
+              </div>
+            </ForEditors>
           </>
         )}
       </Loaded>

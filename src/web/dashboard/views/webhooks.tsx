@@ -10,7 +10,7 @@ import { usePages } from '../pages.ts'
 import { Split } from '../panel.tsx'
 import { ButtonTo, goTo, hrefTo, useRoute } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
-import { usePlace, useSession } from '../session.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { DeliveryDetailPanel } from './delivery-detail.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
@@ -24,6 +24,7 @@ export function Webhooks({ id }: { id: string }) {
   const words = useDashboardWords().webhooks
   const { environment, inTenant } = usePlace()
   const { search } = useRoute()
+  const mayChange = useMayChange()
   const status = search.get('status')
   const filter = new URLSearchParams({ environment, ...(status && { status }) })
   const pages = usePages<ListedDelivery>(inTenant(`deliveries?${filter}`))
@@ -40,7 +41,7 @@ export function Webhooks({ id }: { id: string }) {
             <div class="section-header">
               <h2>{words.log}</h2>
               <div class="row">
-                {pages.rows?.some(row => row.status === 'failed') && <ReplayFailed onDone={pages.reload} />}
+                {mayChange && pages.rows?.some(row => row.status === 'failed') && <ReplayFailed onDone={pages.reload} />}
                 <StatusFilter status={status} />
               </div>
             </div>

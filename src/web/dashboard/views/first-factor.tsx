@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact'
+import type { Security } from '../../../people/security-schema.ts'
+import { Button } from '../../shared/button.tsx'
+import { useAction } from '../action.ts'
+import { useData } from '../data.ts'
+import { Loaded } from '../loaded.tsx'
+import { Problem } from '../problem.tsx'
+import { useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { EntranceFrame } from './entrance-frame.tsx'
+import { Factors } from './factors.tsx'
+
+/** Where owners require a second factor, nothing works before it is there. */
+export function FirstFactor({ children }: { children: ComponentChildren }) {
+  const { session } = useSession()
+  return session.needs_second_factor ? <SetUpFactor /> : children
+}
+
+function SetUpFactor() {
+  const words = useDashboardWords()
+  const { call, leave, renew } = useSession()
+  const data = useData<Security>('security')
+  const goOn = useAction(() => renew())
+  const signOut = useAction(async () => {
+    await call('logout', { method: 'POST' })
+    leave()
+  })
+  return (
+    <EntranceFrame title={words.security.needed}>
+      <p class="secondary">{words.security.neededMore}</p>
+      <Loaded data={data}>{security => <Factors security={security} onChange={data.set} onAdded={() => goOn.run()} />}</Loaded>
+      <Problem of={goOn.problem} />
+      <div class="row">
+        <Button kind="quiet" onClick={() => signOut.run()}>
+          {words.signOut}
+        </Button>
+      </div>
+    </EntranceFrame>
+  )
+}

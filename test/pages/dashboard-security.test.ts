@@ -1,0 +1,175 @@
+// Second factors in a real browser, with an authenticator of Chromium's own (CDP WebAuthn).
+import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { codeOfStep } from '../../src/people/one-time-code.ts'
+import type { TestApp } from '../helpers/app.ts'
+import { browserTest, expectAccessible, readCode, shoot, type WatchedPage } from '../helpers/browser.ts'
+import { joinMember, PASSWORD } from '../helpers/dashboard.ts'
+import { enter, OWNER, shareService, startForBrowser, takeCookie } from '../helpers/dashboard-page.ts'
+
+setDefaultTimeout(60_000)
+shareService()
+
+const STEP_MS = 30_000
+
+async function addAuthenticator(page: WatchedPage): Promise<void> {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const options = { protocol: 'ctap2' as const, transport: 'internal' as const, hasResidentKey: true, hasUserVerification: true }
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: { ...options, isUserVerified: true, automaticPresenceSimulation: true },
+  })
+}
+
+const codeFor = (app: TestApp, secret: string, steps: number): Promise<string> => {
+  const bits = [...secret].map(each => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(each).toString(2).padStart(5, '0')).join('')
+  const bytes = Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => Number.parseInt(byte, 2))
+  return codeOfStep(bytes, Math.floor(app.clock.now() / STEP_MS) + steps)
+}
+
+async function logIn(page: WatchedPage): Promise<void> {
+  await page.getByLabel('Name').fill(OWNER)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+}
+
+const heading = (page: WatchedPage, name: string) => page.getByRole('heading', { name, exact: true })
+
+describe('the page Security', () => {
+  browserTest('a passkey is added, and recovery codes are shown once', async openPage => {
+    const app = await startForBrowser({})
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/settings/security')
+    await addAuthenticator(page)
+    await shoot(page, 'dashboard-security-empty')
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Work laptop')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Recovery codes').first().waitFor()
+    await page.getByText('This is the only time it is shown.').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-security-recovery')
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('row', { name: /Work laptop/ }).waitFor()
+    await page.getByText('10 left').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-security')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest(
+    'one-time codes are set up by QR code, asked for after the password, and a recovery code replaces one',
+    async openPage => {
+      const app = await startForBrowser({})
+      await app.tenant()
+      const { page } = await enter(app, openPage, '/dashboard/settings/security')
+      await page.getByRole('button', { name: 'Set up one-time codes' }).click()
+      const secret = new URL(await readCode(page)).searchParams.get('secret') ?? ''
+      await expectAccessible(page)
+      await shoot(page, 'dashboard-codes')
+      await page.getByRole('textbox', { name: 'Code' }).fill('000000')
+      await page.getByRole('button', { name: 'Turn on' }).click()
+      await page.getByText('This code is wrong.').waitFor()
+      await page.getByRole('textbox', { name: 'Code' }).fill(await codeFor(app, secret, 0))
+      await page.getByRole('button', { name: 'Turn on' }).click()
+      const codes = (await page.locator('.secret code').textContent()) ?? ''
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByText('In use').waitFor()
+
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+      await logIn(page)
+      await page.getByRole('textbox', { name: 'Code' }).fill(await codeFor(app, secret, 1))
+      await page.keyboard.press('Enter')
+      await page.getByRole('cell', { name: 'Password and code' }).waitFor()
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+      await logIn(page)
+      await page.getByRole('button', { name: 'Use a recovery code' }).click()
+      await page.getByRole('textbox', { name: 'Recovery code' }).fill(codes.trim().split(/\s+/)[3] ?? '')
+      await page.keyboard.press('Enter')
+      await page.getByText('9 left').waitFor()
+      await page.getByLabel('Whose').selectOption('all')
+      await page.getByRole('table', { name: 'Sign-ins' }).waitFor()
+      // The browser reports the wrong code.
+      expect(page.complaints.filter(each => !each.includes('status of 400'))).toEqual([])
+    },
+  )
+
+  browserTest('at an address without a name the page offers codes only and says why, in German', async openPage => {
+    const app = await startForBrowser({})
+    await app.tenant()
+    const { browser } = await enter(app, openPage)
+    const origin = app.deps.config.publicUrl.replace('localhost', '127.0.0.1')
+    const page = await openPage(origin, { locale: 'de' })
+    await takeCookie(page, origin, browser.state.cookie)
+    await page.goto('/dashboard/settings/security')
+    await page.getByText('Passkeys funktionieren nur unter http://localhost').waitFor()
+    expect(await page.getByRole('button', { name: 'Passkey hinzufügen' }).count()).toBe(0)
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-security-german')
+  })
+})
+
+browserTest('where everybody needs a second factor, a user sets one up before anything else', async openPage => {
+  const app = await startForBrowser({})
+  const { id } = await app.tenant({ name: 'Wine bar' })
+  const { browser } = await enter(app, openPage)
+  const member = await joinMember(app, id, 'mia', undefined, app.deps.config.publicUrl)
+  expect((await browser.put('/security/rule', { is_required: true })).status).toBe(200)
+  const page = await openPage(app.deps.config.publicUrl)
+  await takeCookie(page, app.deps.config.publicUrl, member.state.cookie)
+  await page.goto('/dashboard/keys')
+  await heading(page, 'Set up a second factor').waitFor()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-needed')
+  await page.getByRole('button', { name: 'Set up one-time codes' }).click()
+  const secret = new URL(await readCode(page)).searchParams.get('secret') ?? ''
+  await page.getByRole('textbox', { name: 'Code' }).fill(await codeFor(app, secret, 0))
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await heading(page, 'API keys').waitFor()
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('over plain http on a network the log-in page names the two ways out', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  await enter(app, openPage)
+  const { origin, port } = new URL(app.deps.config.publicUrl)
+  const page = await openPage(origin)
+  // As another machine sees it.
+  await page.route('**/dashboard/api/session', route => route.fulfill({ status: 403, json: REFUSED }))
+  await page.route('**/dashboard/api/entrance', route => route.fulfill({ json: FROM_AFAR }))
+  await page.goto('/dashboard')
+  await page.getByText('vidimus tls init').waitFor()
+  await page.getByText(`ssh -L ${port}:localhost:${port} localhost`).waitFor()
+  await page.getByText(`http://localhost:${port}/dashboard`).waitFor()
+  expect(await page.getByLabel('Password').count()).toBe(0)
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-plain-http')
+})
+
+const REFUSED = { error: { code: 'https_required', message: '' } }
+const FROM_AFAR = { needs_setup: false, accepts_passwords: false, passkey_origin: null }
+
+browserTest('a viewer sees lists and outcomes, and no button that changes something', async openPage => {
+  const app = await startForBrowser({})
+  const shop = await app.tenant({ name: 'Wine bar' })
+  await enter(app, openPage)
+  const viewer = await joinMember(app, shop.id, 'vera', 'viewer', app.deps.config.publicUrl)
+  const page = await openPage(app.deps.config.publicUrl)
+  await takeCookie(page, app.deps.config.publicUrl, viewer.state.cookie)
+  const CHANGES: Record<string, RegExp> = {
+    keys: /create|replace|revoke/i,
+    devices: /register|revoke|edit/i,
+    templates: /new template|duplicate|edit|delete/i,
+    webhooks: /replay|send|save|show|rotate/i,
+    settings: /save/i,
+  }
+  for (const [view, changes] of Object.entries(CHANGES)) {
+    await page.goto(`/dashboard/${view}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('networkidle')
+    const buttons = page.locator('main').getByRole('button', { name: changes })
+    expect([view, await buttons.allTextContents()]).toEqual([view, []])
+  }
+  expect(page.complaints).toEqual([])
+})
