@@ -9,7 +9,9 @@ export function sectionsOf(page: string, title: string, html: string): Section[]
   return parts.flatMap(part => {
     const [, id = '', heading = ''] = /^<h[23] id="([^"]+)">([\s\S]*?) <a class="anchor"/.exec(part) ?? []
     const rows = [...part.matchAll(/<tr id="([^"]+)">([\s\S]*?)<\/tr>/g)]
-    const text = part.replace(/^<h[123][\s\S]*?<\/h[123]>/, '').replace(/<tr id="[\s\S]*?<\/tr>/g, '')
+    // Samples and examples of the reference say what its fields say.
+    const own = part.replace(/<details[\s\S]*?<\/details>/g, '')
+    const text = own.replace(/^<h[123][\s\S]*?<\/h[123]>/, '').replace(/<tr id="[\s\S]*?<\/tr>/g, '')
     return [
       { page, title, heading: readable(heading), id, text: readable(text) },
       ...rows.map(([, code = '', row = '']) => ({ page, title, heading: code, id: code, text: readable(row) })),
