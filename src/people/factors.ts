@@ -150,8 +150,11 @@ export async function takeFactors(tx: Db, userId: string): Promise<void> {
   await deleteChallengesOf(tx, userId)
 }
 
+/** Whoever requires it has one: the rule would shut them out too. */
 export async function changeRule(deps: FactorDeps, visit: Visit, isRequired: boolean): Promise<Security> {
   await deps.writeSettings(async tx => {
+    const user = await lockUser(tx, visit.user.id)
+    if (isRequired && !(user && (await hasFactor(tx, user)))) throw apiError('no_second_factor')
     await requireFactor(tx, isRequired)
     const details = { name: visit.user.name, is_required: isRequired }
     await deps.audit.append(tx, { ...entryOf(visit.user, deps.now()), action: 'user.factor_rule_changed', details })

@@ -7,6 +7,13 @@ fuzzRoutes(({ path }) => path.startsWith('/dashboard/api/') && !path.startsWith(
   'POST /dashboard/api/signing': 0,
   'DELETE /dashboard/api/signing': 0,
   'DELETE /dashboard/api/signing/next': 0,
+  // Take the code or the signature of an authenticator, once; test/dashboard/second-factor.test.ts has one.
+  'POST /dashboard/api/login/second-factor': 0,
+  'POST /dashboard/api/login/passkey': 0,
+  'POST /dashboard/api/security/codes/start': 0,
+  'POST /dashboard/api/security/passkeys': 0,
+  'DELETE /dashboard/api/security/passkeys/{id}': 0,
+  'POST /dashboard/api/security/recovery-codes': 0,
   // Takes what a registrar signed.
   'POST /dashboard/api/registrations': 0,
   'DELETE /dashboard/api/registrations/{id}': 0,

@@ -139,6 +139,7 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   'POST /dashboard/api/users': {
     body: fc.uuid().map(uuid => ({ name: `guest-${uuid}`, tenant: TENANT })),
   },
+  'PUT /dashboard/api/security/rule': { body: fc.constant({ is_required: false }) },
   'POST /dashboard/api/signing/csr': nothing,
   'GET /dashboard/api/signing/csr': { query: fc.constant({}) },
   'POST /dashboard/api/trust/blocks': {

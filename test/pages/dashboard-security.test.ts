@@ -113,6 +113,8 @@ browserTest('where everybody needs a second factor, a user sets one up before an
   const { id } = await app.tenant({ name: 'Wine bar' })
   const { browser } = await enter(app, openPage)
   const member = await joinMember(app, id, 'mia', undefined, app.deps.config.publicUrl)
+  const own = (await browser.post<{ secret: string }>('/security/codes')).body.secret
+  expect((await browser.post('/security/codes/start', { code: await codeFor(app, own, 0) })).status).toBe(200)
   expect((await browser.put('/security/rule', { is_required: true })).status).toBe(200)
   const page = await openPage(app.deps.config.publicUrl)
   await takeCookie(page, app.deps.config.publicUrl, member.state.cookie)
