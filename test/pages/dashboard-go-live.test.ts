@@ -44,7 +44,7 @@ browserTest('the overview leads to the question, and the steps follow from the a
   await page.getByText('EU age app · US driving licence').waitFor()
   const address = steps.first()
   expect(await address.getAttribute('aria-current')).toBe('step')
-  await address.getByText('Problem', { exact: true }).waitFor()
+  await address.getByText('To do', { exact: true }).waitFor()
   const issuers = steps.filter({ hasText: 'Issuers in Live' })
   await issuers.getByText('You trust no issuer yet for: EU age app and US driving licence.').waitFor()
   await issuers.locator('summary').click()

@@ -11,7 +11,7 @@ import { base64Of, FileInput } from '../file-button.tsx'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Saved } from '../saved.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
 const LOGO_BYTES_MAX = 64 * 1024
@@ -41,6 +41,7 @@ function Form({ path, look, onChange }: FormProps) {
   const all = useDashboardWords()
   const words = all.settings
   const { call } = useSession()
+  const mayChange = useMayChange()
   const [accent, setAccent] = useState(look.accent ?? '')
   const [privacy, setPrivacy] = useState(look.privacy_url ?? '')
   const [isSaved, setIsSaved] = useState(false)
@@ -64,7 +65,7 @@ function Form({ path, look, onChange }: FormProps) {
         save.run({ accent: colour || null, privacy_url: link || null })
       }}
     >
-      <Logo logo={look.logo} onLogo={logo => save.run({ logo })} />
+      <Logo logo={look.logo} onLogo={mayChange ? logo => save.run({ logo }) : undefined} />
       <Field
         label={words.accent}
         hint={words.accentHint}
@@ -72,6 +73,7 @@ function Form({ path, look, onChange }: FormProps) {
         autoCapitalize="none"
         spellcheck={false}
         maxLength={7}
+        readOnly={!mayChange}
         value={accent}
         onText={setAccent}
       />
@@ -82,20 +84,23 @@ function Form({ path, look, onChange }: FormProps) {
         problem={link !== '' && !isLink && words.privacyProblem}
         type="url"
         maxLength={1000}
+        readOnly={!mayChange}
         value={privacy}
         onText={setPrivacy}
       />
       <Saved action={save} isSaved={isSaved} />
-      <div>
-        <Button type="submit" busy={save.isBusy} disabled={!isReady || !isChanged}>
-          {all.save}
-        </Button>
-      </div>
+      {mayChange && (
+        <div>
+          <Button type="submit" busy={save.isBusy} disabled={!isReady || !isChanged}>
+            {all.save}
+          </Button>
+        </div>
+      )}
     </form>
   )
 }
 
-type LogoProps = { logo: Look['logo']; onLogo: (base64: string | null) => void }
+type LogoProps = { logo: Look['logo']; onLogo: ((base64: string | null) => void) | undefined }
 
 function Logo({ logo, onLogo }: LogoProps) {
   const words = useDashboardWords().settings
@@ -103,7 +108,7 @@ function Logo({ logo, onLogo }: LogoProps) {
   const choose = async (file: File) => {
     const isRight = LOGO_TYPES.includes(file.type) && file.size <= LOGO_BYTES_MAX
     setHasProblem(!isRight)
-    if (isRight) onLogo(await base64Of(file))
+    if (isRight) onLogo?.(await base64Of(file))
   }
   return (
     <fieldset class="stack tight">
@@ -115,10 +120,12 @@ function Logo({ logo, onLogo }: LogoProps) {
           {words.logoProblem}
         </Notice>
       )}
-      <div class="row">
-        <FileInput accept={LOGO_TYPES.join()} label={words.logoChoose} onFile={choose} />
-        {logo && <Button onClick={() => onLogo(null)}>{words.logoRemove}</Button>}
-      </div>
+      {onLogo && (
+        <div class="row">
+          <FileInput accept={LOGO_TYPES.join()} label={words.logoChoose} onFile={choose} />
+          {logo && <Button onClick={() => onLogo(null)}>{words.logoRemove}</Button>}
+        </div>
+      )}
     </fieldset>
   )
 }

@@ -10,7 +10,7 @@ import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Problem } from '../problem.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
 type Listed = { data: Origin[] }
@@ -24,7 +24,8 @@ export function Origins() {
   const path = inTenant(`origins?environment=${environment}`)
   const data = useData<Listed>(path)
   const [removing, setRemoving] = useState<string>()
-  const mayChange = environment === 'test' || session.user.is_owner
+  const isEditor = useMayChange()
+  const mayChange = isEditor && (environment === 'test' || session.user.is_owner)
   const change = async (method: 'POST' | 'DELETE', origin: string) =>
     data.set(await call<Listed>(path, { method, body: { origin } }))
   return (
@@ -39,7 +40,8 @@ export function Origins() {
           )
         }
       </Loaded>
-      {mayChange ? <AddOrigin key={path} onAdd={origin => change('POST', origin)} /> : <p class="hint">{all.ownersOnly}</p>}
+      {mayChange && <AddOrigin key={path} onAdd={origin => change('POST', origin)} />}
+      {isEditor && !mayChange && <p class="hint">{all.ownersOnly}</p>}
       {removing !== undefined && (
         <Confirm
           title={words.originRemoveTitle(removing)}
