@@ -94,7 +94,13 @@ function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
             </>
           ),
         },
-        { title: words.shopOf, kind: 'wraps', folds: 'phone', below: 'plain', cell: ({ tenant }) => tenant?.name ?? words.ownerOf },
+        {
+          title: words.shopOf,
+          kind: 'wraps',
+          folds: 'phone',
+          below: 'plain',
+          cell: ({ tenant }) => tenant?.name ?? words.ownerOf,
+        },
         { title: words.roleOf, folds: 'tablet', below: 'titled', cell: ({ role }) => words.roles[role] },
         {
           title: words.status,
