@@ -10,9 +10,10 @@ export async function changeDevice(
   deps: Pick<Deps, 'write' | 'now' | 'audit'>,
   { tenantId, environment }: Owner,
   id: string,
-  { name, allowed_templates }: ChangeDevice,
+  changes: ChangeDevice,
   actor: string,
 ): Promise<DeviceRow> {
+  const { name, allowed_templates } = changes
   const problem = name !== undefined && findNameProblem(name)
   if (problem) throw apiError('invalid_request', { message: `name: ${problem}` })
   if (name === undefined && allowed_templates === undefined)
@@ -21,15 +22,17 @@ export async function changeDevice(
   return await deps.write(async tx => {
     const known = await lockDevice(tx, key)
     requireUsable(known, environment)
-    const device = await updateDevice(tx, key, { name, allowedTemplates: allowed_templates })
-    const details = { name, allowed_templates }
+    const device = await updateDevice(tx, key, {
+      name: name ?? known.name,
+      allowedTemplates: allowed_templates ?? known.allowedTemplates,
+    })
     await deps.audit.append(tx, {
       at: deps.now(),
       tenantId,
       actor,
       action: 'device.changed',
       subjectId: key.deviceId,
-      details,
+      details: changes,
     })
     return device
   })

@@ -110,15 +110,14 @@ export async function seeDevice(
   return row
 }
 
-/** Changes the fields that are given. */
 export async function updateDevice(
   tx: Db,
   { deviceId, tenantId }: DeviceKey,
-  changes: Partial<Pick<DeviceRow, 'name' | 'allowedTemplates'>>,
+  { name, allowedTemplates }: Pick<DeviceRow, 'name' | 'allowedTemplates'>,
 ): Promise<DeviceRow> {
   const [row] = await tx
     .update(devices)
-    .set(changes)
+    .set({ name, allowedTemplates })
     .where(and(eq(devices.id, deviceId), eq(devices.tenantId, tenantId)))
     .returning()
   if (!row) throw new Error('a locked device is missing')

@@ -19,7 +19,11 @@ describe('the set-up', () => {
   test('the set-up creates an owner and logs them in', async () => {
     const { app, ...tenant } = await startWithTenant()
     const browser = openBrowser(app)
-    expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: true, accepts_passwords: true })
+    expect((await browser.get('/entrance')).body as unknown).toEqual({
+      needs_setup: true,
+      accepts_passwords: true,
+      passkey_origin: 'https://verify.example',
+    })
     const answer = await browser.post('/setup', owner(await link(app)))
     expect(answer.status).toBe(201)
     expect(answer.body as unknown).toMatchObject({
