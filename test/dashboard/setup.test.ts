@@ -15,15 +15,13 @@ const HOUR_MS = 3_600_000
 const link = async (app: TestApp): Promise<string> => tokenOf(await openSetup(app.deps))
 const owner = (token: string, name = 'olivia') => ({ token, name, password: PASSWORD })
 
+const ENTRANCE = { accepts_passwords: true, passkey_origin: 'https://verify.example' }
+
 describe('the set-up', () => {
   test('the set-up creates an owner and logs them in', async () => {
     const { app, ...tenant } = await startWithTenant()
     const browser = openBrowser(app)
-    expect((await browser.get('/entrance')).body as unknown).toEqual({
-      needs_setup: true,
-      accepts_passwords: true,
-      passkey_origin: 'https://verify.example',
-    })
+    expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: true, ...ENTRANCE })
     const answer = await browser.post('/setup', owner(await link(app)))
     expect(answer.status).toBe(201)
     expect(answer.body as unknown).toMatchObject({
@@ -31,7 +29,7 @@ describe('the set-up', () => {
       tenants: [{ id: tenant.id, name: 'Shop' }],
     })
     expect((await browser.get('/users')).status).toBe(200)
-    expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: false, accepts_passwords: true })
+    expect((await browser.get('/entrance')).body as unknown).toEqual({ needs_setup: false, ...ENTRANCE })
   })
 
   test('the link is of the public address, with 256 bits behind the #, and null once there is an owner', async () => {
