@@ -32,7 +32,7 @@ export function Sessions() {
             columns={[
               {
                 title: words.browser,
-                kind: 'grows',
+                kind: 'wraps',
                 cell: each => (
                   <span title={each.agent}>
                     {each.is_current && <Badge tone="ok">{words.thisOne}</Badge>} {browserOf(each.agent)}
