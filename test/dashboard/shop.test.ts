@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Look, Origin } from '../../src/dashboard/shop-schema.ts'
 import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
 import { joinMember, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'
 import { ask, ORIGIN } from '../helpers/dc.ts'
 
 setDefaultTimeout(60_000)
@@ -19,7 +19,7 @@ const listed = async (environment: 'test' | 'live') =>
 const actions = () =>
   rowsOf<{ action: string; actor: string }>(
     app.dir,
-    `SELECT action, actor FROM audit_records WHERE tenant_id = '${id}' AND (action LIKE 'origin.%' OR action = 'tenant.changed') ORDER BY seq`,
+    `SELECT action, actor FROM ${AUDIT_ENTRIES} WHERE tenant_id = '${id}' AND (action LIKE 'origin.%' OR action = 'tenant.changed') ORDER BY at, action`,
   )
 
 test('a member lists a test origin, whose pages may then ask, and removes it', async () => {
