@@ -3,7 +3,7 @@ import type { Engine, Job } from '../engine.ts'
 import type { Runner } from './pool.ts'
 import type { Session } from './session.ts'
 
-const BEAT_EVERY_MS = 1000
+export const BEAT_EVERY_MS = 1000
 /** A node without a beat for this long is dead. */
 export const DEAD_AFTER_MS = 4000
 /** Between the end of a life as its node counts it, and as the others do. */
