@@ -14,6 +14,7 @@ import install from './install.md' with { type: 'file' }
 import metrics from './metrics.md' with { type: 'file' }
 import postgres from './postgres.md' with { type: 'file' }
 import privacy from './privacy.md' with { type: 'file' }
+import recipeDigitalCredentials from './recipes/digital-credentials.md' with { type: 'file' }
 import recipeKeycloak from './recipes/keycloak.md' with { type: 'file' }
 import recipeLanVenue from './recipes/lan-venue.md' with { type: 'file' }
 import recipePostgres from './recipes/postgres.md' with { type: 'file' }
@@ -103,6 +104,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
     pages: [
       { slug: 'recipes/woocommerce', file: recipeWoocommerce },
       { slug: 'recipes/shopify', file: recipeShopify },
+      { slug: 'recipes/digital-credentials', file: recipeDigitalCredentials },
       { slug: 'recipes/keycloak', file: recipeKeycloak },
       { slug: 'recipes/lan-venue', file: recipeLanVenue },
       { slug: 'recipes/verify-a-webhook', file: recipeVerifyAWebhook },
