@@ -11,7 +11,6 @@ const POLL_MS = 2000
 const STYLE = `:host{display:block}:host([hidden]),[hidden]{display:none!important}
 button,a,p{display:block;box-sizing:border-box;width:100%;margin:0;padding:13px;border:0;font:inherit;line-height:1.4;text-align:center;border-radius:var(--vidimus-radius,10px)}
 .main{background:var(--vidimus-accent,#1f4fd8);color:var(--vidimus-on-accent,#fff);font-weight:600;text-decoration:none}
-.main:hover{filter:brightness(1.1)}
 .quiet{background:none;color:inherit;text-decoration:underline}
 button{cursor:pointer}[aria-disabled=true]{opacity:.6;cursor:default}
 :focus-visible{outline:3px solid;outline-offset:2px}
