@@ -280,7 +280,7 @@ function boundsOf(schema: Named): string {
   ].join(', ')
 }
 
-/** Of the bodies and queries that merchants and devices send. */
+/** Limits of the bodies and queries that merchants and devices send. */
 function limitTable(document: OpenApi): string {
   const bodies = ['CreateVerification', 'RedeemResponseCode', 'RegisterDevice', 'EnrollDevice', 'RefreshDevice']
   const fields = bodies.flatMap(name =>

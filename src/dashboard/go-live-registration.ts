@@ -17,7 +17,7 @@ export type RegistrationFacts = {
   beyond: string[]
   /** The first that ends, by its purpose. */
   ending: { name: string; at: number } | null
-  /** What customers read, and what the registrar was told; nothing compares the two. */
+  /** Purposes that customers read, and those that the registrar was told; nothing compares the two. */
   purposes: GoLive['purposes']
 }
 

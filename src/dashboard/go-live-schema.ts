@@ -63,7 +63,7 @@ export const Step = Exactly({
   documents: Documents,
   names: Type.Array(Type.String()),
   at: Nullable(Timestamp),
-  /** Of a check. */
+  /** Detail of the check behind the step. */
   detail: Nullable(Exactly({ en: Type.String(), de: Type.String() })),
   command: Nullable(Type.String()),
 })
@@ -73,7 +73,7 @@ export const GoLive = Exactly({
   documents: Documents,
   /** Empty until documents are chosen. */
   steps: Type.Array(Step),
-  /** Of templates that ask EU wallets for identity data, beside what is registered for them. */
+  /** Purposes of templates that ask EU wallets for identity data, beside the registered ones. */
   purposes: Type.Array(
     Exactly({
       template: Type.String(),

@@ -114,7 +114,7 @@ export type SaveTemplate = typeof SaveTemplate.static
 const DocumentKey = OneOf(...DOCUMENTS)
 const ClaimNames = (charsMax = 64) => Type.Array(Text({ minLength: 1, maxLength: charsMax }), { maxItems: 50, uniqueItems: true })
 
-/** What the builder offers. */
+/** Documents and claims that the builder offers. */
 export const Catalogue = Exactly({
   documents: Type.Array(
     Exactly({
@@ -143,10 +143,10 @@ export const BuiltQuery = Exactly({
 })
 export type BuiltQuery = typeof BuiltQuery.static
 
-/** Where a template is used. */
+/** Tills and verifications that use a template. */
 export const TemplateUse = Exactly({
   devices: Type.Array(Exactly({ id: Type.String(), name: Type.String(), environment: Environment })),
-  /** By verifications that still exist. */
+  /** Latest use in each environment, by verifications that still exist. */
   last_used_at: Exactly({ test: Nullable(Timestamp), live: Nullable(Timestamp) }),
 })
 export type TemplateUse = typeof TemplateUse.static
@@ -246,7 +246,7 @@ export const AuditRecord = Exactly({
   at: Timestamp,
   tenant: Nullable(Type.String()),
   actor: Type.String(),
-  /** Where the actor is an API key with a label. */
+  /** Label of the API key that acted; absent without one. */
   actor_label: Type.Optional(Type.String()),
   action: Type.String(),
   /** Null once the subject is erased. */

@@ -19,9 +19,9 @@ p:empty{padding:0}`
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(STYLE)
 
-/** The folder of /verify.js; the same file is one folder below as an asset. */
-// Not import.meta.url: the bundler of the program writes the path of this source for it.
+// Destructured, because the bundler of the program writes the path of this source for import.meta.url.
 const { url } = import.meta
+/** The folder of /verify.js; the same file is one folder below as an asset. */
 const HOME = new URL(url.includes('/assets/') ? '..' : '.', url).href
 
 type State = 'idle' | 'preparing' | 'ready' | 'asking' | 'checking' | 'cancelled' | 'error' | 'completed' | 'failed' | 'expired'
