@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { source as axeSource } from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 
 /** The first is the same engine with fewer processes, at half the cost. */
@@ -78,6 +78,13 @@ const SIZES = [
   { width: 1440, height: 900 },
 ]
 const THEMES = ['light', 'dark'] as const
+
+/** For a button that closes its window: the click may end only after the window is gone. */
+export async function clickToClose(button: Locator): Promise<void> {
+  const closed = button.page().waitForEvent('close')
+  await button.click().catch(() => undefined)
+  await closed
+}
 
 /** Screenshots for people to look at: three sizes, both themes. Taken with SCREENSHOTS=1. */
 export async function shoot(page: Page, name: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
+import { browserTest, clickToClose, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
 import { answerOf, listOrigin } from '../helpers/dc.ts'
 import { type VirtualWallet, virtualWallet } from '../helpers/virtual-wallet.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
@@ -243,10 +243,10 @@ browserTest('in a test the sandbox wallet stands for the browser, and takes the 
   await shoot(page, 'element-sandbox')
   const [declined] = await Promise.all([page.waitForEvent('popup'), open()])
   await declined.getByText(server.url.origin).first().waitFor()
-  await declined.getByRole('button', { name: 'Do not share' }).click()
+  await clickToClose(declined.getByRole('button', { name: 'Do not share' }))
   await page.getByText('Nothing was shared. Try again, or use another way.').waitFor()
   const [popup] = await Promise.all([page.waitForEvent('popup'), open()])
-  await popup.getByRole('button', { name: 'Share', exact: true }).click()
+  await clickToClose(popup.getByRole('button', { name: 'Share', exact: true }))
   await page.getByText('Done. Thank you.').waitFor()
   expect((await heard()).map(({ name, status }) => [name, status])).toEqual([
     ['cancelled', undefined],

@@ -6,7 +6,7 @@ import { setLook } from '../../src/tenants/look.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { HostedVerification, Verification } from '../../src/verifications/schema.ts'
 import { createVerification, until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
+import { browserTest, clickToClose, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
 import { answerOf, ask, listOrigin, ORIGIN, type Protocol, tell } from '../helpers/dc.ts'
 import { isFocused } from '../helpers/focus.ts'
 import { shareService, startShop } from '../helpers/shop.ts'
@@ -239,16 +239,16 @@ describe('the sandbox in place of the wallet of a browser', () => {
     const first = await popupOf(page, () => simulate(page))
     await first.getByRole('heading', { name: `${origin} asks for a proof` }).waitFor()
     await shoot(first, 'sandbox-dc')
-    await first.getByRole('button', { name: 'Do not share' }).click()
+    await clickToClose(first.getByRole('button', { name: 'Do not share' }))
     await nothingShared(page).waitFor()
-    if (!first.isClosed()) await first.waitForEvent('close')
     const second = await popupOf(page, () => simulate(page))
+    await nothingShared(page).waitFor({ state: 'detached' })
     await second.close()
     await nothingShared(page).waitFor()
     expect((await read()).status).toBe('pending')
     const third = await popupOf(page, () => simulate(page))
     await third.getByRole('radio', { name: 'Minor', exact: true }).check({ force: true })
-    await third.getByRole('button', { name: 'Share', exact: true }).click()
+    await clickToClose(third.getByRole('button', { name: 'Share', exact: true }))
     await page.getByRole('heading', { name: 'This did not work out.' }).waitFor()
     expect((await read()).error?.code).toBe('claim_not_satisfied')
     expect(page.complaints).toEqual([])
@@ -279,7 +279,7 @@ describe('the sandbox in place of the wallet of a browser', () => {
       const answer = page.evaluate(`askSandbox(${JSON.stringify(base)}, ${JSON.stringify(prepared)})`)
       const popup = await page.waitForEvent('popup')
       await popup.getByRole('heading', { name: `${ORIGIN} asks for a proof` }).waitFor()
-      await popup.getByRole('button', { name: 'Share', exact: true }).click()
+      await clickToClose(popup.getByRole('button', { name: 'Share', exact: true }))
       const told = await tell(app, id, await answer)
       expect([told.status, told.body.status]).toEqual([200, 'completed'])
     }

@@ -86,6 +86,8 @@ describe('room is held back', () => {
     const { ids, refusals } = await createUntilFull(app, key)
     expect(new Set(refusals)).toEqual(new Set(['500 internal_error']))
     expect(existsSync(join(app.dir, 'ballast'))).toBe(false)
+    // The room that the deleted file left to an erasure.
+    writer.run(`PRAGMA max_page_count = ${pages() + 64}`)
     expect(await readiness(app)).toBe(503)
     expect(await statuses(app, key, 'GET', [...ids, made[0]!.id])).toEqual(new Set([200]))
     expect(await statuses(app, key, 'GET', ids, '/status')).toEqual(new Set([200]))
