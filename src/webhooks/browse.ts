@@ -1,22 +1,18 @@
+import { type AttemptRow, listAttempts } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
-import { presentDelivery } from './present.ts'
-import type { Delivery } from './schema.ts'
 import {
-  type AttemptRow,
-  countPendingDeliveries,
-  type DeliveryRow,
   type FailingDelivery,
   findDelivery,
   findDeliveryOfAnyone,
   findLogPlace,
-  findOldestDue,
   type LogPlace,
-  listAttempts,
   listDeliveries,
   listFailing,
   listLatest,
-  type Owner,
-} from './store.ts'
+} from './log-store.ts'
+import { presentDelivery } from './present.ts'
+import type { Delivery } from './schema.ts'
+import { countPendingDeliveries, type DeliveryRow, findOldestDue, type Owner } from './store.ts'
 
 /** Rows that one call looks at: the service answers nobody meanwhile. */
 const LOOKED_AT_MAX = 1000

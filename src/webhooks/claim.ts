@@ -1,7 +1,9 @@
+import { beginAttempt } from './attempt-store.ts'
 import { LEASE_MS } from './attempts.ts'
 import type { Deps } from './deps.ts'
+import { type ClaimedDelivery, claimDue, nextDueIn } from './lease-store.ts'
 import { keyOf, type Slots } from './slots.ts'
-import { beginAttempt, type ClaimedDelivery, claimDue, nextDueIn, type Queue } from './store.ts'
+import type { Queue } from './store.ts'
 
 /** When the database could not be written. */
 const AFTER_FAILURE_MS = 1000

@@ -3,8 +3,10 @@ import { signStandardWebhook, signWebhook } from '../sdk/webhook.ts'
 import { areSignersKept } from '../tenants/secret-history.ts'
 import { signingSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
+import type { AttemptRow } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
-import type { AttemptRow, ClaimedDelivery, DeliveryRow, Owner } from './store.ts'
+import type { ClaimedDelivery } from './lease-store.ts'
+import type { DeliveryRow, Owner } from './store.ts'
 
 export type SignedMessage = { headers: Record<string, string>; body: string }
 

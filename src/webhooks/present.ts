@@ -1,8 +1,9 @@
 import { isoUtc } from '../time.ts'
+import type { AttemptRow } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
 import { attemptPlace, type KeptAnswer } from './record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'
-import type { AttemptRow, DeliveryRow } from './store.ts'
+import type { DeliveryRow } from './store.ts'
 
 export const presentDelivery = (
   deps: Pick<Deps, 'sealer'>,

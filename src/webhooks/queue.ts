@@ -7,7 +7,8 @@ import { base62 } from '../ids.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { waitBefore } from './backoff.ts'
 import type { Deps } from './deps.ts'
-import { type DueQueue, deleteDeliveries, insertDelivery, type Owner } from './store.ts'
+import type { DueQueue } from './lease-store.ts'
+import { deleteDeliveries, insertDelivery, type Owner } from './store.ts'
 
 export type NewDelivery = Owner & {
   verificationId: string

@@ -1,11 +1,13 @@
 import { SALT_BYTES } from '../seal.ts'
 import { outcomeOf } from './attempt.ts'
+import { countInterruptions, endAttempt } from './attempt-store.ts'
 import { retryAfterOf, waitBefore } from './backoff.ts'
 import type { ClaimedAttempt } from './claim.ts'
 import type { Deps } from './deps.ts'
+import { listLostLeases, settleDelivery } from './lease-store.ts'
 import type { AttemptAnswer } from './poster.ts'
 import type { Outcome } from './schema.ts'
-import { countInterruptions, type DeliveryRow, endAttempt, listLostLeases, settleDelivery } from './store.ts'
+import type { DeliveryRow } from './store.ts'
 
 /** An interrupted attempt does not count, up to this often: it may be the cause itself. */
 const INTERRUPTIONS_MAX = 3

@@ -1,7 +1,8 @@
 import type { Db } from '../db/engine.ts'
 import type { Deps } from './deps.ts'
+import { type Restart, restartDeliveries, restartFailed } from './log-store.ts'
 import { duePayload } from './queue.ts'
-import { type DeliveryRow, type OwnerOfAny, type Restart, restartDeliveries, restartFailed } from './store.ts'
+import type { DeliveryRow, OwnerOfAny } from './store.ts'
 
 /** Bounds how long one call occupies the writer. */
 const PER_REPLAY_MAX = 1000

@@ -1,7 +1,7 @@
 import type { Db } from '../db/engine.ts'
+import { listAttemptsOf, updateSealed } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
 import { attemptPlace } from './record.ts'
-import { listAttemptsOf, updateSealed } from './store.ts'
 
 type Session = { id: string; tenantId: string; sessionKey: Uint8Array | undefined }
 

@@ -2,7 +2,8 @@
 // receiver nor a tenant can take all slots: one that never answers delays only itself. The fewer
 // slots are free, the fewer a tenant gets, so a handful of tenants with such receivers cannot take
 // all of them either.
-import { type DueQueue, PER_RECEIVER_MAX, type Queue } from './store.ts'
+import { type DueQueue, PER_RECEIVER_MAX } from './lease-store.ts'
+import type { Queue } from './store.ts'
 
 /** The queues that wait, each with its earliest due time, and the slots for attempts. */
 export type Slots = {

@@ -7,11 +7,11 @@ import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
 import { type ClaimedAttempt, claimAttempts } from './claim.ts'
 import type { Deps } from './deps.ts'
+import { listDueQueues } from './lease-store.ts'
 import { type AttemptAnswer, createPoster, startPosterThread } from './poster.ts'
 import { readDuePayload } from './queue.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { createSlots } from './slots.ts'
-import { listDueQueues } from './store.ts'
 
 /** Between looks at the clock. New deliveries are announced by `owed` and do not wait. */
 const LOOK_EVERY_MS = 200

@@ -64,9 +64,9 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/store.ts listVerifications': [OWNER, { before: 1, limit: 5 }],
   'verifications/store.ts markExpired': [1, 5],
   'verifications/store.ts markUnredeemed': [1, 5],
-  'webhooks/store.ts listLatest': ['ten_1', 5],
-  'webhooks/store.ts listLostLeases': ['node', 1],
-  'webhooks/store.ts restartFailed': [OWNER, { dueAt: 1, requestId: 'req_1' }, 5],
+  'webhooks/log-store.ts listLatest': ['ten_1', 5],
+  'webhooks/lease-store.ts listLostLeases': ['node', 1],
+  'webhooks/log-store.ts restartFailed': [OWNER, { dueAt: 1, requestId: 'req_1' }, 5],
 }
 
 /** What nodes share, and the links of the chain. */

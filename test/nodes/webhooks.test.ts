@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { claimDue, listDueQueues } from '../../src/webhooks/store.ts'
+import { claimDue, listDueQueues } from '../../src/webhooks/lease-store.ts'
 import { type TestApp, until } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'

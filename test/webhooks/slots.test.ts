@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { DueQueue } from '../../src/webhooks/lease-store.ts'
 import { createSlots } from '../../src/webhooks/slots.ts'
-import type { DueQueue, Queue } from '../../src/webhooks/store.ts'
+import type { Queue } from '../../src/webhooks/store.ts'
 
 const queue = (receiver: number | string, tenant: number | string): Queue => ({
   receiver: `r${receiver}`,

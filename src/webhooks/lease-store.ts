@@ -1,0 +1,117 @@
+import { and, asc, eq, isNotNull, isNull, lte, min, sql } from 'drizzle-orm'
+import type { Db } from '../db/engine.ts'
+import { isLost } from '../db/leases.ts'
+import { webhookDeliveries } from '../db/schema.ts'
+import { hot, isAmongFree } from '../db/statements.ts'
+import { type DeliveryRow, isPending, type Queue } from './store.ts'
+
+export type DueQueue = Queue & { dueAt: number }
+/** Attempts under way to one receiver, and the most that one claim takes from a queue. */
+export const PER_RECEIVER_MAX = 4
+/** Lost leases that one look frees. */
+const LOST_MAX = 1000
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+const inQueue = () =>
+  and(isPending, eq(webhookDeliveries.lane, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))
+const isFree = isNull(webhookDeliveries.leaseUntil)
+
+/** The earliest due time of each queue, without what is under way. */
+export async function listDueQueues(db: Db): Promise<DueQueue[]> {
+  const { lane, tenantId, dueAt } = webhookDeliveries
+  return await db
+    .select({ receiver: lane, tenantId, dueAt: min(dueAt).mapWith(Number) })
+    .from(webhookDeliveries)
+    .where(and(isPending, isFree))
+    .groupBy(lane, tenantId)
+}
+
+export type ClaimedDelivery = Queue &
+  Pick<DeliveryRow, 'id' | 'verificationId' | 'type' | 'attempts' | 'requestId'> & { leasedBy: string }
+
+type DueRow = Pick<DeliveryRow, 'id' | 'type' | 'attempts'> & { verification_id: string; request_id: string | null }
+
+/** One statement, so two connections never claim the same row; one for each limit (`hot`). */
+const claims = Array.from({ length: PER_RECEIVER_MAX }, (_, i) =>
+  hot<DueRow>(db => {
+    const { id, tenantId, verificationId, type, attempts, requestId, dueAt } = webhookDeliveries
+    const oldest = db
+      .select({ id })
+      .from(webhookDeliveries)
+      .where(and(inQueue(), lte(dueAt, column('now')), isFree))
+      .orderBy(asc(dueAt))
+      .limit(i + 1)
+    return db
+      .update(webhookDeliveries)
+      .set({ leaseUntil: sql`${column('leaseUntil')}`, leasedBy: sql`${column('leasedBy')}` })
+      .where(and(isAmongFree(id, oldest), eq(tenantId, column('tenantId'))))
+      .returning({ id, verificationId, type, attempts, requestId })
+  }),
+)
+
+/** Leases the oldest due deliveries of a queue, at most `limit`. */
+export async function claimDue(
+  tx: Db,
+  { receiver, tenantId }: Queue,
+  { limit, leasedBy, ...lease }: { now: number; leaseUntil: number; leasedBy: string; limit: number },
+): Promise<ClaimedDelivery[]> {
+  const claimed = await claims[limit - 1]!(tx, { receiver, tenantId, leasedBy, ...lease })
+  return claimed.map(({ verification_id: verificationId, request_id: requestId, ...row }) => ({
+    ...row,
+    verificationId,
+    requestId,
+    receiver,
+    tenantId,
+    leasedBy,
+  }))
+}
+
+const selectNextDue = hot<{ due_at: number | null }>(db =>
+  db
+    .select({ dueAt: sql`min(${webhookDeliveries.dueAt})`.as('due_at') })
+    .from(webhookDeliveries)
+    .where(and(inQueue(), isFree)),
+)
+
+export async function nextDueIn(db: Db, queue: Queue): Promise<number | undefined> {
+  return (await selectNextDue(db, queue))[0]?.due_at ?? undefined
+}
+
+const updateDelivery = hot<{ id: string }>(db =>
+  db
+    .update(webhookDeliveries)
+    .set({
+      status: sql`${column('status')}`,
+      attempts: sql`${column('attempts')}`,
+      dueAt: sql`${column('dueAt')}`,
+      leaseUntil: null,
+      leasedBy: null,
+    })
+    .where(
+      and(
+        eq(webhookDeliveries.id, column('id')),
+        eq(webhookDeliveries.tenantId, column('tenantId')),
+        isNotNull(webhookDeliveries.leaseUntil),
+        sql`coalesce(${webhookDeliveries.leasedBy}, '') = ${column('leasedBy')}`,
+      ),
+    )
+    .returning({ id: webhookDeliveries.id }),
+)
+
+/** Ends a lease, null in those of older versions; false when `leasedBy` does not hold it any more. */
+export async function settleDelivery(
+  tx: Db,
+  { leasedBy, ...settled }: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,
+): Promise<boolean> {
+  return (await updateDelivery(tx, { leasedBy: leasedBy ?? '', ...settled })).length > 0
+}
+
+export async function listLostLeases(db: Db, node: string, now: number): Promise<DeliveryRow[]> {
+  return await db
+    .select()
+    .from(webhookDeliveries)
+    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil), isLost(webhookDeliveries, node, now)))
+    .orderBy(webhookDeliveries.id)
+    .limit(LOST_MAX)
+}
