@@ -1,5 +1,5 @@
 // Two nodes on one PostgreSQL, behind a balancer without stickiness, amid a mixed load: nodes are killed and frozen,
-// the database is killed, connections are cut. `bun test/soak/nodes.ts [--seed N] [--minutes M]`
+// the database is killed, connections are cut. `bun test/soak/nodes.ts [--seed N] [--minutes M] [--only freeze_node]`
 import { startCluster, stopClusters } from '../helpers/cluster.ts'
 
 const cluster = await startCluster()

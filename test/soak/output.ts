@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util'
 
 const MINUTES_DEFAULT = 10
 
-export type SoakArguments = { seed: number; minutes: number }
+/** `only` names the one fault of a soak with several. */
+export type SoakArguments = { seed: number; minutes: number; only?: string }
 
 export type SoakResult = SoakArguments & {
   script: string
@@ -14,23 +15,24 @@ export type SoakResult = SoakArguments & {
   violations: string[]
 }
 
-const HELP = `usage: scripts/bun test/soak/NAME.ts [--seed N] [--minutes M]
+const HELP = `usage: scripts/bun test/soak/NAME.ts [--seed N] [--minutes M] [--only FAULT]
 
 Puts the service under stress for some minutes (default ${MINUTES_DEFAULT}). Progress goes to standard error. The result is one
 JSON line on standard output: commit, seed, counts, percentiles in milliseconds, violations. The exit code is 1
-after any violation. Without --seed a random one is used and printed.
+after any violation. Without --seed a random one is used and printed. --only is for nodes.ts.
 
 example: scripts/bun test/soak/kill.ts --seed 7 --minutes 30`
 
 /** Ends the process after --help or a wrong argument. */
 export function parseSoakArguments(argv: readonly string[]): SoakArguments {
   try {
-    const options = { seed: { type: 'string' }, minutes: { type: 'string' }, help: { type: 'boolean' } } as const
+    const text = { type: 'string' } as const
+    const options = { seed: text, minutes: text, only: text, help: { type: 'boolean' } } as const
     const { values } = parseArgs({ args: [...argv], options })
     if (values.help) end(0, HELP)
     const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
     const minutes = Number(values.minutes ?? MINUTES_DEFAULT)
-    if (Number.isSafeInteger(seed) && minutes > 0) return { seed, minutes }
+    if (Number.isSafeInteger(seed) && minutes > 0) return { seed, minutes, only: values.only }
     return end(2, 'soak: --seed takes a whole number, --minutes a positive one\nhint: --help shows how to call it')
   } catch (error) {
     return end(2, `soak: ${(error as Error).message}\nhint: --help shows how to call it`)
@@ -44,9 +46,9 @@ function end(code: number, text: string): never {
 }
 
 /** Prints exactly one line on standard output; returns the exit code. */
-export function soakLine({ script, seed, minutes, ...rest }: SoakResult): number {
+export function soakLine({ script, seed, minutes, only, ...rest }: SoakResult): number {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir, encoding: 'utf8' }).trim()
-  process.stdout.write(`${JSON.stringify({ script, commit, seed, minutes, ...rest })}\n`)
+  process.stdout.write(`${JSON.stringify({ script, commit, seed, minutes, only, ...rest })}\n`)
   return rest.violations.length === 0 ? 0 : 1
 }
 

@@ -29,7 +29,7 @@ const SCOPES = 'verifications:create,verifications:read,verifications:delete,dev
 type Node = { dir: string; server: Soaked }
 
 export async function soakNodes(cluster: Cluster): Promise<number> {
-  const { seed, minutes } = parseSoakArguments(process.argv.slice(2))
+  const { seed, minutes, only } = parseSoakArguments(process.argv.slice(2))
   const random = seeded(seed)
   const counts: Record<string, number> = {}
   const violations: string[] = []
@@ -113,7 +113,7 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
       }
     },
   }
-  const names = Object.keys(faults)
+  const names = Object.keys(faults).filter(name => only === undefined || name === only)
   const verify = async () => {
     const verified = await vidimus(dirs[0]!, ['audit', 'verify', '--json'], environment)
     if (verified.exitCode !== 0) violations.push(`I5 audit verify does not pass: ${verified.stderr}`)
@@ -162,7 +162,15 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
   counts.messages = receiver.count()
   receiver.stop()
   balancer.stop()
-  return soakLine({ script: 'soak/nodes', seed, minutes, counts, percentiles: { ready: percentilesOf(readyMs) }, violations })
+  return soakLine({
+    script: 'soak/nodes',
+    seed,
+    minutes,
+    only,
+    counts,
+    percentiles: { ready: percentilesOf(readyMs) },
+    violations,
+  })
 }
 
 /** The last failures that a node logged. */
