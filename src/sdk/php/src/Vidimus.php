@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Vidimus;
 
 /**
- * Client for a merchant's server. PHP 8.1 or newer, no other package.
+ * Client for a merchant's server. PHP 7.4 or newer, no other package.
  *
  *     $vidimus = new Vidimus('https://verify.example', getenv('API_KEY'));
  *     $created = $vidimus->create(['template' => 'age_over_18', 'purpose' => 'To sell you wine']);
@@ -24,10 +24,12 @@ final class Vidimus
     /** Longer than the life of any session. */
     private const WAIT_SECONDS = 75 * 60;
 
-    private readonly string $base;
+    private string $base;
+    private string $apiKey;
+    private float $timeout;
 
     /** @param float $timeout limit in seconds for one attempt of a call */
-    public function __construct(string $baseUrl, private readonly string $apiKey, private readonly float $timeout = 15.0)
+    public function __construct(string $baseUrl, string $apiKey, float $timeout = 15.0)
     {
         if (!preg_match('#^https?://[^/?\#@\s]+(/[^?\#\s]*)?$#D', $baseUrl)) {
             throw new \InvalidArgumentException('baseUrl: give the address of the service, such as https://verify.example');
@@ -37,6 +39,8 @@ final class Vidimus
             throw new \InvalidArgumentException('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows');
         }
         $this->base = rtrim($baseUrl, '/');
+        $this->apiKey = $apiKey;
+        $this->timeout = $timeout;
     }
 
     /**
@@ -54,7 +58,7 @@ final class Vidimus
         }
         [$created, $headers] = $this->send('POST', '/v1/verifications', $body, ["Idempotency-Key: $key"], true);
         $found = preg_match('/<(https?:[^<>]+)>; rel="alternate"/', $headers['link'] ?? '', $link);
-        return [...$created, 'page_url' => $found ? $link[1] : "{$this->base}/v/{$created['id']}"];
+        return array_merge($created, ['page_url' => $found ? $link[1] : "{$this->base}/v/{$created['id']}"]);
     }
 
     /** @return Verification */
@@ -216,7 +220,7 @@ final class Vidimus
             fclose($stream);
         }
         if ($answer === false || ($state['timed_out'] ?? false)) {
-            throw new VidimusError('no_answer', 'The service could not be reached, or did not answer in time.', maybeDone: $mutates);
+            throw new VidimusError('no_answer', 'The service could not be reached, or did not answer in time.', null, $mutates);
         }
         [$status, $received] = self::headersOf($state['wrapper_data'] ?? []);
         $parsed = strlen($answer) > self::ANSWER_BYTES_MAX ? null : json_decode($answer, true);
@@ -227,20 +231,20 @@ final class Vidimus
     }
 
     /** @param array<string, string> $headers */
-    private static function refusal(int $status, array $headers, mixed $parsed, bool $maybeDone): VidimusError
+    private static function refusal(int $status, array $headers, $parsed, bool $maybeDone): VidimusError
     {
         $error = is_array($parsed) ? ($parsed['error'] ?? null) : null;
         if (!is_array($error) || !is_string($error['code'] ?? null)) {
-            return new VidimusError('unexpected_answer', 'The answer is not from this service: the page of a proxy, a redirect, or too long.', $status, maybeDone: $maybeDone);
+            return new VidimusError('unexpected_answer', 'The answer is not from this service: the page of a proxy, a redirect, or too long.', $status, $maybeDone);
         }
         $after = $headers['retry-after'] ?? '';
         return new VidimusError(
             $error['code'],
             substr((string) ($error['message'] ?? ''), 0, 500),
             $status,
+            $maybeDone,
             $headers['x-request-id'] ?? null,
             preg_match('/^[0-9]{1,6}$/D', $after) ? (float) $after : null,
-            $maybeDone,
         );
     }
 

@@ -10,14 +10,16 @@ namespace Vidimus;
  */
 final class VidimusError extends \RuntimeException
 {
-    public function __construct(
-        public readonly string $errorCode,
-        string $message,
-        public readonly ?int $status = null,
-        public readonly ?string $requestId = null,
-        public readonly ?float $retryAfter = null,
-        public bool $maybeDone = false,
-    ) {
+    public string $errorCode;
+    public ?int $status;
+    public ?string $requestId;
+    public ?float $retryAfter;
+    public bool $maybeDone;
+
+    public function __construct(string $errorCode, string $message, ?int $status = null, bool $maybeDone = false, ?string $requestId = null, ?float $retryAfter = null)
+    {
         parent::__construct("$errorCode: $message");
+        [$this->errorCode, $this->status, $this->maybeDone] = [$errorCode, $status, $maybeDone];
+        [$this->requestId, $this->retryAfter] = [$requestId, $retryAfter];
     }
 }

@@ -17,9 +17,11 @@ final class Webhook
     public static function verify(
         string $payload,
         ?string $header,
-        #[\SensitiveParameter] string|array $secret,
-        int|float $tolerance = 300,
-        ?int $now = null,
+        // A comment to PHP 7.4, which has no attributes.
+        #[\SensitiveParameter]
+        $secret,
+        float $tolerance = 300,
+        ?int $now = null
     ): array {
         $secrets = (array) $secret;
         foreach ($secrets as $each) {
@@ -72,7 +74,7 @@ final class Webhook
      */
     private static function valuesOf(array $parts, string $name): array
     {
-        $named = array_filter($parts, fn(string $part) => str_starts_with($part, $name));
+        $named = array_filter($parts, fn(string $part) => strncmp($part, $name, strlen($name)) === 0);
         return array_map(fn(string $part) => substr($part, strlen($name)), array_values($named));
     }
 }

@@ -10,8 +10,11 @@ namespace Vidimus;
  */
 final class WebhookError extends \RuntimeException
 {
-    public function __construct(public readonly string $errorCode, string $message)
+    public string $errorCode;
+
+    public function __construct(string $errorCode, string $message)
     {
         parent::__construct("$errorCode: $message");
+        $this->errorCode = $errorCode;
     }
 }
