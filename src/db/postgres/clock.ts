@@ -2,6 +2,9 @@
 import type { Clock } from '../../time.ts'
 import type { Session } from './session.ts'
 
+/** A longer round trip, or a process that stood still meanwhile, says too little about the middle. */
+const ROUND_TRIP_MAX_MS = 1000
+
 export type DatabaseClock = {
   now: Clock
   /** Milliseconds by which the database is ahead of this machine. */
@@ -10,15 +13,21 @@ export type DatabaseClock = {
   measure(session: Session): Promise<void>
 }
 
-export function createDatabaseClock(wall: Clock): DatabaseClock {
+/** Between two measurements time passes as it does, whatever the clock of this machine is set to. */
+export function createDatabaseClock(wall: Clock, monotonic: Clock): DatabaseClock {
+  let ahead: number | undefined
+  const now = () => monotonic() + (ahead ?? wall() - monotonic())
   let offset = 0
   return {
-    now: () => wall() + offset,
+    now,
     offset: () => offset,
     async measure(session) {
-      const sentAt = wall()
+      const sentAt = monotonic()
       const [row] = await session.rows<{ at: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at')
-      offset = row!.at - (sentAt + wall()) / 2
+      const answeredAt = monotonic()
+      if (ahead !== undefined && answeredAt - sentAt > ROUND_TRIP_MAX_MS) return
+      ahead = row!.at - (sentAt + answeredAt) / 2
+      offset = now() - wall()
     },
   }
 }

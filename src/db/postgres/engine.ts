@@ -45,7 +45,7 @@ export async function openPostgres(
     mayMigrate: !isCommand,
     patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
   })
-  const clock = wall && createDatabaseClock(wall)
+  const clock = wall && createDatabaseClock(wall, () => performance.now())
   const shownAt = clock ? await startClock(connect, clock) : startedAt
   return {
     sealer,
