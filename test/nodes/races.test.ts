@@ -11,12 +11,13 @@ import { rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
 import { cancelVerification } from '../../src/verifications/cancel.ts'
 import { eraseVerification } from '../../src/verifications/erase.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
-import { recordShown } from '../../src/verifications/timeline.ts'
+import { readEvents, recordShown } from '../../src/verifications/timeline.ts'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { FIRST_CHANGE, inTheMiddle } from '../helpers/barrier.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { pair, TILL } from '../helpers/devices.ts'
 import { postgresOnly } from '../helpers/engines.ts'
+import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const onPostgres = postgresOnly('SQLite has one writer')
 
@@ -157,6 +158,20 @@ onPostgres('an erasure in the middle of showing a page leaves no event of it', a
   )
   expect(erased).toMatchObject({ deleted: { verification_sessions: 1 } })
   expect(rowsOf(app, 'SELECT 1 FROM verification_events WHERE verification_id = ?', id)).toEqual([])
+})
+
+onPostgres('an answer in the middle of showing a page comes after it in the timeline', async () => {
+  const { app, key, owner } = await startShop()
+  const { id, wallet_uri } = await createVerification(app, key)
+  const holder = await holderOf(app)
+  await inTheMiddle(
+    app,
+    deps => recordShown(deps, { id, ...owner }),
+    () => answerWith(app, holder, wallet_uri ?? ''),
+    { before: FIRST_CHANGE },
+  )
+  const events = await readEvents(app.deps, { id, ...owner })
+  expect(events.map(({ event }) => event)).toEqual(['qr_shown', 'request_fetched', 'response_posted'])
 })
 
 onPostgres('a page that is shown twice at once leaves one event', async () => {
