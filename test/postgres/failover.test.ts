@@ -1,5 +1,7 @@
 // P5 and P6: the primary is lost, and its standby takes over while clients repeat what was not answered.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { decline, type Fetch, fetchRequest, post } from '../../src/sandbox/wallet.ts'
+import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
@@ -46,6 +48,30 @@ const statusesOf = async ({ url, first }: Served, ids: readonly string[]) => {
   return [...new Set(answers.map(({ status }) => status))]
 }
 
+/** A session that a wallet declined; each call redeems its code. */
+async function declined({ url, first: { test_key: key } }: Served): Promise<() => Promise<number>> {
+  const body = { template: 'age_over_18', redirect_url: 'https://shop.example/done' }
+  const created = await call<Verification>(url, 'POST', '/v1/verifications', { key, body })
+  const { id, wallet_uri } = created.body
+  const toService: Fetch = (address, init) => fetch(address.replace(/^http:\/\/localhost:\d+/, url), init)
+  const request = await fetchRequest(wallet_uri ?? '', toService, { now: Date.now() })
+  const { redirectUri = '' } = await post(await decline(request), toService)
+  const [, response_code] = redirectUri.split('#response_code=')
+  return async () => (await call(url, 'POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code } })).status
+}
+
+/** What doctor says about the database. */
+async function databaseCheck(dir: string, env: Record<string, string>) {
+  const { checks } = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout) as { checks: { name: string }[] }
+  return checks.find(({ name }) => name === 'database')
+}
+
+async function untilSynchronous(primary: Cluster): Promise<void> {
+  const isSynchronous = async () =>
+    (await primary.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).length > 0
+  while (!(await isSynchronous())) await Bun.sleep(20)
+}
+
 async function expectCounted(cluster: Cluster, count: number): Promise<void> {
   const [row] = await cluster.query(
     `SELECT (SELECT count(*) FROM verification_sessions)::int AS sessions, (SELECT sum(verifications_created) FROM usage_days)::int AS charged`,
@@ -57,8 +83,17 @@ async function expectCounted(cluster: Cluster, count: number): Promise<void> {
 describe.skipIf(!hasPostgres)(unlessMissing('a failover'), () => {
   test('a synchronous standby takes over without losing or doubling an acknowledged creation', async () => {
     const { primary, standby, env, dir, service } = await startService()
+    expect(await databaseCheck(dir, env)).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('No standby is synchronous'),
+    })
     await primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await primary.query('SELECT pg_reload_conf()')
+    await untilSynchronous(primary)
+    expect(await databaseCheck(dir, env)).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('1 of 1 standbys are synchronous'),
+    })
     const before = await createAll(service, 'before', 20)
     const during = createAll(service, 'during', 20)
     // Some are acknowledged and some are not: nobody waits for the standby any more.
@@ -72,9 +107,11 @@ describe.skipIf(!hasPostgres)(unlessMissing('a failover'), () => {
     expect((await vidimus(dir, ['audit', 'verify'], env)).exitCode).toBe(0)
   })
 
-  test('a standby that lags loses the tail alone: it is 404, can be made again, and the chain verifies', async () => {
+  test('a standby that lags loses the tail alone: it is 404, can be made again, no code is redeemed twice, and the chain verifies', async () => {
     const { primary, standby, env, dir, service } = await startService()
     const before = await createAll(service, 'before', 10)
+    const redeem = await declined(service)
+    expect(await redeem()).toBe(200)
     await waitForStandby(primary, standby)
     await standby.stop()
     const tail = await createAll(service, 'tail', 10)
@@ -86,7 +123,8 @@ describe.skipIf(!hasPostgres)(unlessMissing('a failover'), () => {
     expect(await statusesOf(service, before)).toEqual([200])
     expect(await statusesOf(service, tail)).toEqual([404])
     expect(await statusesOf(service, again)).toEqual([200])
-    await expectCounted(standby, 20)
+    expect(await redeem()).toBe(404)
+    await expectCounted(standby, 21)
     expect((await vidimus(dir, ['audit', 'verify'], env)).exitCode).toBe(0)
   })
 })
