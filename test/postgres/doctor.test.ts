@@ -112,4 +112,31 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
       detail: expect.stringContaining('earlier version'),
     })
   })
+
+  test('deleted rows that outnumber the others are told', async () => {
+    const name = 'bloated'
+    const url = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    await vidimus(dir, ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    // Nobody tidies up, as when a transaction is open for hours.
+    await cluster.query('ALTER TABLE idempotency_keys SET (autovacuum_enabled = off)', name)
+    await cluster.query(
+      `INSERT INTO idempotency_keys (hash, tenant_id, fingerprint, expires_at)
+       SELECT n, (SELECT id FROM tenants), '', 0 FROM generate_series(1, 100001) AS n`,
+      name,
+    )
+    await cluster.query('DELETE FROM idempotency_keys', name)
+    const isCounted = async () => {
+      const [row] = await cluster.query<{ dead: string }>(
+        "SELECT n_dead_tup AS dead FROM pg_stat_user_tables WHERE relname = 'idempotency_keys'",
+        name,
+      )
+      return Number(row!.dead) > 100_000
+    }
+    while (!(await isCounted())) await Bun.sleep(20)
+    expect((await doctor(url, dir)).database).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('Deleted rows pile up in idempotency_keys.'),
+    })
+  })
 })
