@@ -9,7 +9,15 @@ const STDERR_CHARS_MAX = 100_000
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-export type Soaked = { url: string; pid: number; stderr: () => string; kill(): Promise<void>; stop(): Promise<void> }
+export type Soaked = {
+  url: string
+  pid: number
+  stderr: () => string
+  /** Its exit code, when nobody killed or stopped it. */
+  endedAlone: Promise<number>
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
 
 export async function serviceOn(dir: string, env: Record<string, string> = {}): Promise<Soaked> {
   const { url, process: child } = await serve(dir, [], env, limited([]))
@@ -18,11 +26,22 @@ export async function serviceOn(dir: string, env: Record<string, string> = {}): 
     const decoder = new TextDecoder()
     for await (const chunk of child.stderr) stderr = (stderr + decoder.decode(chunk, { stream: true })).slice(-STDERR_CHARS_MAX)
   })()
+  const alone = Promise.withResolvers<number>()
+  let isWanted = false
+  void child.exited.then(code => isWanted || alone.resolve(code))
   const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
+    isWanted = true
     child.kill(signal)
     await child.exited
   }
-  return { url, pid: child.pid, stderr: () => stderr, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') }
+  return {
+    url,
+    pid: child.pid,
+    stderr: () => stderr,
+    endedAlone: alone.promise,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  }
 }
 
 /** With as many open files as the system allows. */

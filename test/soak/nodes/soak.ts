@@ -23,6 +23,7 @@ const MINUTE_MS = 60_000
 const DRAIN_MS = 60_000
 const CHECK_EVERY_FAULTS = 5
 const FAILURES_SHOWN = 5
+const SHOWN_CHARS = 2000
 const PUBLIC_URL = 'http://localhost:3999'
 const SCOPES = 'verifications:create,verifications:read,verifications:delete,devices:manage'
 
@@ -60,6 +61,9 @@ export async function soakNodes(cluster: Cluster): Promise<number> {
   const startNode = async (dir: string): Promise<Node> => {
     const server = await serviceOn(dir, environment)
     logs.push(server.stderr)
+    void server.endedAlone.then(code => {
+      violations.push(`a node ended by itself with ${code}: ${server.stderr().slice(-SHOWN_CHARS)}`)
+    })
     balancer.nodes.add(Number(new URL(server.url).port))
     return { dir, server }
   }
