@@ -1,6 +1,6 @@
 // The measured service is a process of its own, on a temporary directory beside the source: on a disk kept in memory, commits
 // would be free.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
 import type { Endpoint } from './load.ts'
@@ -116,6 +116,17 @@ export function cpuMs(pid: number): number | undefined {
   // The name in the second field may hold spaces and brackets; the fields after it do not.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+}
+
+/** Processor time of each thread in microseconds; threads of one name are added up. Empty where there is no /proc. */
+export function threadsUs(pid: number): Map<string, number> {
+  const used = new Map<string, number>()
+  for (const thread of existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : []) {
+    const ns = Number(readProc(pid, `task/${thread}/schedstat`)?.split(' ', 1)[0] ?? 0)
+    const name = Number(thread) === pid ? 'main' : (readProc(pid, `task/${thread}/comm`)?.trim().replace(/ \d+$/, '') ?? 'ended')
+    used.set(name, (used.get(name) ?? 0) + ns / 1000)
+  }
+  return used
 }
 
 export function residentMb(pid: number): number | undefined {
