@@ -1,5 +1,15 @@
 import type { Database } from 'bun:sqlite'
-import { type Column, inArray, Param, Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import {
+  type Column,
+  getTableColumns,
+  inArray,
+  Param,
+  Placeholder,
+  type SQL,
+  type SQLWrapper,
+  sql,
+  type Table,
+} from 'drizzle-orm'
 import { isPostgres } from './dialect.ts'
 import type { Db } from './engine.ts'
 import type { Runner } from './postgres/pool.ts'
@@ -50,6 +60,35 @@ function hotOnPostgres<Row>(build: (db: Db) => Query): (db: Db, values: Values) 
     return []
   }
 }
+
+type Selected<Kind extends Table> = { [Name in keyof Kind['$inferSelect']]: SQL.Aliased }
+
+/**
+ * The whole row of a table for `hot`: `columns` to select, and `read`, which makes the row that drizzle would give. A prefix keeps
+ * the columns of two tables apart.
+ */
+export function wholeRow<Kind extends Table>(table: Kind, prefix = '') {
+  const columns = Object.entries(getTableColumns(table))
+  const names = columns.map(([name]) => name)
+  const given = names.map(name => `${prefix}${name}`)
+  const isBytes = columns.map(([, column]) => ['blob', 'bytea'].includes(column.getSQLType()))
+  return {
+    columns: Object.fromEntries(
+      columns.map(([, column], i) => [given[i], sql`${column}`.as(given[i]!)]),
+    ) as unknown as Selected<Kind>,
+    read(selected: Values): Kind['$inferSelect'] {
+      const row: Record<string, unknown> = {}
+      for (let i = 0; i < names.length; i++) {
+        const value = selected[given[i]!]
+        row[names[i]!] = isBytes[i] && value !== null ? asBuffer(value as Uint8Array) : value
+      }
+      return row
+    },
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** SQLite prepares a statement anew whenever its LIMIT is bound, so numbers that never change stand in the text. */
 function withConstants({ sql, params }: { sql: string; params: unknown[] }): { sql: string; params: unknown[] } {

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { goLive, installation, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
-import { locked, prepared } from '../db/statements.ts'
+import { hot, locked, prepared, wholeRow } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
@@ -107,22 +107,23 @@ export async function keepSplitAt(tx: Db, at: number): Promise<void> {
   await tx.insert(installation).values({ name: SPLIT, value }).onConflictDoUpdate({ target: installation.name, set: { value } })
 }
 
-const selectEndpoint = prepared(db =>
+const wholeEndpoint = wholeRow(webhookEndpoints)
+
+const selectEndpoint = hot<Record<string, unknown>>(db =>
   db
-    .select()
+    .select(wholeEndpoint.columns)
     .from(webhookEndpoints)
     .where(
       and(
         eq(webhookEndpoints.tenantId, sql.placeholder('tenantId')),
         eq(webhookEndpoints.environment, sql.placeholder('environment')),
       ),
-    )
-    .prepare(),
+    ),
 )
 
 export async function findEndpoint(db: Db, { tenantId, environment }: Owner): Promise<WebhookEndpointRow | undefined> {
-  const [row] = await selectEndpoint(db).execute({ tenantId, environment })
-  return row
+  const [row] = await selectEndpoint(db, { tenantId, environment })
+  return row && wholeEndpoint.read(row)
 }
 
 export async function deleteEndpoint(tx: Db, { tenantId, environment }: Owner): Promise<boolean> {

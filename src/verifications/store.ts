@@ -4,7 +4,7 @@ import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type S
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions, verificationTerms } from '../db/schema.ts'
-import { hot, isAmongFree, locked, prepared } from '../db/statements.ts'
+import { hot, isAmongFree, locked, prepared, wholeRow } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
@@ -54,17 +54,16 @@ export async function insertVerification(tx: Db, row: VerificationRow): Promise<
   await insert(tx, row)
 }
 
+const isItsResult = and(
+  eq(verificationResults.verificationId, verificationSessions.id),
+  eq(verificationResults.tenantId, verificationSessions.tenantId),
+)
+
 const withResult = (db: Db) =>
   db
     .select({ verification: verificationSessions, result: verificationResults })
     .from(verificationSessions)
-    .leftJoin(
-      verificationResults,
-      and(
-        eq(verificationResults.verificationId, verificationSessions.id),
-        eq(verificationResults.tenantId, verificationSessions.tenantId),
-      ),
-    )
+    .leftJoin(verificationResults, isItsResult)
 
 function own(db: Db, row: VerificationWithResult, asked: Partial<VerificationRow>): VerificationWithResult {
   refuseForeign(db, row.verification, asked)
@@ -73,15 +72,27 @@ function own(db: Db, row: VerificationWithResult, asked: Partial<VerificationRow
 
 const byDevice = () => eq(verificationSessions.deviceId, column('deviceId'))
 
+const wholeSession = wholeRow(verificationSessions)
+const wholeResult = wholeRow(verificationResults, 'result_')
+
 const selectOneWhere = (...owned: SQL[]) =>
-  prepared(db =>
-    withResult(db)
-      .where(and(eq(verificationSessions.id, column('id')), ...ownedBy(), ...owned))
-      .prepare(),
+  hot<Record<string, unknown>>(db =>
+    db
+      .select({ ...wholeSession.columns, ...wholeResult.columns })
+      .from(verificationSessions)
+      .leftJoin(verificationResults, isItsResult)
+      .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')), ...owned)),
   )
 
-const selectOne = selectOneWhere()
-const selectOneOfDevice = selectOneWhere(byDevice())
+const inEnvironment = eq(verificationSessions.environment, column('environment'))
+const selectOne = selectOneWhere(inEnvironment)
+const selectOneOfDevice = selectOneWhere(inEnvironment, byDevice())
+const selectOneOfTenant = selectOneWhere()
+
+const bothOf = (row: Record<string, unknown>): VerificationWithResult => ({
+  verification: wholeSession.read(row),
+  result: row.result_verificationId === null ? null : wholeResult.read(row),
+})
 
 export async function findVerification(
   db: Db,
@@ -89,20 +100,14 @@ export async function findVerification(
   id: string,
 ): Promise<VerificationWithResult | undefined> {
   const select = deviceId === undefined ? selectOne : selectOneOfDevice
-  const [row] = await select(db).execute({ tenantId, environment, deviceId, id })
-  return row && own(db, row, { tenantId, environment, deviceId, id })
+  const [row] = await select(db, { tenantId, environment, deviceId, id })
+  return row && own(db, bothOf(row), { tenantId, environment, deviceId, id })
 }
-
-const selectOneOfTenant = prepared(db =>
-  withResult(db)
-    .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId'))))
-    .prepare(),
-)
 
 /** In either environment. */
 export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
-  const [row] = await selectOneOfTenant(db).execute({ tenantId, id })
-  return row && own(db, row, { tenantId, id })
+  const [row] = await selectOneOfTenant(db, { tenantId, id })
+  return row && own(db, bothOf(row), { tenantId, id })
 }
 
 const selectPageWhere = (...owned: (SQL | undefined)[]) =>
@@ -153,18 +158,19 @@ export async function findStatus(
   return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at }
 }
 
-const selectSession = prepared(db =>
+const selectSession = hot<Record<string, unknown>>(db =>
   db
-    .select()
+    .select(wholeSession.columns)
     .from(verificationSessions)
-    .where(eq(verificationSessions.id, column('id')))
-    .prepare(),
+    .where(eq(verificationSessions.id, column('id'))),
 )
 
 /** Without a tenant: for wallets and the hosted page the id is the capability. */
 export async function findSession(db: Db, id: string): Promise<VerificationRow | undefined> {
-  const [row] = await selectSession(db).execute({ id })
-  if (row) refuseForeign(db, row, { id })
+  const [found] = await selectSession(db, { id })
+  if (!found) return undefined
+  const row = wholeSession.read(found)
+  refuseForeign(db, row, { id })
   return row
 }
 
