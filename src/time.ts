@@ -70,3 +70,18 @@ export async function within<T>(ms: number, work: Promise<T>, onLate: () => T): 
   }).then(onLate)
   return await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
+
+/** Longest pause between two steps of a job. */
+const PAUSE_MAX_MS = 1000
+
+/**
+ * For jobs that work through all rows: called between two steps, it waits three times as long as the
+ * step took, and requests have the thread.
+ */
+export function pauseBetweenSteps(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    await Bun.sleep(Math.min(PAUSE_MAX_MS, 3 * (performance.now() - since)))
+    since = performance.now()
+  }
+}

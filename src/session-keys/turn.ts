@@ -4,6 +4,7 @@
 // the window has passed: backups made while it was in use can be restored until then. Each step may be
 // cut off by a kill; the next run continues.
 import { describeFailure } from '../log.ts'
+import { pauseBetweenSteps } from '../time.ts'
 import { type KeyDeps, makeKey } from './ensure.ts'
 import { destroyKeyFile, listFiles, readKeyFile } from './files.ts'
 import { currentOf } from './keys.ts'
@@ -24,7 +25,7 @@ const DAY_MS = 86_400_000
 const TURN_EVERY_MS = DAY_MS - 2 * 3_600_000
 /** Every node looks once a minute (lookAtKeys). */
 const SETTLE_MS = 10 * 60_000
-const BATCH = 200
+const BATCH = 50
 /** A second pass finds nothing, unless a node still used the key before. */
 const PASSES_MAX = 3
 
@@ -95,6 +96,7 @@ async function wrapUnderCurrent(deps: KeyDeps): Promise<void> {
 type Pass = { moved: number; lost: number }
 
 async function wrapAll(deps: KeyDeps, current: number): Promise<Pass> {
+  const pause = pauseBetweenSteps()
   const all: Pass = { moved: 0, lost: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
@@ -102,6 +104,7 @@ async function wrapAll(deps: KeyDeps, current: number): Promise<Pass> {
     all.moved += moved
     all.lost += lost
     after = last
+    if (after !== undefined) await pause()
   }
   return all
 }

@@ -9,13 +9,15 @@ import { sealSignInsAgain } from '../people/sign-ins.ts'
 import { createSealer, dropOldEpochs } from '../seal.ts'
 import { sealSigningKeysAgain } from '../signing/seal-again.ts'
 import { sealTenantsAgain } from '../tenants/seal-again.ts'
+import { pauseBetweenSteps } from '../time.ts'
 import { countAll } from '../verifications/figures.ts'
 import { areKeylessOpen, sealReplaysAgain, sealSessionsAgain } from '../verifications/seal-again.ts'
 import type { Deps } from './deps.ts'
 import { findProgress, keepProgress, lockProgress } from './store.ts'
 
-const SESSIONS_BATCH = 20
-const ROWS_BATCH = 200
+/** Reads wait for a step: one of 20 verifications took 20 ms. */
+const SESSIONS_BATCH = 4
+const ROWS_BATCH = 40
 const LOG_EVERY = 10_000
 
 const STEPS = ['settings', 'replays', 'sign_ins', 'records', 'sessions', 'late', 'done'] as const
@@ -37,8 +39,12 @@ type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessio
 
 /** `sealOthers`: the settings of features that this one does not know. */
 export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<void> = async () => {}): Promise<void> {
+  const pause = pauseBetweenSteps()
   let progress = { ...(await begin(deps)), isWaiting: false }
-  while (progress.step !== 'done' && !progress.isWaiting) progress = await next(deps, progress, sealOthers)
+  while (progress.step !== 'done' && !progress.isWaiting) {
+    progress = await next(deps, progress, sealOthers)
+    if (progress.after !== '') await pause()
+  }
 }
 
 /** Undefined when everything is sealed under the newest keys. */

@@ -28,6 +28,20 @@ export async function passDay({ deps, clock }: TestApp): Promise<void> {
   await turnWrappingKey(deps)
 }
 
+/** Deps whose writes are timed. `pauses`: how many were followed by a pause at least as long, or of nearly a second. */
+export function timeWrites({ deps }: TestApp): { deps: TestApp['deps']; pauses: () => number } {
+  const spans: { from: number; to: number }[] = []
+  const write: typeof deps.write = async work => {
+    const from = performance.now()
+    const value = await deps.write(work)
+    spans.push({ from, to: performance.now() })
+    return value
+  }
+  const isPaused = (before: (typeof spans)[number], next: number) => next - before.to >= Math.min(before.to - before.from, 900)
+  const pauses = () => spans.filter((span, i) => i + 1 < spans.length && isPaused(span, spans[i + 1]!.from)).length
+  return { deps: { ...deps, write }, pauses }
+}
+
 /** Everything but the keys, as it is at this moment: database, log, backups. */
 export function keepCopy(dir: string): string {
   const copy = join(temporaryDir(), 'copy')

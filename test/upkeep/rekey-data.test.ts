@@ -14,7 +14,7 @@ import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } fro
 import { vidimus, vidimusJson } from '../helpers/cli.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { copyOf, one } from '../helpers/directories.ts'
-import { textsAbout } from '../helpers/keys.ts'
+import { textsAbout, timeWrites } from '../helpers/keys.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -142,6 +142,15 @@ test('the old master key with an old backup opens nothing that was written since
   withOldRoot(other)
   other.close()
   expect(await textsAbout(databaseOf(plain), plain, id, oldKey)).not.toEqual([])
+})
+
+test('sealing again leaves most of the time to requests: it rests after each few verifications', async () => {
+  const own = copyOf(dir)
+  await vidimusJson(own, 'rekey', '--data')
+  const app = await startApp({ dir: own, now: Date.now() })
+  const timed = timeWrites(app)
+  await sealAgain(timed.deps, tx => sealSandboxAgain(app.deps, tx))
+  expect(timed.pauses()).toBeGreaterThan(made.length / 5)
 })
 
 test('sealing again continues after each write at which it was cut off, without beginning again', async () => {
