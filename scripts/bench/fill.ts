@@ -9,9 +9,11 @@ import { createDeps, type Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
 import { newNonce, newVerificationId } from '../../src/ids.ts'
 import { type Place, SALT_BYTES } from '../../src/seal.ts'
+import { ensureWrappingKey } from '../../src/session-keys/ensure.ts'
 import type { RequestIdentity } from '../../src/signing/keys.ts'
 import { ensureSigningKey } from '../../src/signing/keys.ts'
 import { fixVersion, type ResolvedTemplate, resolveTemplate } from '../../src/templates/resolve.ts'
+import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import { countCreation, countEnds } from '../../src/usage/outcomes.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { secretsPlace } from '../../src/verifications/present.ts'
@@ -42,7 +44,10 @@ export async function filledDir(rows: number, owedTo: string[] = []): Promise<Fi
   const config = { ...loadConfig(environmentFor(dir)), publicUrl: 'http://localhost:3000' }
   const deps = await createDeps(config, realWorld(), 'server')
   try {
+    await ensureWrappingKey(deps)
     await ensureSigningKey(deps)
+    // As at a first start: else the service would seal every session again while it is measured.
+    await sealAgain(deps)
     return { dir, tenant, ...(await fill(deps, tenant.id, rows, owedTo)) }
   } finally {
     await deps.close()
