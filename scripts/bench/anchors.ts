@@ -7,8 +7,7 @@ import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
 import { newAuthority } from '../../src/sandbox/certificates.ts'
 import { FORMATS, type Format, PRESENTATIONS_TO_WARM_UP, preparedJudgements, speedOf } from './exchange.ts'
-import { median } from './load.ts'
-import { atMost, fixed, table, whole } from './output.ts'
+import { atMost, fixed, type Spread, shown, spreadOf, table, whole } from './output.ts'
 import { environmentFor, makeTenant, startService, temporaryDir } from './service.ts'
 
 const FEW = 10
@@ -18,7 +17,7 @@ const RATIO_AIM = 1.1
 const ROUNDS = 15
 const JUDGED_A_ROUND = 2000
 
-type AnchorFigures = { format: Format; few_cpu_us: number; many_cpu_us: number; ratio: number }
+type AnchorFigures = { format: Format; few_cpu_us: Spread | null; many_cpu_us: Spread | null; ratio: Spread | null }
 
 export type AnchorReport = {
   anchors: { few: number; many: number }
@@ -89,21 +88,21 @@ async function compare(withFew: Judge, withMany: Judge): Promise<Omit<AnchorFigu
     rounds.push(round % 2 === 0 ? { few: one, many: other } : { few: other, many: one })
   }
   return {
-    few_cpu_us: median(rounds.map(({ few }) => few)),
-    many_cpu_us: median(rounds.map(({ many }) => many)),
-    ratio: median(rounds.map(({ few, many }) => many / few)),
+    few_cpu_us: spreadOf(rounds.map(({ few }) => few)),
+    many_cpu_us: spreadOf(rounds.map(({ many }) => many)),
+    ratio: spreadOf(rounds.map(({ few, many }) => many / few)),
   }
 }
 
 export function describeAnchors({ anchors, rounds, aim, index_ms, formats }: AnchorReport): string {
   const rows = formats.map(({ format, few_cpu_us, many_cpu_us, ratio }) => [
     format,
-    fixed(few_cpu_us, 0),
-    fixed(many_cpu_us, 0),
-    fixed(ratio, 2),
+    shown(few_cpu_us, 0),
+    shown(many_cpu_us, 0),
+    shown(ratio, 2),
     atMost(ratio, aim.ratio_maximum),
   ])
-  return `Presentations judged in one process, processor time of each, medians of ${rounds} rounds by turns. ${whole(anchors.many)} anchors are indexed in ${fixed(index_ms, 0)} ms.
+  return `Presentations judged in one process, processor time of each, medians (and ranges) of ${rounds} rounds by turns. ${whole(anchors.many)} anchors are indexed in ${fixed(index_ms, 0)} ms.
 
 ${table(['format', `${anchors.few} anchors, us`, `${whole(anchors.many)} anchors, us`, 'ratio', 'aim'], rows)}`
 }

@@ -4,8 +4,7 @@ import type { Holder } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { DcRequests } from '../../src/wallet/dc-schema.ts'
 import { inFlight, json } from './in-flight.ts'
-import { median } from './load.ts'
-import { fixed, table, whole } from './output.ts'
+import { type Spread, shown, spreadOf, table } from './output.ts'
 import { cpuMs, type Server } from './service.ts'
 
 export const PROTOCOLS = { 'openid4vp-v1-unsigned': 'dc+sd-jwt', 'org-iso-mdoc': 'mso_mdoc' } as const
@@ -14,12 +13,9 @@ export type Protocol = keyof typeof PROTOCOLS
 const PHASES = ['create', 'request', 'respond', 'read'] as const
 type Phase = (typeof PHASES)[number]
 
-export type ProtocolFigures = {
-  protocol: Protocol
-  cycles_per_second: number
-  phases_per_second: Record<Phase, number>
-  server_cpu_us_per_cycle: number | null
-}
+type Rates<Phase extends string> = { cycles_per_second: Spread | null; phases_per_second: Record<Phase, Spread | null> }
+
+export type ProtocolFigures = Rates<Phase> & { protocol: Protocol; server_cpu_us_per_cycle: Spread | null }
 
 type Wanted = {
   service: Server
@@ -36,17 +32,24 @@ export async function measureBrowser(wanted: Wanted): Promise<ProtocolFigures> {
   // The first one warms up.
   for (let round = 0; round <= wanted.rounds; round++) rounds.push(await browserRound(wanted))
   const kept = rounds.slice(1)
-  const perSecond = (of: (seconds: Record<Phase, number>) => number) =>
-    wanted.sessions / median(kept.map(({ seconds }) => of(seconds)))
-  const used = kept.map(round => round.cpuMs).filter(ms => ms !== undefined)
   return {
     protocol: wanted.protocol,
-    cycles_per_second: perSecond(seconds => PHASES.reduce((sum, phase) => sum + seconds[phase], 0)),
-    phases_per_second: Object.fromEntries(PHASES.map(phase => [phase, perSecond(seconds => seconds[phase])])) as Record<
-      Phase,
-      number
-    >,
-    server_cpu_us_per_cycle: used.length > 0 ? (median(used) * 1000) / wanted.sessions : null,
+    ...ratesOf(PHASES, kept, wanted.sessions),
+    server_cpu_us_per_cycle: spreadOf(kept.map(({ cpuMs }) => (cpuMs === undefined ? null : (cpuMs * 1000) / wanted.sessions))),
+  }
+}
+
+/** A cycle takes as long as its phases. */
+export function ratesOf<Phase extends string>(
+  phases: readonly Phase[],
+  rounds: { seconds: Record<Phase, number> }[],
+  sessions: number,
+): Rates<Phase> {
+  const perSecond = (...of: Phase[]) =>
+    spreadOf(rounds.map(({ seconds }) => sessions / of.reduce((sum, phase) => sum + seconds[phase], 0)))
+  return {
+    cycles_per_second: perSecond(...phases),
+    phases_per_second: Object.fromEntries(phases.map(phase => [phase, perSecond(phase)])) as Record<Phase, Spread | null>,
   }
 }
 
@@ -91,8 +94,8 @@ ${table(
   ['protocol', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle'],
   protocols.map(({ protocol, cycles_per_second, phases_per_second, server_cpu_us_per_cycle }) => [
     protocol,
-    whole(cycles_per_second),
-    ...PHASES.map(phase => whole(phases_per_second[phase])),
-    fixed(server_cpu_us_per_cycle, 0),
+    shown(cycles_per_second, 0),
+    ...PHASES.map(phase => shown(phases_per_second[phase], 0)),
+    shown(server_cpu_us_per_cycle, 0),
   ]),
 )}`

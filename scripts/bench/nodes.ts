@@ -10,8 +10,8 @@ import { realWorld } from '../../src/ground.ts'
 import type { Holder } from '../../src/sandbox/wallet.ts'
 import { createSources, type RequestKind } from './create.ts'
 import { cycleRound, holderFor } from './exchange.ts'
-import { median, runLoad } from './load.ts'
-import { fixed, table, verdict, whole } from './output.ts'
+import { runLoad } from './load.ts'
+import { atLeast, type Spread, shown, spreadOf, table } from './output.ts'
 import { environmentFor, makeTenant, type Server, startService, temporaryDir } from './service.ts'
 
 const TENANTS = 8
@@ -32,7 +32,7 @@ export type NodesReport = {
   rounds: number
   seconds: number
   aim: { ratio_minimum: number }
-  works: { work: Work; one_per_second: number; two_per_second: number; ratio: number; ratios: number[] }[]
+  works: { work: Work; one_per_second: Spread | null; two_per_second: Spread | null; ratio: Spread | null }[]
 }
 
 export async function benchNodes(seconds: number): Promise<NodesReport> {
@@ -71,16 +71,12 @@ export async function benchNodes(seconds: number): Promise<NodesReport> {
       rounds: ROUNDS,
       seconds,
       aim: { ratio_minimum: RATIO_AIM },
-      works: WORKS.map(work => {
-        const ratios = rounds[work].map(({ one, two }) => two / one)
-        return {
-          work,
-          one_per_second: median(rounds[work].map(({ one }) => one)),
-          two_per_second: median(rounds[work].map(({ two }) => two)),
-          ratio: median(ratios),
-          ratios,
-        }
-      }),
+      works: WORKS.map(work => ({
+        work,
+        one_per_second: spreadOf(rounds[work].map(({ one }) => one)),
+        two_per_second: spreadOf(rounds[work].map(({ two }) => two)),
+        ratio: spreadOf(rounds[work].map(({ one, two }) => two / one)),
+      })),
     }
   } finally {
     for (const node of nodes) await node.stop()
@@ -140,15 +136,14 @@ function limit(name: string, pid: number): void {
 }
 
 export function describeNodes({ share_of_a_core, tenants, rounds, seconds, aim, works }: NodesReport): string {
-  const rows = works.map(({ work, one_per_second, two_per_second, ratio, ratios }) => [
+  const rows = works.map(({ work, one_per_second, two_per_second, ratio }) => [
     work,
-    whole(one_per_second),
-    whole(two_per_second),
-    fixed(ratio, 2),
-    ratios.map(each => fixed(each, 2)).join(' '),
-    verdict(ratio >= aim.ratio_minimum, `at least ${aim.ratio_minimum}`),
+    shown(one_per_second, 0),
+    shown(two_per_second, 0),
+    shown(ratio, 2),
+    atLeast(ratio, aim.ratio_minimum),
   ])
-  return `Two nodes beside one on one PostgreSQL: each node has ${share_of_a_core} of a core, ${tenants} tenants, medians of ${rounds} rounds of ${seconds} s.
+  return `Two nodes beside one on one PostgreSQL: each node has ${share_of_a_core} of a core, ${tenants} tenants, medians (and ranges) of ${rounds} rounds of ${seconds} s.
 
-${table(['work', 'one /s', 'two /s', 'two over one', 'by round', 'aim'], rows)}`
+${table(['work', 'one /s', 'two /s', 'two over one', 'aim'], rows)}`
 }

@@ -1,7 +1,8 @@
 // Ten thousand shoppers keep their page open: the public status poll on that many connections, beside one look-up by key on the bare framework.
+import { ratiosOf } from './create.ts'
 import { filledDir } from './fill.ts'
-import { type Measured, median, requestBytes, runLoad, type Source } from './load.ts'
-import { fixed, table, whole } from './output.ts'
+import { type Measured, requestBytes, runLoad, type Source } from './load.ts'
+import { type Spread, type Spreads, shown, spreadsOf, table, whole } from './output.ts'
 import { cpuMs, residentMb, type Server, startFloor, startService, temporaryDir } from './service.ts'
 
 const ROWS = 1000
@@ -20,11 +21,11 @@ export type PollReport = {
   connections: number
   rounds: number
   seconds: number
-  floor: Figures
-  service: Figures
+  floor: Spreads<Figures>
+  service: Spreads<Figures>
   /** Ratios of requests a second and of processor time. */
-  ratio: number
-  ratio_by_cpu: number | null
+  ratio: Spread | null
+  ratio_by_cpu: Spread | null
 }
 
 /** Every connection asks again as soon as it has its answer: far more than the once a second of a page. */
@@ -40,13 +41,8 @@ export async function benchPoll(seconds: number, connections: number): Promise<P
   }
   await service.stop()
   await floor.stop()
-  const [below, own] = [medians(rounds.map(round => round.floor)), medians(rounds.map(round => round.service))]
-  const ratio = median(rounds.map(round => round.service.requests_per_second / round.floor.requests_per_second))
-  const ratio_by_cpu =
-    below.cpu_us_per_request === null || own.cpu_us_per_request === null
-      ? null
-      : below.cpu_us_per_request / own.cpu_us_per_request
-  return { connections, rounds: ROUNDS, seconds, floor: below, service: own, ratio, ratio_by_cpu }
+  const [below, own] = [spreadsOf(rounds.map(round => round.floor)), spreadsOf(rounds.map(round => round.service))]
+  return { connections, rounds: ROUNDS, seconds, floor: below, service: own, ...ratiosOf(rounds) }
 }
 
 function pollOf(id: string): Source {
@@ -73,34 +69,22 @@ function refuseErrors({ statuses, unanswered }: Measured): void {
   if (other !== undefined || unanswered > 0) throw new Error(`a poll answered ${other ?? 'nothing'}`)
 }
 
-function medians(figures: Figures[]): Figures {
-  const of = (name: keyof Figures) => median(figures.map(each => each[name] ?? Number.NaN))
-  const orNull = (value: number) => (Number.isNaN(value) ? null : value)
-  return {
-    requests_per_second: of('requests_per_second'),
-    p50_ms: of('p50_ms'),
-    p99_ms: of('p99_ms'),
-    cpu_us_per_request: orNull(of('cpu_us_per_request')),
-    resident_mb: orNull(of('resident_mb')),
-  }
-}
-
 export function describePoll({ connections, rounds, seconds, floor, service, ratio, ratio_by_cpu }: PollReport): string {
-  const cells = (figures: Figures) => [
-    whole(figures.requests_per_second),
-    fixed(figures.p50_ms, 1),
-    fixed(figures.p99_ms, 1),
-    fixed(figures.cpu_us_per_request, 0),
-    fixed(figures.resident_mb, 0),
+  const cells = (figures: Spreads<Figures>) => [
+    shown(figures.requests_per_second, 0),
+    shown(figures.p50_ms, 1),
+    shown(figures.p99_ms, 1),
+    shown(figures.cpu_us_per_request, 0),
+    shown(figures.resident_mb, 0),
   ]
   return [
-    `Status polls on ${whole(connections)} connections, medians of ${rounds} rounds of ${seconds} s, floor and service by turns.`,
+    `Status polls on ${whole(connections)} connections, medians (and ranges) of ${rounds} rounds of ${seconds} s, floor and service by turns.`,
     '',
     table(
       ['', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'memory MB', 'of floor', 'by CPU'],
       [
         ['floor', ...cells(floor), '', ''],
-        ['service', ...cells(service), fixed(ratio, 2), fixed(ratio_by_cpu, 2)],
+        ['service', ...cells(service), shown(ratio, 2), shown(ratio_by_cpu, 2)],
       ],
     ),
   ].join('\n')

@@ -19,7 +19,7 @@ const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench nodes [--seconds N] [--json]
        scripts/bun run bench profile [plain | full | exchange] [--seconds N] [--out DIR] [--json]
 
-all       everything below in one table; takes about ten minutes
+all       everything below in one table, medians with their ranges; takes about ten minutes
 create    durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
 exchange  full cycles with a wallet, and presentations judged beside the elliptic-curve limit; with --anchors, presentations
           judged with 1,000 trusted issuers beside 10
@@ -31,7 +31,7 @@ nodes     two nodes on one PostgreSQL beside one, each with a fixed share of a c
 start     the compiled program: size, start to the first answer, idle memory
 profile   where the processor time of a creation, or of an exchange, goes by function
 
---seconds N  how long each round lasts (5 for create, poll and all, 3 for list, 10 for profile)
+--seconds N  how long each round lasts (5 for create, poll and all, 1 for list, 10 for profile)
 --rows N     the size of the large table (1,000,000), or of the backlog (10,000)
 --out DIR    where profiles are kept (node_modules/.cache/profiles)
 --json       one JSON object instead of tables
@@ -59,7 +59,7 @@ async function run(args: string[]): Promise<number> {
 
   switch (words.join(' ')) {
     case 'all':
-      return show(await benchAll(seconds ?? 5, rows ?? 1_000_000), describeAll)
+      return show(await benchAll(seconds, rows ?? 1_000_000), describeAll)
     case 'create': {
       const report = await benchCreate(seconds ?? 5)
       show(report, describeCreate)
@@ -81,7 +81,7 @@ async function run(args: string[]): Promise<number> {
     case 'start':
       return show(await benchStart(), describeStart)
     case 'list':
-      return show(await benchList(seconds ?? 3, rows ?? 1_000_000), describeList)
+      return show(await benchList(seconds ?? 1, rows ?? 1_000_000), describeList)
     case 'webhooks':
       return show(await benchWebhooks(rows ?? 10_000), describeWebhooks)
     default:
