@@ -1,42 +1,64 @@
 #!/usr/bin/env bun
-// Takes the picture of the demo for README.md from the running program, after a verified age. Needs Chromium.
+// Screenshots of the running program. Needs Chromium.
+//
+//   ./scripts/bun scripts/build/pictures.ts                     the picture of README.md
+//   ./scripts/bun scripts/build/pictures.ts --all DIR [WORD …]  every page in three sizes, both themes and languages, for
+//                                                               people to look at; with words only scenes that contain one
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { SCENES } from '../pictures/scenes.ts'
+import { openStage } from '../pictures/stage.ts'
+import { takeStory } from '../pictures/story.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const OUT = join(ROOT, 'src/handbook/pictures/demo.png')
+const README_PICTURE = join(ROOT, 'src/handbook/pictures/demo.png')
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+const LANGUAGES = ['en', 'de'] as const
 
-const demo = Bun.spawn([process.execPath, 'src/main.ts', 'demo', '--no-open', '--port', '0'], {
-  cwd: ROOT,
-  stdout: 'pipe',
-  stderr: 'inherit',
-})
-const url = await firstUrl(demo.stdout)
+const [flag, directory, ...wanted] = process.argv.slice(2)
+if (flag !== undefined && (flag !== '--all' || !directory)) throw new Error('usage: pictures.ts [--all DIR [WORD …]]')
+
 const executablePath = process.env.CHROMIUM ?? NAMES.map(name => Bun.which(name)).find(found => found !== null) ?? undefined
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
-const page = await browser.newPage({ viewport: { width: 1200, height: 740 }, reducedMotion: 'reduce' })
-await page.goto(url)
-await page.getByRole('button', { name: 'Ask for 18 or over' }).click()
-await page.getByRole('button', { name: 'Scan with the phone' }).click()
-const phone = page.frameLocator('iframe[title="On the phone"]')
-await phone.getByRole('button', { name: 'Share', exact: true }).click()
-await phone.getByRole('heading', { name: 'Accepted.' }).waitFor()
-await page.frameLocator('iframe[title="At the till"]').getByText('Yes', { exact: true }).first().waitFor()
-await page.getByText('Signature verified', { exact: true }).waitFor()
-await page.screenshot({ path: OUT })
-await browser.close()
-demo.kill()
-await demo.exited
-console.log(`${OUT}: ${Bun.file(OUT).size} bytes`)
+const demo = await startDemo()
+try {
+  if (directory) await takeAll(directory)
+  else await takeStory(browser, demo, README_PICTURE)
+} finally {
+  await browser.close()
+  demo.process.kill()
+  await demo.process.exited
+}
 
-/** The address that the demo prints. */
-async function firstUrl(output: ReadableStream<Uint8Array>): Promise<string> {
-  let text = ''
-  for await (const chunk of output) {
-    text += new TextDecoder().decode(chunk)
-    const [url] = /http:\S+\/demo\S*/.exec(text) ?? []
-    if (url) return url
+async function takeAll(out: string): Promise<void> {
+  mkdirSync(out, { recursive: true })
+  for (const language of LANGUAGES) {
+    const stage = await openStage(browser, demo, { language, out, wanted })
+    for (const [name, scene] of Object.entries(SCENES)) {
+      if (!stage.isWanted(name)) continue
+      await stage.play(name, scene)
+    }
+    await stage.close()
   }
-  throw new Error('the demo printed no address')
+}
+
+/** The demo has throw-away data, a shop, and an owner's link to its dashboard. */
+async function startDemo() {
+  const child = Bun.spawn([process.execPath, 'src/main.ts', 'demo', '--no-open', '--json', '--port', '0'], {
+    cwd: ROOT,
+    // Pictures are taken faster than a person clicks.
+    env: { ...process.env, VIDIMUS_RATE_LIMIT_SCALE: '0' },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const reader = child.stdout.getReader()
+  let text = ''
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error('the demo did not start')
+    text += new TextDecoder().decode(value)
+  }
+  const { url, key, setup_url } = JSON.parse(text) as { url: string; key: string; setup_url: string }
+  return { origin: new URL(url).origin, key, setupUrl: setup_url, process: child }
 }
