@@ -1,6 +1,6 @@
 export type Clock = () => number
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 export const isoUtc = (ms: number): string => new Date(ms).toISOString()
 

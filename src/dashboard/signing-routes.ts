@@ -19,6 +19,7 @@ import {
   AddRegistration,
   ImportedSigning,
   ImportSigning,
+  InstallationSigning,
   NewSigningKey,
   RegistrationList,
   RemoveSigning,
@@ -37,7 +38,7 @@ const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
 export const signingRoutes = (deps: Deps) =>
   new Elysia()
     .use(guard(deps))
-    .get('/signing', () => readSigning(deps), { ...OWNER, response: { 200: Signing, ...READ } })
+    .get('/signing', () => readSigning(deps), { ...OWNER, response: { 200: InstallationSigning, ...READ } })
     .get('/signing/tenants', () => readTenantSigning(deps), { ...OWNER, response: { 200: SigningList, ...READ } })
     .get('/signing/csr', ({ query }) => readSigningRequest(deps, query.tenant), {
       ...OWNER,

@@ -36,6 +36,24 @@ export const Signing = Exactly({
   pending_since: Nullable(Timestamp),
 })
 export type Signing = typeof Signing.static
+
+/** Signs requests to the wallets of iPhones, and nothing else. */
+const ReaderCertificate = Exactly({
+  tenant: Nullable(Type.String()),
+  fingerprint: Type.String(),
+  subject: Type.String(),
+  issuer: Type.String(),
+  not_before: Timestamp,
+  not_after: Timestamp,
+  days_left: Type.Integer(),
+  expires_soon: Type.Boolean(),
+})
+export type ReaderCertificate = typeof ReaderCertificate.static
+
+/** The certificate of the installation, and the reader certificates of all shops. */
+export const InstallationSigning = Exactly({ ...Signing.properties, readers: Type.Array(ReaderCertificate) })
+export type InstallationSigning = typeof InstallationSigning.static
+
 export const SigningList = ListOf(Signing)
 
 export const SigningOwner = Exactly({ tenant: ForTenant })

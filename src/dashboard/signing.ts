@@ -1,17 +1,26 @@
 import { apiError } from '../http/errors.ts'
-import { type KeyOwner, SigningProblem, signingState, signingStates } from '../signing/certificate.ts'
+import { type KeyOwner, lifeOf, SigningProblem, signingState, signingStates } from '../signing/certificate.ts'
 import { importSigningKey } from '../signing/import.ts'
 import { hostOf } from '../signing/keys.ts'
 import { presentSigning } from '../signing/present.ts'
+import { presentReader, readReaders } from '../signing/readers.ts'
 import { cancelScheduled, removeSigningKeys } from '../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../signing/request.ts'
 import { readTenant } from '../tenants/settings.ts'
-import { parseUtcInstant } from '../time.ts'
+import { DAY_MS, parseUtcInstant } from '../time.ts'
 import { readAccessAuthorities } from '../trust/sources.ts'
 import type { Deps } from './deps.ts'
-import type { ImportedSigning, ImportSigning, NewSigningKey, Signing } from './signing-schema.ts'
+import type { ImportedSigning, ImportSigning, InstallationSigning, NewSigningKey, Signing } from './signing-schema.ts'
 
-export const readSigning = async (deps: Deps): Promise<Signing> => presentSigning(await signingState(deps), deps.now())
+export const readSigning = async (deps: Deps): Promise<InstallationSigning> => ({
+  ...presentSigning(await signingState(deps), deps.now()),
+  readers: (await readReaders(deps)).map(reader => ({
+    tenant: reader.owner,
+    ...presentReader(reader),
+    days_left: Math.floor((reader.notAfter - deps.now()) / DAY_MS),
+    expires_soon: lifeOf(reader, deps.now()) !== 'good',
+  })),
+})
 
 /** Of tenants that have, or wait for, a certificate of their own. */
 export async function readTenantSigning(deps: Deps): Promise<{ data: Signing[] }> {

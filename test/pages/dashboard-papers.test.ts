@@ -1,10 +1,11 @@
 // The merchant's own papers, under Settings.
 import { afterAll, expect } from 'bun:test'
 import type { Registration, Signing } from '../../src/dashboard/signing-schema.ts'
+import { importReader } from '../../src/signing/import-reader.ts'
 import { getCertificate, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
-import { DAY_MS } from '../helpers/certificates.ts'
+import { DAY_MS, issue, pemOf, purposes } from '../helpers/certificates.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 
 afterAll(cleanUp)
@@ -59,6 +60,38 @@ browserTest('a new key is made for a shop, and its certificate is installed with
   await dialog.getByRole('button', { name: 'Remove certificate' }).click()
   await page.getByText('Shops with their own certificate').waitFor({ state: 'detached' })
   expect((await browser.get<{ data: Signing[] }>('/signing/tenants')).body).toEqual({ data: [] })
+})
+
+browserTest('reader certificates are shown with their last day, and one that ends soon with its remedy', async openPage => {
+  const app = await startForBrowser()
+  const { id: tenant } = await app.tenant({ name: 'Wine bar' })
+  const addReader = async (name: string, owner: string | null, days: number) => {
+    const notBefore = app.clock.now() - 60 * DAY_MS
+    const notAfter = app.clock.now() + days * DAY_MS
+    const leaf = await issue({
+      name,
+      issuer: await newAuthority(app),
+      notBefore,
+      notAfter,
+      extensions: [purposes(['1.0.18013.5.1.6'])],
+    })
+    const key = Buffer.from(await crypto.subtle.exportKey('pkcs8', leaf.keys.privateKey)).toString('base64')
+    const keyPem = `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`
+    await importReader(app.deps, { chainPem: pemOf(leaf.der), keyPem, owner }, 'test')
+  }
+  await addReader('CN=Reader of all', null, 90.5)
+  const { page } = await enter(app, openPage, '/dashboard/settings/installation')
+  await page.getByText('CN=Reader of all').waitFor()
+  await page.getByText('90 days left').waitFor()
+  expect(await page.getByText('Import its successor').count()).toBe(0)
+  await addReader('CN=Reader of the bar', tenant, 9.5)
+  await page.reload()
+  const ending = page.locator('.facts', { hasText: 'CN=Reader of the bar' })
+  await ending.getByText('Wine bar').waitFor()
+  expect(await ending.locator('.badge.no').textContent()).toBe('9 days left')
+  await page.getByText('Import its successor').waitFor()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-papers-readers')
 })
 
 browserTest('a registration certificate is added with its template, shown, and removed', async openPage => {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Installation } from '../../../dashboard/settings-schema.ts'
-import type { Signing } from '../../../dashboard/signing-schema.ts'
+import type { InstallationSigning, ReaderCertificate, Signing } from '../../../dashboard/signing-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
@@ -21,7 +21,7 @@ import { Registrations } from './registration.tsx'
 
 export function InstallationSettings() {
   const installation = useData<Installation>('installation')
-  const signing = useData<Signing>('signing')
+  const signing = useData<InstallationSigning>('signing')
   const shops = useData<{ data: Signing[] }>('signing/tenants')
   return (
     <>
@@ -43,9 +43,9 @@ export function InstallationSettings() {
 }
 
 type SigningProps = {
-  signing: Signing
+  signing: InstallationSigning
   shops: readonly Signing[]
-  data: Data<Signing>
+  data: Data<InstallationSigning>
   onShops: () => void
   /** Real customers are asked: then a certificate of its own is missing. */
   isLive: boolean
@@ -54,14 +54,13 @@ type SigningProps = {
 function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
   const words = useDashboardWords().settings
   const { papers } = useDashboardWords()
-  const { date } = useFormat()
   const { call } = useSession()
   const [csr, setCsr] = useState<string>()
   const [isImporting, setIsImporting] = useState(false)
   const [isMaking, setIsMaking] = useState(false)
   const [notes, setNotes] = useState<readonly string[]>([])
   const makeCsr = useAction(async () => setCsr((await call<{ csr: string }>('signing/csr')).csr))
-  const { client_id, subject, issuer, not_after, days_left, expires_soon, is_self_made, chain, authority } = signing
+  const { client_id, subject, issuer, is_self_made, chain, authority, readers } = signing
   return (
     <Card title={words.signing}>
       <p class="secondary">{words.signingMore}</p>
@@ -76,18 +75,14 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
         facts={[
           [words.signedFor, subject],
           [words.signedBy, issuer],
-          [
-            words.ends,
-            <span key="ends">
-              {date(not_after)} <Badge tone={expires_soon ? 'no' : 'neutral'}>{words.daysLeft(days_left)}</Badge>
-            </span>,
-          ],
+          [words.ends, <Ends key="ends" of={signing} />],
           [words.clientId, <code key="id">{client_id}</code>],
         ]}
       />
       <Folded title={words.chain} text={chain} name={words.chainName} />
       {authority && <Folded title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
       <ShopCertificates shops={shops} onChange={onShops} />
+      <Readers readers={readers} />
       {csr && (
         <div class="stack tight">
           <h3>{words.csr}</h3>
@@ -125,6 +120,54 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
       )}
     </Card>
   )
+}
+
+/** The last day of a certificate, loud before it comes. */
+function Ends({ of: { not_after, days_left, expires_soon } }: { of: Pick<Signing, 'not_after' | 'days_left' | 'expires_soon'> }) {
+  const words = useDashboardWords()
+  const { date } = useFormat()
+  return (
+    <>
+      {date(not_after)}{' '}
+      <Badge tone={expires_soon ? 'no' : 'neutral'} icon={expires_soon ? 'warning' : undefined}>
+        {days_left < 0 ? words.trust.expired : words.settings.daysLeft(days_left)}
+      </Badge>
+    </>
+  )
+}
+
+/** Wallets of iPhones ask for a certificate of this kind. */
+function Readers({ readers }: { readers: readonly ReaderCertificate[] }) {
+  const { papers, settings } = useDashboardWords()
+  const shopName = useShopName()
+  if (readers.length === 0) return null
+  return (
+    <div class="stack tight">
+      <h3>{papers.readers}</h3>
+      <p class="hint">{papers.readersMore}</p>
+      {readers.map(reader => (
+        <Facts
+          key={reader.fingerprint}
+          facts={[
+            [papers.shop, reader.tenant === null ? papers.allShops : shopName(reader.tenant)],
+            [settings.signedFor, reader.subject],
+            [settings.signedBy, reader.issuer],
+            [settings.ends, <Ends key="ends" of={reader} />],
+          ]}
+        />
+      ))}
+      {readers.some(({ expires_soon }) => expires_soon) && (
+        <Notice tone="wait">
+          {papers.readersEnd} <code>vidimus signing import --reader --chain CHAIN.pem</code>
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+function useShopName(): (tenant: string | null) => string {
+  const { session } = useSession()
+  return tenant => session.tenants.find(({ id }) => id === tenant)?.name ?? tenant ?? ''
 }
 
 /** The certificate that takes over, and a key that waits for one. */
@@ -169,10 +212,9 @@ function ShopCertificates({ shops, onChange }: { shops: readonly Signing[]; onCh
 
 function ShopCertificate({ shop, onChange }: { shop: Signing; onChange: () => void }) {
   const { papers, settings } = useDashboardWords()
-  const { session, call } = useSession()
-  const { date } = useFormat()
-  const { tenant, is_own, subject, not_after } = shop
-  const name = session.tenants.find(({ id }) => id === tenant)?.name ?? tenant ?? ''
+  const { call } = useSession()
+  const { tenant, is_own, subject } = shop
+  const name = useShopName()(tenant)
   const remove = async () => {
     await call('signing', { method: 'DELETE', body: { tenant } })
     onChange()
@@ -183,7 +225,7 @@ function ShopCertificate({ shop, onChange }: { shop: Signing; onChange: () => vo
         facts={[
           [papers.shop, name],
           [settings.signedFor, is_own ? subject : papers.notYetOwn],
-          [settings.ends, is_own && date(not_after)],
+          [settings.ends, is_own && <Ends key="ends" of={shop} />],
         ]}
       />
       <Plans signing={shop} onChange={onChange} />

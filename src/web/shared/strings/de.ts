@@ -1704,6 +1704,9 @@ export const dashboard: typeof en.dashboard = {
     allShops: 'Die ganze Installation',
     shopCertificates: 'Geschäfte mit eigenem Zertifikat',
     notYetOwn: 'Noch keines: das der Installation',
+    readers: 'Lesezertifikate',
+    readersMore: 'Sie signieren Anfragen an Wallets von iPhones und sonst nichts. Eingesetzt werden sie auf der Befehlszeile.',
+    readersEnd: 'Ein abgelaufenes Lesezertifikat signiert keine Anfrage. Setzen Sie seinen Nachfolger ein:',
     registrations: 'Registrierungszertifikate',
     registrationsMore:
       'Was Sie laut Registerstelle abfragen dürfen und wofür. EU-Wallets vergleichen es mit jeder Anfrage, die eines davon mitbringt.',

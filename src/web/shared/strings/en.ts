@@ -1768,6 +1768,9 @@ export const dashboard = {
     allShops: 'The whole installation',
     shopCertificates: 'Shops with their own certificate',
     notYetOwn: 'None yet: that of the installation',
+    readers: 'Reader certificates',
+    readersMore: 'They sign requests to wallets of iPhones, and nothing else. They are imported on the command line.',
+    readersEnd: 'A reader certificate that has ended signs no request. Import its successor:',
     registrations: 'Registration certificates',
     registrationsMore:
       'What a registrar lets you ask for, and why. EU wallets compare it with each request, which carries one of them.',
