@@ -5,6 +5,7 @@ import { Attention } from '../../src/dashboard/verification-schema.ts'
 import { ERRORS } from '../../src/http/errors.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
+import { germanProblem } from '../../src/web/shared/strings/query-problems.ts'
 
 const WEB = join(import.meta.dir, '../../src/web')
 
@@ -90,6 +91,22 @@ test('every sentence of the dictionary is in both languages', () => {
     ([path, text]) => typeof text === 'string' && / \w+ /.test(text) && german.get(path) === text,
   )
   expect(untranslated).toEqual([])
+})
+
+/** The files that find problems of a query and its rules, for the API and the template builder. */
+const PROBLEMS = ['openid4vp/dcql.ts', 'templates/rules.ts']
+
+test('every problem of a query or its rules is in German in the template builder', async () => {
+  const sources = await Promise.all(PROBLEMS.map(file => Bun.file(join(WEB, '..', file)).text()))
+  const code = sources.join('\n').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+  const sentences = [...code.matchAll(/(['`])([A-Z`].* .*\.(?:\$\{\w+\})?)\1/g)].map(([, , text]) => text!)
+  expect(sentences.length).toBeGreaterThan(30)
+  const filled = (text: string, value: string) => text.replaceAll(/\$\{[^}]*\}/g, value).replaceAll('\\`', '`')
+  const isGerman = (text: string) => germanProblem(text) !== text
+  expect(sentences.filter(text => !['9', ''].some(value => isGerman(filled(text, value))))).toEqual([])
+  expect(germanProblem('This must be an array of 1 to 20 credential queries, and it has 0.')).toBe(
+    'Dies muss eine Liste mit 1 bis 20 Einträgen sein, und sie hat 0.',
+  )
 })
 
 const valueAt = (words: unknown, path: readonly string[]): unknown =>

@@ -2,6 +2,7 @@ import type { DemoMoment, DemoSession } from '../../demo/schema.ts'
 import { Badge, StatusBadge } from '../shared/badge.tsx'
 import { Button } from '../shared/button.tsx'
 import { Copy } from '../shared/copy.tsx'
+import { Detail } from '../shared/detail.tsx'
 import { Icon, type IconName } from '../shared/icons.tsx'
 import { useCommon, useRegion } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
@@ -90,7 +91,12 @@ function Checked({ check, status, detail }: DemoSession['checks'][number]) {
       <Icon name={MARKS[status] ?? 'dash'} size={18} />
       <span>
         <span class="only-heard">{words.marks[status]}</span> {status === 'fail' ? failed : passed}
-        {status !== 'pass' && detail && <span class="hint"> {detail}</span>}
+        {status !== 'pass' && detail && (
+          <span class="hint">
+            {' '}
+            <Detail text={detail} />
+          </span>
+        )}
       </span>
     </li>
   )

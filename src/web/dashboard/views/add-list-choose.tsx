@@ -46,7 +46,7 @@ export function ChooseList({ presets, choice, isTried, refused, onChoose }: Prop
                 <Check
                   key={name}
                   group="list"
-                  label={label}
+                  label={words.presets[name] ?? label}
                   hint={types.length > 0 ? [...new Set(types.map(document))].join(', ') : forPapers}
                   isChecked={choice.by === name}
                   onCheck={() => pick(name)}

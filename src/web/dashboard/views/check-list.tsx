@@ -1,5 +1,6 @@
 import type { Moment } from '../../../dashboard/verification-schema.ts'
 import type { Check } from '../../../openid4vp/finding.ts'
+import { Detail } from '../../shared/detail.tsx'
 import { Icon, type IconName } from '../../shared/icons.tsx'
 import { useCheck, useOutcome } from '../../shared/outcome.ts'
 import type { OutcomeCode } from '../../shared/outcome-code.ts'
@@ -73,7 +74,11 @@ function Plain({ finding }: { finding: Finding }) {
         <span class="only-heard">{words.outcomesOfCheck[status]}: </span>
         {sentence}
       </p>
-      {detail && <p class="hint">{detail}</p>}
+      {detail && (
+        <p class="hint">
+          <Detail text={detail} />
+        </p>
+      )}
     </div>
   )
 }
@@ -92,7 +97,11 @@ function Crossed({ finding: { check, detail }, error, isConsequence }: CrossedPr
         <span class="only-heard">{words.outcomesOfCheck.fail}: </span>
         {failed}
       </summary>
-      {detail && <p class="hint">{detail}</p>}
+      {detail && (
+        <p class="hint">
+          <Detail text={detail} />
+        </p>
+      )}
       <dl>
         <dt>{words.means}</dt>
         <dd>{meaning}</dd>

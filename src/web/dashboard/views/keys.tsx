@@ -5,7 +5,7 @@ import { Button } from '../../shared/button.tsx'
 import { Empty } from '../../shared/empty.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { Table } from '../../shared/table.tsx'
-import { Time } from '../../shared/time.tsx'
+import { Time, useNow } from '../../shared/time.tsx'
 import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
@@ -17,6 +17,8 @@ import { useDashboardWords } from '../words.ts'
 import { CreateKeyDialog } from './create-key.tsx'
 import { useEnded } from './ended.tsx'
 import { nameOf, RollKeyDialog } from './roll-key.tsx'
+
+const HOUR_MS = 3_600_000
 
 const TONES = { active: 'ok', expired: 'wait', revoked: 'neutral' } as const
 
@@ -134,7 +136,7 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
             title: words.lastUsed,
             folds: 'tablet',
             below: 'titled',
-            cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
+            cell: ({ last_used_at }) => (last_used_at ? <LastUse at={last_used_at} /> : never),
           },
           {
             title: words.expires,
@@ -168,4 +170,10 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
       {toggle}
     </>
   )
+}
+
+/** The service keeps the hour of the last use, not the minute. */
+function LastUse({ at }: { at: string }) {
+  const words = useDashboardWords().keys
+  return useNow(HOUR_MS) - Date.parse(at) < HOUR_MS ? words.thisHour : <Time at={at} />
 }

@@ -1,5 +1,6 @@
 // Alle deutschen Wörter der Seiten; die Form gibt en.ts vor.
 import type * as en from './en.ts'
+import { germanProblem } from './query-problems.ts'
 
 export const common: typeof en.common = {
   close: 'Schließen',
@@ -14,6 +15,7 @@ export const common: typeof en.common = {
   command: 'Befehl',
   orByCommand: 'Oder auf der Befehlszeile:',
   loading: 'Lädt',
+  inEnglish: 'Technisch, auf Englisch:',
   justNow: 'gerade eben',
   fieldProblems: {
     missing: 'Bitte ausfüllen.',
@@ -698,6 +700,7 @@ export const dashboard: typeof en.dashboard = {
     status: 'Status',
     statuses: { active: 'Aktiv', expired: 'Abgelaufen', revoked: 'Gesperrt' },
     lastUsed: 'Zuletzt benutzt',
+    thisHour: 'in dieser Stunde',
     createdAt: 'Angelegt',
     expires: 'Läuft ab',
     expiry: 'Läuft ab nach',
@@ -805,7 +808,7 @@ export const dashboard: typeof en.dashboard = {
     rulesLead: 'Eine Prüfung gelingt nur, wenn der Ausweis in Ordnung ist und alles davon gilt:',
     noRules: 'Es gibt keine Regeln: Jeder Ausweis, der in Ordnung ist, besteht, was auch immer er sagt.',
     unjudged: names => `Keine Regel gilt für ${names}: Auch wer zu jung ist, besteht.`,
-    ruleIs: is => `ist ${is}`,
+    ruleIs: is => `ist ${is ? 'ja' : 'nein'}`,
     ruleOneOf: values => `ist eines von: ${values}`,
     ruleAge: years => `liegt mindestens ${years} Jahre zurück`,
     optionsNote: 'Die Wallet nimmt das erste davon, das vorhanden ist; das mit den wenigsten Daten kommt zuerst.',
@@ -906,7 +909,7 @@ export const dashboard: typeof en.dashboard = {
       text: () => 'diesem Text fehlt das schließende Anführungszeichen, oder ein Backslash bedeutet nichts',
       more: found => `nach dem Ende darf nichts folgen, hier steht ${found}`,
     },
-    problem: (path, reason) => (path ? `${path}: ${reason}` : reason),
+    problem: (path, reason) => [path, germanProblem(reason)].filter(Boolean).join(': '),
     save: 'Vorlage speichern',
   },
   webhooks: {
@@ -1097,6 +1100,17 @@ export const dashboard: typeof en.dashboard = {
       title: 'Eine Ausstellerliste hinzufügen',
       steps: ['Schritt 1 von 3: Liste wählen', 'Schritt 2 von 3: Liste ansehen', 'Schritt 3 von 3: Signierer bestätigen'],
       regions: { eu: 'Europäische Union', de: 'Deutschland', us: 'Vereinigte Staaten', own: 'Eine andere Liste' },
+      presets: {
+        'eu-av-acceptance': 'EU-Altersnachweise (Testumgebung)',
+        'eu-av': 'EU-Altersnachweise',
+        'eu-pid-acceptance': 'Aussteller von EU-Personenausweisdaten (Testumgebung)',
+        'eu-pid': 'Aussteller von EU-Personenausweisdaten',
+        'eu-mdl-acceptance': 'EU-Führerscheine (Testumgebung)',
+        'eu-mdl': 'EU-Führerscheine',
+        'eu-wrpac': 'EU-Zugangszertifikate',
+        'de-sandbox-pid': 'Deutsche Sandbox, Personenausweisdaten',
+        aamva: 'Führerscheine der AAMVA',
+      },
       byAddress: 'Über ihre Adresse',
       byFile: 'Aus einer Datei',
       byFileHint: 'Für Server ohne Internet: Sie bringen jede neue Ausgabe auf demselben Weg.',
