@@ -69,7 +69,7 @@ const readPage = async (slug: string): Promise<string> =>
 
 /** The title, and the first sentence under it. */
 function introOf(markdown: string): { title: string; intro: string } {
-  const paragraph = /^# .+\n+([^#|`\n][\s\S]*?)\n\n/.exec(markdown)?.[1]?.replace(/\s+/g, ' ') ?? ''
+  const paragraph = /^# .+\n+(?!```)([^#|\n][\s\S]*?)\n\n/.exec(markdown)?.[1]?.replace(/\s+/g, ' ') ?? ''
   const sentence = /^.*?[.:](?= |$)/.exec(paragraph)?.[0] ?? paragraph
   return {
     title: titleOf(markdown),

@@ -41,7 +41,7 @@ export function Shop({ story: { online, data, step, buy } }: { story: Story }) {
           </Button>
         </div>
       )}
-      {online !== undefined && h('vidimus-verify', { key: online, session: online, lang: language, sandbox: '' })}
+      {online !== undefined && !isOver && h('vidimus-verify', { key: online, session: online, lang: language, sandbox: '' })}
       {isOver && <Notice tone={ended.isOrdered ? 'ok' : 'no'}>{ended.isOrdered ? words.ordered : words.refused}</Notice>}
     </div>
   )

@@ -33,13 +33,15 @@ class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: b
 function Broken() {
   const words = useCommon()
   return (
-    <main class="stack">
+    <main class="broken stack">
       <Notice tone="no" alert>
         {words.broken}
       </Notice>
-      <Button kind="primary" onClick={() => location.reload()}>
-        {words.reload}
-      </Button>
+      <div>
+        <Button kind="primary" onClick={() => location.reload()}>
+          {words.reload}
+        </Button>
+      </div>
     </main>
   )
 }

@@ -33,14 +33,17 @@ export function Sessions() {
               {
                 title: words.browser,
                 kind: 'wraps',
-                cell: each => (
-                  <span title={each.agent}>
-                    {each.is_current && <Badge tone="ok">{words.thisOne}</Badge>} {browserOf(each.agent)}
-                  </span>
+                cell: (each, folded) => (
+                  <>
+                    <span title={each.agent}>
+                      {each.is_current && <Badge tone="ok">{words.thisOne}</Badge>} {browserOf(each.agent)}
+                    </span>
+                    {folded}
+                  </>
                 ),
               },
               { title: words.since, folds: 'tablet', cell: each => <Time at={each.created_at} /> },
-              { title: words.lastUsed, cell: each => <Time at={each.last_seen_at} /> },
+              { title: words.lastUsed, folds: 'phone', below: 'titled', cell: each => <Time at={each.last_seen_at} /> },
             ]}
             rows={sessions}
             keyOf={({ id }) => id}
