@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
-// Makes dist/shops: the plug-in for WooCommerce as a zip.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Makes dist/shops: the plug-in for WooCommerce as a zip, and the servers for Shopify and Keycloak as folders that run
+// with Node.js alone, the client inside.
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { moOf, readPo } from './translations.ts'
 import { zipOf } from './zip.ts'
@@ -10,12 +11,14 @@ const SDK = join(ROOT, 'src/sdk')
 export const PLUGIN = 'vidimus-for-woocommerce'
 /** WordPress has a locale for each; the texts are the same. */
 const GERMAN = ['de_DE', 'de_DE_formal', 'de_AT', 'de_CH', 'de_CH_informal']
+const SERVERS = ['shopify', 'keycloak'] as const
 
 /** In a directory that is made anew. */
 export async function buildShops(out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   writeFileSync(join(out, `${PLUGIN}.zip`), zipOf(pluginFiles()))
+  for (const name of SERVERS) await buildServer(name, join(out, name))
 }
 
 /** The plug-in by path, all in the one folder that WordPress wants. */
@@ -35,6 +38,19 @@ function pluginFiles(): Map<string, Uint8Array> {
   const client = join(SDK, 'php/src')
   for (const name of readdirSync(client).toSorted()) files.set(`${PLUGIN}/client/${name}`, readFileSync(join(client, name)))
   return files.set(`${PLUGIN}/LICENSE`, readFileSync(join(ROOT, 'LICENSE')))
+}
+
+export async function buildServer(name: (typeof SERVERS)[number], out: string): Promise<void> {
+  const home = join(SDK, name)
+  const { success, logs, outputs } = await Bun.build({
+    entrypoints: [join(home, 'server.mjs')],
+    target: 'node',
+    format: 'esm',
+  })
+  if (!success) throw new AggregateError(logs, `${name} was not built`)
+  mkdirSync(out, { recursive: true })
+  writeFileSync(join(out, 'server.mjs'), await outputs[0]!.text())
+  for (const file of readdirSync(home).filter(file => file !== 'server.mjs')) cpSync(join(home, file), join(out, file))
 }
 
 if (import.meta.main) {

@@ -1,12 +1,13 @@
-// A merchant's program of a recipe, in Node, with the package as it is published.
-import { writeFileSync } from 'node:fs'
+// A merchant's program in Node: one of the projects as it is built, or the code of a recipe with the published package.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSdk } from '../../scripts/build/sdk.ts'
+import { buildServer } from '../../scripts/build/shops.ts'
 import { temporaryDir, until } from './app.ts'
 
 export type Merchant = { url: string; stop: () => Promise<void>; said: () => string }
 
-/** As the recipes say it. */
+/** As the recipe says it. */
 export const START = 'node --env-file=.env server.mjs'
 
 const running = new Set<Merchant>()
@@ -20,6 +21,18 @@ export async function startMerchant(code: string, port: number, env: Record<stri
   const dir = temporaryDir()
   await buildSdk(join(dir, 'node_modules/vidimus'))
   writeFileSync(join(dir, 'server.mjs'), code)
+  return await start(dir, START, port, env)
+}
+
+/** By the command of its `npm start`. */
+export async function startProject(name: 'shopify' | 'keycloak', port: number, env: Record<string, string>): Promise<Merchant> {
+  const dir = temporaryDir()
+  await buildServer(name, dir)
+  const { scripts } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as { scripts: { start: string } }
+  return await start(dir, scripts.start, port, env)
+}
+
+async function start(dir: string, command: string, port: number, env: Record<string, string>): Promise<Merchant> {
   const settings = { HOST: '127.0.0.1', PORT: String(port), ...env }
   writeFileSync(
     join(dir, '.env'),
@@ -27,7 +40,7 @@ export async function startMerchant(code: string, port: number, env: Record<stri
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   )
-  const child = Bun.spawn(START.split(' '), {
+  const child = Bun.spawn(command.split(' '), {
     cwd: dir,
     env: { PATH: process.env.PATH },
     stdout: 'ignore',
@@ -48,7 +61,7 @@ export async function startMerchant(code: string, port: number, env: Record<stri
   }
   running.add(merchant)
   await until(async () => {
-    if (child.exitCode !== null) throw new Error(`the recipe stopped: ${text}`)
+    if (child.exitCode !== null) throw new Error(`the program stopped: ${text}`)
     return await fetch(merchant.url).then(
       () => true,
       () => false,

@@ -7,11 +7,11 @@ import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { type Merchant, startMerchant, stopMerchants } from '../helpers/merchant.ts'
-import { environmentOf, recipeBlock } from '../helpers/recipe.ts'
+import { type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
+import { environmentOfProject } from '../helpers/recipe.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-const ENVIRONMENT = environmentOf(recipeBlock('keycloak.md', 'keycloak environment'))
+const ENVIRONMENT = environmentOfProject('keycloak')
 const { PUBLIC_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', REDIRECT_URI = '' } = ENVIRONMENT
 
 let app: TestApp
@@ -24,7 +24,7 @@ beforeAll(async () => {
   key = await app.key(tenant.id, { scopes: ['verifications:create', 'verifications:read', 'verifications:delete'] })
   const port = await freePort()
   const env = { ...ENVIRONMENT, PORT: String(port), VIDIMUS_URL: app.url, VIDIMUS_API_KEY: key }
-  bridge = await startMerchant(recipeBlock('keycloak.md', 'keycloak'), port, env)
+  bridge = await startProject('keycloak', port, env)
 }, 60_000)
 afterAll(stopMerchants)
 
@@ -148,8 +148,8 @@ test('Keycloak: the bridge redirects to its client only, and begins nothing with
 })
 
 test('Keycloak: the provider of the JSON is the one that the bridge publishes', async () => {
-  const page = readFileSync(join(import.meta.dir, '../../src/handbook/recipes/keycloak.md'), 'utf8')
-  const { alias, config } = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '')
+  const file = join(import.meta.dir, '../../src/sdk/keycloak/identity-provider.json')
+  const { alias, config } = JSON.parse(readFileSync(file, 'utf8'))
   const published = (await (await fetch(`${bridge.url}/.well-known/openid-configuration`)).json()) as Record<string, unknown>
   expect(config).toMatchObject({
     issuer: published.issuer,

@@ -4,10 +4,13 @@ import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type TestApp, until } from '../helpers/app.ts'
+import { browserTest, expectAccessible } from '../helpers/browser.ts'
+import { answerOf, listOrigin } from '../helpers/dc.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { type Merchant, startMerchant, stopMerchants } from '../helpers/merchant.ts'
+import { type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
 import { logOf, startAppFor } from '../helpers/receiver.ts'
-import { environmentOf, recipeBlock } from '../helpers/recipe.ts'
+import { environmentOfProject } from '../helpers/recipe.ts'
+import { virtualWallet } from '../helpers/virtual-wallet.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const SHOP = 'wine.myshopify.com'
@@ -17,6 +20,7 @@ let app: TestApp
 let key: string
 let merchant: Merchant
 let webhookUrl: string
+let tenantId: string
 let shopify: ReturnType<typeof standIn>
 /** Where webhooks go to. */
 let isNameKnown = true
@@ -31,11 +35,12 @@ beforeAll(async () => {
     },
   })
   const { tenant, webhookSecret } = await createTenant(app.deps, { name: 'Wine shop' }, 'test')
+  tenantId = tenant.id
   key = await app.key(tenant.id, { scopes: ['verifications:create', 'verifications:read', 'verifications:delete'] })
   shopify = standIn()
   webhookUrl = `http://age.example:${port}/vidimus`
-  merchant = await startMerchant(recipeBlock('shopify.md', 'shopify'), port, {
-    ...environmentOf(recipeBlock('shopify.md', 'shopify environment')),
+  merchant = await startProject('shopify', port, {
+    ...environmentOfProject('shopify'),
     PORT: String(port),
     PUBLIC_URL: `http://age.example:${port}`,
     SHOPIFY_ADMIN_URL: shopify.url,
@@ -114,20 +119,23 @@ async function ordersCreate(id: number, { sku = '18-riesling', secret = SECRET, 
 
 /** The shop forwards a link of its own to the app, with a signature. */
 async function viaProxy(link: string, init?: RequestInit, secret = SECRET): Promise<{ status: number; text: string }> {
-  const { search } = new URL(link)
+  const response = await fetch(`${merchant.url}/age?${signedQuery(new URL(link), secret)}`, init)
+  return { status: response.status, text: await response.text() }
+}
+
+function signedQuery({ search }: URL, secret = SECRET): URLSearchParams {
   const query = new URLSearchParams(`${search}&shop=${SHOP}&path_prefix=/apps/age&timestamp=1772625600`)
   const signed = [...query]
     .map(([name, value]) => `${name}=${value}`)
     .toSorted()
     .join('')
   query.set('signature', createHmac('sha256', secret).update(signed).digest('hex'))
-  const response = await fetch(`${merchant.url}/age?${query}`, init)
-  return { status: response.status, text: await response.text() }
+  return query
 }
 
 async function linked(link: string): Promise<Verification> {
   const { text } = await viaProxy(link)
-  const [, id] = /href="[^"]*\/v\/(vs_\w+)"/.exec(text) ?? []
+  const [, id] = /session="(vs_\w+)"/.exec(text) ?? []
   return (await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })).body
 }
 
@@ -227,4 +235,46 @@ test('Shopify: a minor does not release the order, and may try again; the code o
   expect([order.tags, ours(order)]).toEqual([['age-confirmed'], 0])
   await until(async () => (await app.call('GET', `/v1/verifications/${second.id}`, { key })).status === 404)
   expect((await handOver(response_code)).status).toBe(422)
+})
+
+test('Shopify: an answer by QR code counts when the page is opened again, without a webhook', async () => {
+  const { id, order } = placeOrder()
+  await ordersCreate(id)
+  isNameKnown = false
+  await answered(await linked(order.link ?? ''))
+  const german = await viaProxy(order.link ?? '', { headers: { 'accept-language': 'de-AT,de' } })
+  expect(german.text).toContain('Ihr Alter ist bestätigt.')
+  expect([order.tags, ours(order)]).toEqual([['age-confirmed'], 0])
+})
+
+browserTest('Shopify: the buyer answers on a page of the shop, under its policy', async openPage => {
+  const { id, order } = placeOrder()
+  await ordersCreate(id)
+  isNameKnown = false
+  const storefront = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const url = new URL(request.url)
+      const path = url.pathname.replace('/apps/age', '/age')
+      return await fetch(`${merchant.url}${path}?${signedQuery(url)}`, {
+        method: request.method,
+        body: (await request.text()) || null,
+      })
+    },
+  })
+  const { origin } = storefront.url
+  await listOrigin(app, tenantId, origin)
+  const page = await openPage(origin)
+  await page.goto(order.link?.replace(`https://${SHOP}`, '') ?? '')
+  const element = page.locator('vidimus-verify')
+  await element.locator('button[aria-disabled=false]').first().waitFor()
+  await expectAccessible(page)
+  const session = (await element.getAttribute('session')) ?? ''
+  await (await virtualWallet(page)).respond(await answerOf(app, session, await holderOf(app), { origin }))
+  await page.getByRole('button', { name: 'Continue with your wallet' }).click()
+  await page.getByText('Your age is confirmed.').waitFor()
+  expect([order.tags, ours(order)]).toEqual([['age-confirmed'], 0])
+  expect(page.complaints.filter(each => !each.startsWith(`request to ${app.url}`))).toEqual([])
+  await storefront.stop(true)
 })
