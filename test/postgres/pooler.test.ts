@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SQL } from 'bun'
 import { temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, postgresDir, startCluster, stopClusters } from '../helpers/cluster.ts'
@@ -65,7 +66,7 @@ async function startPooler(): Promise<typeof pooler> {
 }
 
 describe.skipIf(!canRun)(title, () => {
-  test('two nodes work through four connections with VIDIMUS_DATABASE_PREPARE=off, and tell each other through LISTEN_URL', async () => {
+  test('two nodes work through four connections with VIDIMUS_DATABASE_PREPARE=off, tell each other through LISTEN_URL and wait 2 seconds for a lock', async () => {
     const dir = temporaryDir()
     const env = {
       VIDIMUS_DATABASE_URL: pooler.url,
@@ -93,6 +94,18 @@ describe.skipIf(!canRun)(title, () => {
     await fetch(`${one.url}/v1/verifications/${ids[0]}/cancel`, { method: 'POST', headers })
     await hear('failed')
     await reader.cancel()
+
+    // The server sets no limit. It is the second try that succeeds.
+    const holder = new SQL({ url: cluster.url('vidimus'), max: 1 })
+    const { waiting } = await holder.begin(async tx => {
+      await tx.unsafe('LOCK TABLE usage_days')
+      const waiting = create(one)
+      const metrics = async () => await (await fetch(`${one.url}/metrics`)).text()
+      while (!/vidimus_db_retries_total\{code="55P03"\} [1-9]/.test(await metrics())) await Bun.sleep(20)
+      return { waiting }
+    })
+    expect((await waiting).status).toBe(201)
+    await holder.close()
 
     const [listening] = await cluster.query<{ count: string }>(
       "SELECT count(*) FROM pg_stat_activity WHERE datname = 'vidimus' AND query ILIKE 'listen%'",
