@@ -1,40 +1,27 @@
 // How the program reaches a PostgreSQL server: real processes, and servers of their own.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { serve, stopServing, vidimus } from '../helpers/cli.ts'
-import {
-  type Cluster,
-  giveToPostgres,
-  hasPostgres,
-  newDatabase,
-  startCluster,
-  stopClusters,
-  unlessMissing,
-} from '../helpers/cluster.ts'
+import { serve, vidimus } from '../helpers/cli.ts'
+import { type Cluster, giveToPostgres, hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
 import { makeRoot, openssl } from '../helpers/openssl.ts'
+import { createOn, shareCluster } from '../helpers/shared-cluster.ts'
 import { promote, REPLICATED, startStandby, waitForStandby } from '../helpers/standby.ts'
 
 setDefaultTimeout(60_000)
 
 const PASSWORD = 'hunter2 & co'
-let cluster: Cluster
+const cluster = shareCluster({
+  access: ['local all all trust', 'host all postgres 127.0.0.1/32 trust', 'host all shop 127.0.0.1/32 scram-sha-256'],
+})
 let certificates: string
 
 beforeAll(async () => {
   if (!hasPostgres) return
   certificates = makeCertificates()
-  cluster = await startCluster({
-    access: ['local all all trust', 'host all postgres 127.0.0.1/32 trust', 'host all shop 127.0.0.1/32 scram-sha-256'],
-  })
   await cluster.query(`CREATE ROLE shop LOGIN PASSWORD '${PASSWORD}'`)
   await cluster.query('CREATE DATABASE vidimus OWNER shop')
-})
-
-afterAll(async () => {
-  await stopServing()
-  await stopClusters()
 })
 
 /** An authority, a certificate of it for `localhost`, and another authority. */
@@ -161,21 +148,15 @@ describe.skipIf(!hasPostgres)(unlessMissing('a cluster of several servers'), () 
     // The standby first: it answers, but takes no writes.
     const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`
     const env = { VIDIMUS_DATABASE_URL: `postgres://postgres@${hosts}/vidimus` }
-    const { url, first } = await serve(temporaryDir(), ['--dev'], env)
-    const create = () =>
-      fetch(`${url}/v1/verifications`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${first.test_key}`, 'content-type': 'application/json' },
-        body: '{"template":"age_over_18"}',
-      })
-    expect((await create()).status).toBe(201)
+    const service = await serve(temporaryDir(), ['--dev'], env)
+    expect((await createOn(service)).status).toBe(201)
     const alone = await list(`postgres://postgres@127.0.0.1:${standby.port}/vidimus`)
     expect(alone.exitCode).toBe(26)
     expect(alone.stderr).toContain('the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL')
     await waitForStandby(primary, standby)
     await primary.stop('immediate')
     promote(standby)
-    while ((await create()).status !== 201) await Bun.sleep(100)
+    while ((await createOn(service)).status !== 201) await Bun.sleep(100)
     const [row] = await standby.query<{ count: string }>('SELECT count(*) FROM verification_sessions', 'vidimus')
     expect(Number(row!.count)).toBe(2)
   })

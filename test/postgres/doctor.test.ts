@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { statfsSync } from 'node:fs'
 import { temporaryDir } from '../helpers/app.ts'
-import { serve, stopServing, vidimus } from '../helpers/cli.ts'
-import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+import { serve, vidimus } from '../helpers/cli.ts'
+import { hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
+import { shareCluster, stop } from '../helpers/shared-cluster.ts'
 
 setDefaultTimeout(60_000)
 
 /** Magic number of statfs(2). */
 const TMPFS = 0x01021994
 
-let cluster: Cluster
-
-beforeAll(async () => {
-  if (hasPostgres) cluster = await startCluster()
-})
-
-afterAll(async () => {
-  await stopServing()
-  await stopClusters()
-})
+const cluster = shareCluster()
 
 type Check = { name: string; status: string; detail: string }
 
@@ -49,8 +41,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     expect(running.master_key?.status).toBe('ok')
     expect(running.disk).toBeUndefined()
     expect(running.backups).toMatchObject({ status: 'warning', detail: expect.stringContaining('archives no log') })
-    node.process.kill('SIGTERM')
-    await node.process.exited
+    await stop(node)
     expect((await doctor(url, dir)).server).toMatchObject({
       status: 'warning',
       detail: expect.stringContaining('No service is running'),

@@ -1,33 +1,15 @@
 // A restored database has people in it who were erased since. The logs of the nodes name them to nobody but this command.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
-import {
-  asPostgres,
-  type Cluster,
-  hasPostgres,
-  newDatabase,
-  postgresDir,
-  program,
-  startCluster,
-  stopClusters,
-  unlessMissing,
-} from '../helpers/cluster.ts'
+import { call, temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, vidimus } from '../helpers/cli.ts'
+import { hasPostgres, newDatabase, postgresDir, unlessMissing } from '../helpers/cluster.ts'
+import { createOn, runOn, shareCluster, stop } from '../helpers/shared-cluster.ts'
 
 setDefaultTimeout(60_000)
 
-let cluster: Cluster
-
-beforeAll(async () => {
-  if (hasPostgres) cluster = await startCluster()
-})
-
-afterAll(async () => {
-  await stopServing()
-  await stopClusters()
-})
+const cluster = shareCluster()
 
 describe.skipIf(!hasPostgres)(unlessMissing('erase-again'), () => {
   test('verifications that two nodes erased after a dump are erased again in what is restored from it', async () => {
@@ -36,30 +18,22 @@ describe.skipIf(!hasPostgres)(unlessMissing('erase-again'), () => {
     const dirs = [temporaryDir(), temporaryDir()]
     const one = await serve(dirs[0]!, ['--dev'], env)
     const two = await serve(dirs[1]!, [], { ...env, VIDIMUS_KEY_DIR: dirs[0]! })
-    const headers = { authorization: `Bearer ${one.first.test_key}`, 'content-type': 'application/json' }
-    const create = async () => {
-      const answer = await fetch(`${one.url}/v1/verifications`, { method: 'POST', headers, body: '{"template":"age_over_18"}' })
-      return ((await answer.json()) as { id: string }).id
-    }
+    const create = async () => (await createOn(one)).body.id
     const status = async ({ url: at }: Served, id: string, method = 'GET') =>
-      (await fetch(`${at}/v1/verifications/${id}`, { method, headers })).status
+      (await call(at, method, `/v1/verifications/${id}`, { key: one.first.test_key })).status
     const [early, before, first, second, kept] = [await create(), await create(), await create(), await create(), await create()]
     // A log begins with what the audit chain knows; from then on it has what its own node erases.
     expect(await status(one, early, 'DELETE')).toBe(200)
     expect(await status(two, before, 'DELETE')).toBe(200)
 
     const dump = join(postgresDir(), 'dump')
-    const connection = ['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres']
-    asPostgres(program('pg_dump'), [...connection, '-Fc', '--no-unlogged-table-data', '-f', dump, 'vidimus'])
+    runOn(cluster, 'pg_dump', ['-Fc', '--no-unlogged-table-data', '-f', dump, 'vidimus'])
     expect(await status(one, first, 'DELETE')).toBe(200)
     expect(await status(two, second, 'DELETE')).toBe(200)
-    for (const { process: child } of [one, two]) {
-      child.kill('SIGTERM')
-      await child.exited
-    }
+    for (const node of [one, two]) await stop(node)
 
     const restored = { VIDIMUS_DATABASE_URL: await newDatabase(cluster, 'restored') }
-    asPostgres(program('pg_restore'), [...connection, '-d', 'restored', dump])
+    runOn(cluster, 'pg_restore', ['-d', 'restored', dump])
     const logs = dirs.map(dir => join(dir, 'backups/erasures.log'))
     for (const log of logs) expect(readFileSync(log, 'utf8')).not.toMatch(new RegExp(`${first}|${second}`))
     const again = await vidimus(dirs[0]!, ['erase-again', ...logs, '--json'], restored)

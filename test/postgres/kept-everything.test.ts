@@ -1,44 +1,25 @@
 // Somebody keeps every file that PostgreSQL and the service ever wrote, but the keys. PostgreSQL leaves deleted rows in its
 // files, its log and its dumps; after the window nothing of an erased person opens from any of it.
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, type TestApp, temporaryDir, until } from '../helpers/app.ts'
-import {
-  asPostgres,
-  type Cluster,
-  hasPostgres,
-  newDatabase,
-  postgresDir,
-  program,
-  startCluster,
-  stopClusters,
-} from '../helpers/cluster.ts'
-import { isOnPostgres } from '../helpers/database.ts'
+import { newDatabase, postgresDir } from '../helpers/cluster.ts'
 import { postgresOnly } from '../helpers/engines.ts'
 import { onlyFilesContaining } from '../helpers/files.ts'
 import { keepCopy, openedTexts, passDay, type SealedRows, sealedRows } from '../helpers/keys.ts'
 import { type Receiver, receive, startAppFor } from '../helpers/receiver.ts'
+import { runOn, shareCluster } from '../helpers/shared-cluster.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 setDefaultTimeout(120_000)
 
 const WINDOW_DAYS = 14
 
-let cluster: Cluster
-
-beforeAll(async () => {
-  // All of the log is kept, in small files.
-  if (isOnPostgres && hasPostgres)
-    cluster = await startCluster({ initdb: ['--wal-segsize=1'], settings: ['wal_keep_size = 1GB'] })
-})
-
-afterAll(async () => {
-  await cleanUp()
-  await stopClusters()
-})
+// All of the log is kept, in small files.
+const cluster = shareCluster({ initdb: ['--wal-segsize=1'], settings: ['wal_keep_size = 1GB'] }, cleanUp)
 
 /** Answered, with everything that a session can have: secrets, result, moments, an attempt, a kept 201, audit details. */
 async function answered(app: TestApp, key: string, shop: Receiver, name: string): Promise<string> {
@@ -72,8 +53,7 @@ async function keepFiles(): Promise<string> {
 
 function keepDump(): string {
   const file = join(postgresDir(), 'dump.sql')
-  const connection = ['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres']
-  asPostgres(program('pg_dump'), [...connection, '-f', file, 'vidimus'])
+  runOn(cluster, 'pg_dump', ['-f', file, 'vidimus'])
   return file
 }
 
@@ -120,7 +100,7 @@ postgresOnly('these are its files')(
     const dumped = readFileSync(dump, 'utf8')
     for (const sealed of allSealed(erased[0]!)) expect(dumped).toContain(`\\\\x${sealed.toString('hex')}`)
     await newDatabase(cluster, 'restored')
-    asPostgres(program('psql'), ['-q', '-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-f', dump, 'restored'])
+    runOn(cluster, 'psql', ['-q', '-f', dump, 'restored'])
     erased.push(await rowsAbout(soon, 'restored'), await rowsAbout(later, 'restored'))
     for (const name of ['Erika', 'Max']) expect(files.flatMap(kept => onlyFilesContaining(kept, `for ${name}`))).toEqual([])
 

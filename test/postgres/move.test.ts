@@ -1,14 +1,15 @@
 // From the database file to PostgreSQL: killed in the middle, called again, compared, and then served by other nodes.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
-import { type Served, serve as serveOn, stopServing, vidimus as vidimusOn } from '../helpers/cli.ts'
-import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+import { type Served, serve as serveOn, vidimus as vidimusOn } from '../helpers/cli.ts'
+import { hasPostgres, newDatabase, unlessMissing } from '../helpers/cluster.ts'
 import { contentOf, copyOf } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
+import { shareCluster, stop } from '../helpers/shared-cluster.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { makeSigner } from '../trust-lists/make.ts'
 
@@ -19,7 +20,7 @@ const ON_FILE = { VIDIMUS_DATABASE_URL: '' }
 const serve = (dir: string, flags: string[] = [], env = ON_FILE) => serveOn(dir, flags, env)
 const vidimus = (dir: string, args: string[], env = ON_FILE) => vidimusOn(dir, args, env)
 
-let cluster: Cluster
+const cluster = shareCluster()
 /** A stopped installation with some sessions, and rows enough that a move takes a while. */
 let origin: string
 let key: string
@@ -27,7 +28,6 @@ let sessions: string[]
 
 beforeAll(async () => {
   if (!hasPostgres) return
-  cluster = await startCluster()
   origin = temporaryDir()
   const service = await serve(origin, ['--dev'])
   key = service.first.test_key!
@@ -45,11 +45,6 @@ beforeAll(async () => {
   file.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO known_networks SELECT printf('network-%06d', i), i FROM n`)
   file.close()
-})
-
-afterAll(async () => {
-  await stopServing()
-  await stopClusters()
 })
 
 /** A trust list of one issuer, which must be there on the other side. */
@@ -76,11 +71,6 @@ const call = ({ url }: Served, method: string, path: string, body?: object) =>
 async function create(service: Served, order: string): Promise<string> {
   const answer = await call(service, 'POST', '/v1/verifications', { template: 'age_over_18', metadata: { order } })
   return ((await answer.json()) as { id: string }).id
-}
-
-async function stop({ process: child }: Served): Promise<void> {
-  child.kill('SIGTERM')
-  await child.exited
 }
 
 const move = (dir: string, url: string, ...flags: string[]) => vidimus(dir, ['move', '--to', url, '--json', ...flags])

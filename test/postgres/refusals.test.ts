@@ -1,26 +1,18 @@
 // What the program refuses to start on: each refusal has its own exit code and one line that says what to do, and changes
 // nothing. Versions and clocks that are not at hand are played by functions that hide those of the server.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { type Run, serve, stopServing, vidimus } from '../helpers/cli.ts'
-import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
+import { type Run, serve, vidimus } from '../helpers/cli.ts'
+import { hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { shareCluster } from '../helpers/shared-cluster.ts'
 
 setDefaultTimeout(60_000)
 
-let cluster: Cluster
+const cluster = shareCluster()
 let names = 0
-
-beforeAll(async () => {
-  if (hasPostgres) cluster = await startCluster()
-})
-
-afterAll(async () => {
-  await stopServing()
-  await stopClusters()
-})
 
 const newName = (): string => `refused_${++names}`
 const start = (url: string, dir = temporaryDir()): Promise<Run> =>

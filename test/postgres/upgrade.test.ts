@@ -1,6 +1,6 @@
 // Upgrades of a schema that several nodes share: first additions, beside nodes of the version before; then, when none of them
 // runs any more, what only they used is taken away.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -8,32 +8,14 @@ import { version } from '../../package.json' with { type: 'json' }
 import { loadConfig } from '../../src/config.ts'
 import { MIGRATIONS, type Migration } from '../../src/db/postgres/migrate.ts'
 import { upgradeDatabase } from '../../src/db/postgres/upgrade.ts'
-import { NOON, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
-import {
-  asPostgres,
-  type Cluster,
-  hasPostgres,
-  newDatabase,
-  postgresDir,
-  program,
-  startCluster,
-  stopClusters,
-  unlessMissing,
-} from '../helpers/cluster.ts'
+import { call, NOON, temporaryDir } from '../helpers/app.ts'
+import { type Served, serve, vidimus } from '../helpers/cli.ts'
+import { hasPostgres, newDatabase, postgresDir, unlessMissing } from '../helpers/cluster.ts'
+import { createOn, runOn, shareCluster, stop } from '../helpers/shared-cluster.ts'
 
 setDefaultTimeout(60_000)
 
-let cluster: Cluster
-
-beforeAll(async () => {
-  if (hasPostgres) cluster = await startCluster()
-})
-
-afterAll(async () => {
-  await stopServing()
-  await stopClusters()
-})
+const cluster = shareCluster()
 
 /** What a next release could bring. */
 const NEXT: Migration[] = [
@@ -51,17 +33,7 @@ const upgradeTo = (url: string, wanted: { isFinish: boolean; isDryRun?: boolean 
     ...wanted,
   })
 
-const headersOf = (key: string | undefined) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
-
-const post = ({ url, first }: Served, key = first.test_key) =>
-  fetch(`${url}/v1/verifications`, { method: 'POST', headers: headersOf(key), body: '{"template":"age_over_18"}' })
-
-const create = async (served: Served, key?: string): Promise<number> => (await post(served, key)).status
-
-async function stop({ process: child }: Served): Promise<void> {
-  child.kill('SIGTERM')
-  await child.exited
-}
+const create = async (served: Served, key?: string): Promise<number> => (await createOn(served, key)).status
 
 describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
   test('nodes of two releases share an expanded schema, and it is finished when the older ones are gone', async () => {
@@ -139,10 +111,9 @@ describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
   test('the owner changes the schema, and the service works with no more rights than it needs', async () => {
     const recipe = readFileSync(join(import.meta.dir, '../../src/handbook/recipes/postgres.md'), 'utf8')
     const [, roles = ''] = /```sql\n-- vidimus: recipe \(roles\)\n([\s\S]*?)```/.exec(recipe) ?? []
-    const connection = ['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-v', 'ON_ERROR_STOP=1', '-q']
     const file = join(postgresDir(), 'roles.sql')
     writeFileSync(file, roles)
-    asPostgres(program('psql'), [...connection, '-f', file, 'postgres'])
+    runOn(cluster, 'psql', ['-v', 'ON_ERROR_STOP=1', '-q', '-f', file, 'postgres'])
     const urlOf = (user: string) => cluster.url('vidimus').replace('postgres@', `${user}@`)
     const env = { VIDIMUS_DATABASE_URL: urlOf('vidimus_app:x') }
     const dir = temporaryDir()
@@ -157,9 +128,8 @@ describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
     const service = await serve(dir, ['--dev'], env)
     // The first node of a database prints the set-up link, whoever made the schema.
     expect(service.first.setup_url).toContain('#setup=')
-    const { id } = (await (await post(service)).json()) as { id: string }
-    const headers = headersOf(service.first.test_key)
-    const erased = await fetch(`${service.url}/v1/verifications/${id}`, { method: 'DELETE', headers })
+    const { id } = (await createOn(service)).body
+    const erased = await call(service.url, 'DELETE', `/v1/verifications/${id}`, { key: service.first.test_key })
     expect(erased.status).toBe(200)
     expect((await vidimus(dir, ['audit', 'verify'], env)).exitCode).toBe(0)
 
