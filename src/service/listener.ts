@@ -33,6 +33,9 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
   }
   let isStopped = false
   let served = pair
+  // Once it listens, the framework waits for plugins that are still loading and compiles all routes
+  // again. None of ours loads later, and the first request would wait for it.
+  Object.defineProperty(app, 'promisedModules', { value: new Promise(() => {}) })
   open(app, { port: wanted, host, pair })
   const port = app.server?.port ?? wanted
 

@@ -1,4 +1,3 @@
-import http from 'node:http'
 import { createApp } from '../app.ts'
 import { startLinking } from '../audit/link.ts'
 import { signHead, signHeadWhenDue } from '../audit/sign-head.ts'
@@ -22,10 +21,6 @@ import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
 const DRAIN_MS = 10_000
-/**
- * More than clients send: the runtime's own refusal of large headers (431) has no error envelope.
- */
-const HEADER_BYTES_MAX = 16 * 1024
 
 export type Service = {
   url: string
@@ -51,7 +46,6 @@ export async function start(deps: Deps, options: Options = {}): Promise<Service>
 
 async function startService(deps: Deps, { demo, sending }: Options): Promise<Service> {
   const { config } = deps
-  ;(http as { maxHeaderSize: number }).maxHeaderSize = HEADER_BYTES_MAX
   addGauges(deps)
   warnOfFewFiles(deps)
   await ensureWrappingKey(deps)
@@ -66,15 +60,16 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
   deps.egress.listener.port = listener.port
   config.publicUrl ||= url.replace('127.0.0.1', 'localhost')
-  // The first responses need not wait for the rest of the start.
-  await new Promise<void>(resolve => setImmediate(resolve))
+  await turn()
   const worker = await startSending(deps, sending).catch(async error => {
     // A process that listens but sends nothing would look healthy.
     deps.changes.close()
     await within(DRAIN_MS, listener.stop(), () => {})
     throw error
   })
+  await turn()
   await signHeadWhenDue(deps).catch(error => warnUnsigned(deps, error))
+  await turn()
   const stopPeriodic = startPeriodic(deps)
   const stopLinking = startLinking(deps)
   return {
@@ -101,8 +96,12 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
 
 async function startSending(deps: Deps, sending: WorkerOptions | undefined): Promise<WebhookWorker> {
   await warnOfExpiry(deps)
+  await turn()
   return await startWorker(deps, delivery => announce(deps, delivery), sending)
 }
+
+/** Of the event loop, between the parts of the start: a first request waits for one of them at most. */
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })
 
