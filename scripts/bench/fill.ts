@@ -18,7 +18,7 @@ import { countCreation, countEnds } from '../../src/usage/outcomes.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { secretsPlace } from '../../src/verifications/present.ts'
 import { insertVerification } from '../../src/verifications/store.ts'
-import { keepTerms } from '../../src/verifications/terms.ts'
+import { createTerms, keepTerms } from '../../src/verifications/terms.ts'
 import { enqueueDelivery } from '../../src/webhooks/queue.ts'
 import { fixed, whole } from './output.ts'
 import { environmentFor, makeTenant, type Tenant, temporaryDir } from './service.ts'
@@ -131,7 +131,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   })
   // One value of its own, one that many share.
   const metadata = { order: `A-${number}`, till: `north ${number % 7}` }
-  await keepTerms(deps, tx, { id, tenantId, environment: 'test', createdAt: at }, metadata)
+  await keepTerms(createTerms(deps), tx, { id, tenantId, environment: 'test', createdAt: at }, metadata)
   await countCreation(tx, { tenantId, environment: 'test' }, at)
   const status = url === undefined ? ENDINGS[number % ENDINGS.length]! : 'completed'
   const respondedAt = at + ANSWERED_AFTER_MS

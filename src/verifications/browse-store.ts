@@ -4,22 +4,30 @@ import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, verificationTerms } from '../db/schema.ts'
 import { hot } from '../db/statements.ts'
+import { METADATA_KEYS_MAX } from './schema.ts'
 import type { Owner, VerificationRow } from './store.ts'
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
-const insert = hot(db =>
-  db.insert(verificationTerms).values({
-    tenantId: column('tenantId'),
-    environment: column('environment'),
-    term: column('term'),
-    createdAt: column('createdAt'),
-    verificationId: column('verificationId'),
-  }),
+/** By the number of terms: one statement for all terms of a session. */
+const inserts = Array.from({ length: METADATA_KEYS_MAX + 1 }, (_, count) =>
+  hot(db =>
+    db.insert(verificationTerms).values(
+      Array.from({ length: count }, (_, place) => ({
+        tenantId: column('tenantId'),
+        environment: column('environment'),
+        term: column(String(place)),
+        createdAt: column('createdAt'),
+        verificationId: column('verificationId'),
+      })),
+    ),
+  ),
 )
 
-export async function insertTerm(tx: Db, row: typeof verificationTerms.$inferSelect): Promise<void> {
-  await insert(tx, row)
+type Termed = Omit<typeof verificationTerms.$inferSelect, 'term'>
+
+export async function insertTerms(tx: Db, session: Termed, terms: readonly string[]): Promise<void> {
+  if (terms.length > 0) await inserts[terms.length]!(tx, { ...session, ...terms })
 }
 
 const { id, createdAt, expiresAt, respondedAt, status, template, deviceId, keyId } = getTableColumns(verificationSessions)

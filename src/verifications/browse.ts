@@ -10,7 +10,7 @@ import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
 import { openSecrets, questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, type Owner } from './store.ts'
-import { termOf } from './terms.ts'
+import { createTerms } from './terms.ts'
 import { presentOrLog } from './unreadable.ts'
 
 /** Rows that a page looks at when a filter beside the index decides; more would block the event loop. */
@@ -98,7 +98,7 @@ async function searched(deps: Deps, owner: Owner, text: string): Promise<By> {
     const found = await readDelivery(deps, owner, text)
     if (found) return { name: 'id', value: found.delivery.verificationId }
   }
-  return { name: 'term', value: termOf(deps, owner, text) }
+  return { name: 'term', value: createTerms(deps)(owner, text) }
 }
 
 const isWanted = (row: Outline, { device, key, template, status }: Filter, at: number): boolean =>

@@ -16,7 +16,7 @@ import { type Keyed, presentOpened, type SessionSecrets, secretsPlace } from './
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, type VerificationRow } from './store.ts'
-import { keepTerms } from './terms.ts'
+import { createTerms, keepTerms, type TermOf } from './terms.ts'
 
 export type Creation =
   | { verification: Verification; replayed: true }
@@ -27,6 +27,7 @@ export type Creations = {
   idempotency: Idempotency
   /** Versions of templates that are known to be stored. */
   keptVersions: Set<string>
+  termOf: TermOf
 }
 
 export const shareCreations = (deps: Deps): Creations => ({
@@ -35,6 +36,7 @@ export const shareCreations = (deps: Deps): Creations => ({
     claims: deps.light ? claimsInRows({ ...deps, light: deps.light }) : claimsInMemory(deps),
   }),
   keptVersions: new Set(),
+  termOf: createTerms(deps),
 })
 
 export async function createVerification(
@@ -108,7 +110,7 @@ async function create(
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets, sessionKey } = draft(deps, caller, body, asked, await deps.identity(caller.tenantId))
-  const { keptVersions } = creations
+  const { keptVersions, termOf } = creations
   const { tenantId } = caller
 
   const created = await deps.write(async tx => {
@@ -140,7 +142,7 @@ async function create(
       idempotencyHash: claim?.hash ?? null,
     }
     await insertVerification(tx, dated)
-    if (body.metadata) await keepTerms(deps, tx, dated, body.metadata)
+    if (body.metadata) await keepTerms(termOf, tx, dated, body.metadata)
     const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
     await countCreation(tx, caller, at)

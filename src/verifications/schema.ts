@@ -48,7 +48,7 @@ const PURPOSE = {
 }
 /** Checked in create.ts: a schema can bound the length of keys only by a pattern. */
 export const METADATA_KEY_CHARS_MAX = 64
-const METADATA_KEYS_MAX = 50
+export const METADATA_KEYS_MAX = 50
 const Metadata = (description: string) =>
   Type.Record(Type.String(), Text({ maxLength: 500 }), {
     propertyNames: { maxLength: METADATA_KEY_CHARS_MAX },

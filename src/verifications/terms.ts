@@ -3,24 +3,28 @@
 import type { Db } from '../db/engine.ts'
 import type { Ground } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
-import { insertTerm } from './browse-store.ts'
+import { insertTerms } from './browse-store.ts'
 import type { CreateVerification } from './schema.ts'
 import type { VerificationRow } from './store.ts'
 
 type Place = Pick<VerificationRow, 'tenantId' | 'environment'>
 
+export type TermOf = (place: Place, value: string) => string
+
 /** Values are found whole, as they were given, without space around them. */
-export const termOf = ({ sealer }: Pick<Ground, 'sealer'>, { tenantId, environment }: Place, value: string): string =>
-  hmacSha256With(sealer.key('metadata term'))(JSON.stringify([tenantId, environment, value.trim()])).toString('hex')
+export function createTerms({ sealer }: Pick<Ground, 'sealer'>): TermOf {
+  const mac = hmacSha256With(sealer.key('metadata term'))
+  return ({ tenantId, environment }, value) => mac(JSON.stringify([tenantId, environment, value.trim()])).toString('hex')
+}
 
 /** In the transaction of the creation, after the session. */
 export async function keepTerms(
-  deps: Pick<Ground, 'sealer'>,
+  termOf: TermOf,
   tx: Db,
   { id: verificationId, tenantId, environment, createdAt }: Pick<VerificationRow, 'id' | 'createdAt'> & Place,
   metadata: NonNullable<CreateVerification['metadata']>,
 ): Promise<void> {
   const values = Object.values(metadata).filter(value => value.trim() !== '')
-  const terms = new Set(values.map(value => termOf(deps, { tenantId, environment }, value)))
-  for (const term of terms) await insertTerm(tx, { tenantId, environment, term, createdAt, verificationId })
+  const terms = new Set(values.map(value => termOf({ tenantId, environment }, value)))
+  await insertTerms(tx, { tenantId, environment, createdAt, verificationId }, [...terms])
 }
