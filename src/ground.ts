@@ -65,8 +65,10 @@ export const realWorld = (): World => ({
   monotonic: () => performance.now(),
   random: createRandom(),
   resolve: createResolver(),
-  writeLog: createLogWriter(process.stderr),
-  prettyLog: process.stderr.isTTY === true,
+  writeLog: createLogWriter(() => process.stderr),
+  get prettyLog() {
+    return process.stderr.isTTY === true
+  },
 })
 
 export async function createGround(config: Config, world: World, role: Role): Promise<Ground> {
@@ -78,7 +80,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
   const clock = opened.wall ? steadyClock(opened.wall, monotonic) : world.now
   // A clock set back since the last run continues from the latest time that was shown then.
   const now = clock() < shownAt ? steadyClock(clock, monotonic, shownAt) : clock
-  const log = createLog({ level: config.log, now, write: world.writeLog, pretty: world.prettyLog })
+  const log = createLog({ level: config.log, now, write: world.writeLog, isPretty: () => world.prettyLog })
   const metrics = createMetrics()
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
   const { engine, space } = await opened.open({ log, metrics, now })
@@ -144,15 +146,15 @@ function createRandom(): Random {
   }
 }
 
-/** Writes all lines of one turn of the event loop at once. */
-function createLogWriter(stream: NodeJS.WriteStream): (line: string) => void {
+/** Writes all lines of one turn of the event loop at once. The stream is made with the first: it takes milliseconds. */
+function createLogWriter(stream: () => NodeJS.WriteStream): (line: string) => void {
   let lines: string[] = []
   return line => {
     if (lines.push(line) > 1) return
     setImmediate(() => {
       const text = `${lines.join('\n')}\n`
       lines = []
-      stream.write(text)
+      stream().write(text)
     })
   }
 }

@@ -1,5 +1,3 @@
-import { crc32 } from 'node:zlib'
-
 export type Random = (bytes: number) => Uint8Array
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -87,7 +85,7 @@ export function base62Of(bytes: Uint8Array, length: number): string {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text)
+  let rest = Bun.hash.crc32(text)
   let digits = ''
   for (let i = 0; i < CHECKSUM_LENGTH; i++) {
     digits = BASE62[rest % 62] + digits

@@ -35,17 +35,17 @@ export type LogFields = {
 
 export type Log = Record<Exclude<LogLevel, 'silent'>, (event: string, fields?: LogFields) => void>
 
-type Options = { level: LogLevel; now: () => number; write: (line: string) => void; pretty?: boolean }
+type Options = { level: LogLevel; now: () => number; write: (line: string) => void; isPretty?: () => boolean }
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 }
 
-export function createLog({ level, now, write, pretty = false }: Options): Log {
+export function createLog({ level, now, write, isPretty = () => false }: Options): Log {
   const at =
     (own: LogLevel) =>
     (event: string, fields: LogFields = {}) => {
       if (RANK[own] < RANK[level]) return
       const time = new Date(now()).toISOString()
-      const line = pretty ? prettyLine(time, own, event, fields) : JSON.stringify({ time, level: own, event, ...fields })
+      const line = isPretty() ? prettyLine(time, own, event, fields) : JSON.stringify({ time, level: own, event, ...fields })
       write(printable(withoutSecrets(line)))
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-const PURE = ['time', 'ids', 'hash', 'json', 'lru', 'seal', 'threads', 'unavailable', 'openid4vp', 'trust-lists']
+const PURE = ['time', 'ids', 'ip', 'hash', 'json', 'lru', 'seal', 'threads', 'unavailable', 'openid4vp', 'trust-lists']
 const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'session-keys', 'egress', 'http']
 const GROUND = [...BASE, 'ground']
 /** `audit` comes first: every act of a feature is on its chain. */
@@ -17,6 +17,7 @@ const VERBS = [...THIRD, 'verifications', 'wallet', 'people', 'dashboard', 'doct
 const ALLOWED: Record<string, string[]> = {
   time: [],
   ids: [],
+  ip: [],
   threads: [],
   unavailable: [],
   hash: [],
@@ -208,13 +209,13 @@ async function allImports(): Promise<Import[]> {
 }
 
 function importsOf(file: string, text: string): Import[] {
-  return [...text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm)].map(
-    ([, typeOnly, stated, lazy]) => ({
-      from: file,
-      to: pathOf(file, stated ?? lazy ?? ''),
-      typeOnly: typeOnly !== undefined,
-    }),
-  )
+  return [
+    ...text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?from\s+)?'([^']+)'|(?:import|getBuiltinModule)\('([^']+)'\)/gm),
+  ].map(([, typeOnly, stated, lazy]) => ({
+    from: file,
+    to: pathOf(file, stated ?? lazy ?? ''),
+    typeOnly: typeOnly !== undefined,
+  }))
 }
 
 function pathOf(file: string, specifier: string): string {

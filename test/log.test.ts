@@ -10,7 +10,7 @@ const random = (count: number) => randomBytes(count)
 
 function logging({ level = 'debug', pretty = false }: { level?: LogLevel; pretty?: boolean } = {}) {
   const lines: string[] = []
-  return { lines, log: createLog({ level, now: () => AT, write: line => void lines.push(line), pretty }) }
+  return { lines, log: createLog({ level, now: () => AT, write: line => void lines.push(line), isPretty: () => pretty }) }
 }
 
 function lineOf(fields: LogFields, pretty = false): string {

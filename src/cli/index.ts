@@ -37,10 +37,21 @@ export const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
 
 /** The process's own environment and streams. */
 function processShell(): Shell {
-  // EPIPE: the reader has seen enough, as in "vidimus template list | head".
-  process.stdout.once('error', (error: { code?: string }) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-  return { env: process.env, print, complain }
+  let isWatched = false
+  return {
+    env: process.env,
+    print(text) {
+      // Watched from the first line on: the stream takes milliseconds to make.
+      if (!isWatched) process.stdout.once('error', endWithReader)
+      isWatched = true
+      print(text)
+    },
+    complain,
+  }
 }
+
+/** EPIPE: the reader has seen enough, as in "vidimus template list | head". */
+const endWithReader = ({ code }: { code?: string }): never => process.exit(code === 'EPIPE' ? 0 : 1)
 
 /** Runs one call and returns its exit code. */
 export async function run(args: string[], shell: Shell = processShell()): Promise<number> {

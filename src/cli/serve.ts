@@ -1,3 +1,5 @@
+import { fstatSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { type Config, loadConfig, VARIABLES } from '../config.ts'
@@ -112,8 +114,18 @@ function welcome(url: string, { publicUrl, dataDir, hasSandbox }: Config, { setu
  */
 function hangUpSignals({ tls }: Config): { each: () => void } {
   const hangUps = { each: () => {} }
-  if (tls || !process.stdin.isTTY) process.on('SIGHUP', () => hangUps.each())
+  if (tls || !isInTerminal()) process.on('SIGHUP', () => hangUps.each())
   return hangUps
+}
+
+/** The runtime's stream is asked last: it takes milliseconds to make. */
+function isInTerminal(): boolean {
+  try {
+    const input = fstatSync(0)
+    return input.isCharacterDevice() && input.rdev !== statSync(devNull).rdev && process.stdin.isTTY
+  } catch {
+    return process.stdin.isTTY
+  }
 }
 
 /** Resolves when a reload lost the port: the service exits, and its supervisor starts it again. */

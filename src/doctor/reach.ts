@@ -1,9 +1,9 @@
 // Connects to a destination under the rules for all outgoing calls: resolved, checked against the
 // egress policy, TLS certificate verified. Nothing is sent.
-import { connect, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
 import type { ExtraCa } from '../egress/authorities.ts'
 import { locate } from '../egress/client.ts'
+import { isIP } from '../ip.ts'
 import type { Deps } from './deps.ts'
 
 const RESOLVE_MS_MAX = 2000
@@ -48,9 +48,10 @@ export const missedOf = (looked: readonly { origin: string; why: Reason | undefi
 
 function open(url: URL, host: string, extraCa: ExtraCa | undefined): Socket {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  if (url.protocol === 'http:') return connect({ host, port })
+  // Not imported: the start of the service would wait for them.
+  if (url.protocol === 'http:') return process.getBuiltinModule('node:net').connect({ host, port })
   const name = url.hostname.replace(/^\[|\]$/g, '')
-  return connectTls({
+  return process.getBuiltinModule('node:tls').connect({
     host,
     port,
     secureContext: extraCa?.secureContext(),

@@ -1,12 +1,12 @@
 // One request to the public address, as a phone would make it. The certificate is recorded, not
 // enforced: its faults are what doctor reports, and nothing secret is sent.
 import type { X509Certificate } from 'node:crypto'
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest, type RequestOptions } from 'node:https'
-import { isIP, isIPv6 } from 'node:net'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { RequestOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { equalConstantTime } from '../hash.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../http/probe.ts'
+import { isIP, isIPv6 } from '../ip.ts'
 import type { Deps } from './deps.ts'
 
 const EXCHANGE_MS_MAX = 2500
@@ -85,7 +85,8 @@ function requestTo(url: URL, address: string, number: string): ClientRequest {
     rejectUnauthorized: false,
     lookup: (_, wanted, callback) => (wanted.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
   }
-  return url.protocol === 'https:' ? httpsRequest(options) : httpRequest(options)
+  // Not imported: the start of the service would wait for it.
+  return process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http').request(options)
 }
 
 function readAnswer({ statusCode = 0, headers }: IncomingMessage, proof: string): NonNullable<Visit['answer']> {

@@ -3,7 +3,7 @@
 // unicast and no list refuses it. An operator can open single private destinations, but never
 // link-local, multicast, unspecified or the cloud agent.
 
-import { isIP } from 'node:net'
+import { isIP } from '../ip.ts'
 
 export type Network = { bytes: Uint8Array; prefix: number }
 export type AllowedDestination = { address: string; prefix: number; port: number }
@@ -14,7 +14,7 @@ const ALLOWED_IPV6_PREFIX_MIN = 64
 
 // IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and 168.63.129.16: a cloud
 // agent on a public address.
-const REFUSED_IPV4 = parseNetworks(
+const REFUSED_IPV4 = networks(
   `0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 168.63.129.16/32, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24,
    192.0.2.0/24, 192.31.196.0/24, 192.52.193.0/24, 192.88.99.0/24, 192.168.0.0/16, 192.175.48.0/24, 198.18.0.0/15,
    198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4`,
@@ -22,16 +22,16 @@ const REFUSED_IPV4 = parseNetworks(
 
 // RFC 4291 § 2.4. What lies outside is loopback, mapped, NAT64, discard, unique-local, link-local
 // or multicast.
-const GLOBAL_UNICAST_IPV6 = parseNetworks('2000::/3')
+const GLOBAL_UNICAST_IPV6 = networks('2000::/3')
 
 // IANA IPv6 Special-Purpose Address Registry: protocol assignments with Teredo, documentation, 6to4
 // and AS112.
-const REFUSED_IPV6 = parseNetworks('2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20')
+const REFUSED_IPV6 = networks('2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20')
 
-const LOOPBACK = parseNetworks('127.0.0.0/8, ::1')
-const PRIVATE = parseNetworks('10.0.0.0/8, 127.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, ::1, fc00::/7')
-const UNIQUE_LOCAL_IPV6 = parseNetworks('fc00::/7')
-const NEVER_ALLOWED_IPV4 = parseNetworks('0.0.0.0/8, 168.63.129.16, 169.254.0.0/16, 224.0.0.0/4, 255.255.255.255')
+const LOOPBACK = networks('127.0.0.0/8, ::1')
+const PRIVATE = networks('10.0.0.0/8, 127.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, ::1, fc00::/7')
+const UNIQUE_LOCAL_IPV6 = networks('fc00::/7')
+const NEVER_ALLOWED_IPV4 = networks('0.0.0.0/8, 168.63.129.16, 169.254.0.0/16, 224.0.0.0/4, 255.255.255.255')
 
 /** Reads `ADDRESS-OR-CIDR:PORT, …`, with IPv6 in brackets. Throws on the first invalid entry. */
 export function parseAllowList(text: string): AllowedDestination[] {
@@ -69,12 +69,12 @@ export function isPublicName(host: string): boolean {
 }
 
 export function isLoopback(address: string): boolean {
-  return contains(LOOPBACK, address)
+  return contains(LOOPBACK(), address)
 }
 
 /** Loopback, RFC 1918 and unique-local: addresses that no public network routes. */
 export function isPrivateAddress(address: string): boolean {
-  return contains(PRIVATE, address)
+  return contains(PRIVATE(), address)
 }
 
 export function isSameAddress(one: string, other: string): boolean {
@@ -95,6 +95,15 @@ export function parseNetworks(text: string): Network[] {
 export function contains(networks: readonly Network[], address: string): boolean {
   const bytes = parseAddress(address)
   return bytes !== undefined && isInAny(unmapped(bytes), networks)
+}
+
+/** Parsed when they are first asked for: the start of the service needs none of them. */
+function networks(text: string): () => readonly Network[] {
+  let parsed: Network[] | undefined
+  return () => {
+    parsed ??= parseNetworks(text)
+    return parsed
+  }
 }
 
 /** A plain address is the network of that one address. Bits behind the prefix are ignored. */
@@ -144,10 +153,10 @@ function allowanceFault(network: Network): string | undefined {
 
 function ipv4AllowanceFault(network: Network): string | undefined {
   if (network.prefix < ALLOWED_IPV4_PREFIX_MIN) return `an IPv4 network must be /${ALLOWED_IPV4_PREFIX_MIN} or smaller`
-  if (NEVER_ALLOWED_IPV4.some(never => overlap(network, never))) {
+  if (NEVER_ALLOWED_IPV4().some(never => overlap(network, never))) {
     return 'unspecified, link-local, multicast and broadcast addresses and 168.63.129.16 stay closed'
   }
-  if (isInAny(network.bytes, LOOPBACK) && network.prefix < 32) return 'a loopback destination must be one exact address'
+  if (isInAny(network.bytes, LOOPBACK()) && network.prefix < 32) return 'a loopback destination must be one exact address'
   return undefined
 }
 
@@ -155,8 +164,8 @@ function ipv4AllowanceFault(network: Network): string | undefined {
 // link-local IPv4 one inside.
 function ipv6AllowanceFault({ bytes, prefix }: Network): string | undefined {
   if (prefix < ALLOWED_IPV6_PREFIX_MIN) return `an IPv6 network must be /${ALLOWED_IPV6_PREFIX_MIN} or smaller`
-  if (isInAny(bytes, LOOPBACK) && prefix === 128) return undefined
-  if (isInAny(bytes, UNIQUE_LOCAL_IPV6) || isPublic(bytes)) return undefined
+  if (isInAny(bytes, LOOPBACK()) && prefix === 128) return undefined
+  if (isInAny(bytes, UNIQUE_LOCAL_IPV6()) || isPublic(bytes)) return undefined
   return 'of IPv6 only unique-local (fc00::/7) and public addresses and exactly ::1 can be opened'
 }
 
@@ -165,8 +174,8 @@ function overlap(one: Network, other: Network): boolean {
 }
 
 function isPublic(bytes: Uint8Array): boolean {
-  if (bytes.length === 4) return !isInAny(bytes, REFUSED_IPV4)
-  return isInAny(bytes, GLOBAL_UNICAST_IPV6) && !isInAny(bytes, REFUSED_IPV6)
+  if (bytes.length === 4) return !isInAny(bytes, REFUSED_IPV4())
+  return isInAny(bytes, GLOBAL_UNICAST_IPV6()) && !isInAny(bytes, REFUSED_IPV6())
 }
 
 function isInAny(bytes: Uint8Array, networks: readonly Network[]): boolean {

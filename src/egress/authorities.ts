@@ -1,4 +1,4 @@
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 
 /** Authorities that are trusted beside the system's (VIDIMUS_EXTRA_CA). */
 export type ExtraCa = {
@@ -12,6 +12,8 @@ export function createExtraCa(pem: string): ExtraCa {
   return {
     pem,
     secureContext() {
+      // Not imported: the start of the service would wait for it.
+      const { createSecureContext, getCACertificates } = process.getBuiltinModule('node:tls')
       context ??= createSecureContext({ ca: [...getCACertificates('default'), pem] })
       return context
     },

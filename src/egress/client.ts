@@ -3,9 +3,10 @@
 // no proxy of the environment is used, nothing is unpacked, certificates are always checked, and
 // time and bytes are bounded. Built on node:http, because `fetch` cannot be kept from using
 // HTTP_PROXY.
-import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest, type RequestOptions } from 'node:https'
-import { isIPv6, type Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { RequestOptions } from 'node:https'
+import type { Socket } from 'node:net'
+import { isIPv6 } from '../ip.ts'
 import { within } from '../time.ts'
 import type { ExtraCa } from './authorities.ts'
 import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './policy.ts'
@@ -98,7 +99,8 @@ function exchange(
   { extraCa, signal, maySend = () => true }: CallOptions,
   settle: (answer: EgressAnswer) => void,
 ): void {
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  // Not imported: the start of the service would wait for it.
+  const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const request = send(optionsFor(url, address, call, extraCa))
   let response: IncomingMessage | undefined
   const finish = (answer: EgressAnswer) => {

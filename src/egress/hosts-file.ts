@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { isIP } from 'node:net'
+import { isIP } from '../ip.ts'
 import { readBeginning } from './read-beginning.ts'
 
 /** Block lists can be larger; the rest is not read. */

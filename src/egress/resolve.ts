@@ -3,8 +3,8 @@
 // is read, as getaddrinfo does. Search domains of resolv.conf are not: a URL must mean the same on
 // every machine. Found addresses are not cached.
 import { Resolver } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { isIP } from '../ip.ts'
 import { Lru } from '../lru.ts'
 import { readHosts } from './hosts-file.ts'
 import type { Resolve } from './policy.ts'

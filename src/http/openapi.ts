@@ -1,6 +1,5 @@
 // The OpenAPI document, made from the route table: it shows the same schemas that check requests
 // and responses.
-import { STATUS_CODES } from 'node:http'
 import { PatternStringExact, type TLiteral, type TObject, type TSchema, type TUnion } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { apiError, ERRORS, type ErrorCode, envelope } from './errors.ts'
@@ -277,7 +276,10 @@ function describeAnswer(status: number, schema: TSchema, detail: DocumentDecorat
   const errors = codes.map(code => apiError(code))
   const examples = Object.fromEntries(errors.map(each => [each.wireCode, { value: envelope(each.wireCode, each.message) }]))
   return {
-    description: errors.length > 0 ? alternatives(Object.keys(examples)) : (STATUS_CODES[status] ?? ''),
+    description:
+      errors.length > 0
+        ? alternatives(Object.keys(examples))
+        : (process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''),
     headers: Object.fromEntries(
       headersOf(status, codes, detail.access).map(name => [name, { $ref: `#/components/headers/${name}` }]),
     ),

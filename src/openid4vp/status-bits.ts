@@ -2,7 +2,6 @@
 // the lowest bits of byte 0.
 
 import { promisify } from 'node:util'
-import { inflate } from 'node:zlib'
 
 export type StatusList = { bits: number; bytes: Uint8Array }
 
@@ -10,7 +9,12 @@ export type StatusList = { bits: number; bytes: Uint8Array }
 const INFLATED_BYTES_MAX = 32 * 1024 * 1024
 
 /** On another thread: the largest lists take a tenth of a second. */
-const inflated = promisify(inflate) as (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
+const inflated = (data: Uint8Array, options: { maxOutputLength: number }): Promise<Buffer> =>
+  // Not imported: the start of the service would wait for it.
+  (promisify(process.getBuiltinModule('node:zlib').inflate) as (...call: [typeof data, typeof options]) => Promise<Buffer>)(
+    data,
+    options,
+  )
 
 /**
  * Undefined for a width other than 1, 2, 4 or 8, for data that is not zlib (RFC 1950), and for a

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { sha256Hex } from '../hash.ts'
 import { grantsOf } from '../trust-lists/grants.ts'
 import type { ListKind, ListRefused } from '../trust-lists/list.ts'
@@ -43,7 +42,8 @@ export async function checkList(
 
 export const problemOf = (name: string, { code, detail }: ListRefused): ListProblem => new ListProblem(code, `${name}: ${detail}`)
 
-export const placeOf = (location: string): string => (location.startsWith('file:') ? fileURLToPath(location) : location)
+export const placeOf = (location: string): string =>
+  location.startsWith('file:') ? process.getBuiltinModule('node:url').fileURLToPath(location) : location
 
 export function requireLocation(location: string): string {
   const url = URL.parse(location)

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { callOut } from '../egress/client.ts'
 import type { ListRefused } from '../trust-lists/list.ts'
 import { LIST_BYTES_MAX } from '../trust-lists/read-list.ts'
@@ -24,7 +23,9 @@ export async function fetchSource(
   etag: string | null,
   signal?: AbortSignal,
 ): Promise<Fetched> {
-  return location.startsWith('file:') ? await readLocal(fileURLToPath(location)) : await fetchRemote(deps, location, etag, signal)
+  return location.startsWith('file:')
+    ? await readLocal(process.getBuiltinModule('node:url').fileURLToPath(location))
+    : await fetchRemote(deps, location, etag, signal)
 }
 
 async function fetchRemote(

@@ -1,5 +1,4 @@
 // The seal as a PNG: an installed page needs icons of fixed sizes, and one drawing serves all.
-import { crc32, deflateSync } from 'node:zlib'
 
 type Point = readonly [x: number, y: number]
 type Color = readonly [red: number, green: number, blue: number]
@@ -54,6 +53,8 @@ function png(size: number, rows: Uint8Array): Uint8Array {
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
   header.set([8, 2, 0, 0, 0], 8)
+  // Not imported: the start of the service would wait for it.
+  const { deflateSync } = process.getBuiltinModule('node:zlib')
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))])
 }
 
@@ -62,6 +63,6 @@ function chunk(type: string, data: Uint8Array): Buffer {
   const whole = Buffer.alloc(named.length + 8)
   whole.writeUInt32BE(data.length, 0)
   whole.set(named, 4)
-  whole.writeUInt32BE(crc32(named), named.length + 4)
+  whole.writeUInt32BE(Bun.hash.crc32(named), named.length + 4)
   return whole
 }
