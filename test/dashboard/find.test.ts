@@ -75,13 +75,15 @@ test('a list is filtered by till, key and time of creation, names both, and filt
     expires_days: null,
   })
   const key = made.body.api_key.id
+  const metadata = { order: 'C-1' }
+  const earlier = await createVerification(app, shop.key, { template: 'country', metadata })
   app.clock.advance(600_000)
   const from = new Date(app.clock.now()).toISOString()
   const tilled = await createVerification(app, access_token)
-  const keyed = await createVerification(app, made.body.key, { ttl_seconds: 60 })
+  const keyed = await createVerification(app, made.body.key, { ttl_seconds: 60, metadata })
   app.clock.advance(61_000)
   const until = new Date(app.clock.now()).toISOString()
-  const later = await createVerification(app, made.body.key)
+  const later = await createVerification(app, made.body.key, { metadata })
 
   expect(await listed({ device: device.id })).toMatchObject([{ id: tilled.id, device: { id: device.id, name: 'Bar' } }])
   expect(await listed({ key })).toMatchObject([
@@ -92,11 +94,13 @@ test('a list is filtered by till, key and time of creation, names both, and filt
   expect(await idsOf({ from, until, key, status: 'expired' })).toEqual([keyed.id])
   expect(await idsOf({ key, device: device.id })).toEqual([])
   expect(await idsOf({ from: until, template: 'age_over_18' })).toEqual([later.id])
+  expect(await idsOf({ search: 'C-1', from, until })).toEqual([keyed.id])
+  expect(await idsOf({ search: 'C-1', template: 'country', limit: '1' })).toEqual([earlier.id])
   for (const query of [{ from: 'yesterday' }, { search: '' }, { search: 'x'.repeat(501) }])
     expect(outcome(await boss.get(pathOf(query as unknown as Query)))).toBe('400 invalid_request')
 })
 
-test('a page with two filters looks at a thousand of the first and says where to go on', async () => {
+test('a page with two filters looks at a thousand of the first and says where to go on; an export has all', async () => {
   const { id, key } = await app.tenant({ name: 'Large' })
   const rare = await createVerification(app, key, { template: 'country' })
   for (let i = 0; i < 26; i++) await Promise.all(Array.from({ length: 40 }, () => createVerification(app, key)))
@@ -114,6 +118,9 @@ test('a page with two filters looks at a thousand of the first and says where to
     data: [{ id: rare.id }],
     next_before: null,
   })
+  const clerk = await joinMember(app, id, 'exporter')
+  const { text } = await clerk.post(`/tenants/${id}/verifications/export?environment=test`)
+  expect(text.trimEnd().split('\r\n').length).toBe(1 + 1 + 26 * 40)
 })
 
 sqliteOnly("the plan is SQLite's")('every filter reads by its own index', async () => {
