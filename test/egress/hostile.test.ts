@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { callAt, callOut, type EgressAnswer, type EgressCall } from '../../src/egress/client.ts'
 import { until } from '../helpers/app.ts'
+import { anyText, webPath } from '../helpers/texts.ts'
 
 const GROWTH_MB_MAX = 32
 const SENT_BYTES_MAX = 64_000_000
@@ -279,7 +280,7 @@ test('a cancelled call closes its connection, and one cancelled before its start
 
 test('a URL with any path and query is called or refused, and nothing is thrown', async () => {
   const answering = await receiver(saying(`${OK}Content-Length: 0\r\n\r\n`, socket => socket.end()))
-  const rest = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.webPath())
+  const rest = fc.oneof(anyText(), fc.string({ unit: 'grapheme' }), webPath())
   let answered = 0
   await fc.assert(
     fc.asyncProperty(rest, async text => {

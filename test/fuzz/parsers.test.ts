@@ -16,6 +16,7 @@ import { readStatusJwt } from '../../src/openid4vp/status-token.ts'
 import { readCookie } from '../../src/people/cookie.ts'
 import { NOON } from '../helpers/app.ts'
 import { FRESH_SEED } from '../helpers/fresh-seed.ts'
+import { anyText } from '../helpers/texts.ts'
 
 const FIXED_SEED = 20260304
 
@@ -87,7 +88,7 @@ test('5,000 encrypted responses', async () => {
   const drawn = fc.oneof(
     edited(jwe, BASE64URL),
     anyHeader.map(odd => `${encode({ ...header, ...odd })}.${jwe.split('.').slice(1).join('.')}`),
-    fc.string({ unit: 'binary' }),
+    anyText(),
   )
   await always(5000, drawn, response =>
     throwsOnly('UnreadableResponse', async () => {
@@ -101,7 +102,7 @@ test('5,000 signed status lists', async () => {
   const good = `${encode({ alg: 'ES256', typ: 'statuslist+jwt', x5c: ['AAAA'] })}.${encode({ sub: 'https://a.example', iat: 1, status_list: { bits: 1, lst: 'eNo' } })}.AAAA`
   const drawn = fc.oneof(
     edited(good, BASE64URL),
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.jsonValue().map(value => `${encode(value)}.${encode(value)}.`),
   )
   await always(5000, drawn, text => throwsOnly('StatusFault', () => readStatusJwt(text)))
@@ -112,7 +113,7 @@ const EXPECTED = { now: NOON, createdAt: NOON, nonce: 'n', audience: 'c', transc
 test('10,000 SD-JWTs are answered with findings, and none passes', async () => {
   const disclosure = encode(['salt', 'name', { value: 1 }])
   const good = `${encode({ alg: 'ES256', typ: 'dc+sd-jwt', x5c: ['AAAA'] })}.${encode({ vct: 'v', _sd: ['x'], cnf: { jwk: {} } })}.AAAA~${disclosure}~${encode({ typ: 'kb+jwt', alg: 'ES256' })}.${encode({ nonce: 'n', aud: 'c', iat: 1, sd_hash: 'x' })}.AAAA`
-  const drawn = fc.oneof(edited(good, `${BASE64URL}~.`), fc.string({ unit: 'binary' }))
+  const drawn = fc.oneof(edited(good, `${BASE64URL}~.`), anyText())
   const reader = new SdJwtReader()
   await always(10_000, drawn, async text => {
     const findings = new Findings(() => NOON)
@@ -124,7 +125,7 @@ test('10,000 SD-JWTs are answered with findings, and none passes', async () => {
 test('2,000 mdocs as text are answered with findings, and none passes', async () => {
   const good = Buffer.from('a36776657273696f6e63312e3069646f63756d656e747381a0667374617475730', 'hex').toString('base64url')
   const reader = new MdocReader()
-  await always(2000, fc.oneof(edited(good, BASE64URL), fc.string({ unit: 'binary' })), async text => {
+  await always(2000, fc.oneof(edited(good, BASE64URL), anyText()), async text => {
     const findings = new Findings(() => NOON)
     await reader.read(findings, text, EXPECTED, true)
     expect(findings.failures.length).toBeGreaterThan(0)
@@ -153,7 +154,7 @@ test('5,000 headers', async () => {
     edited('Bearer vk_test_0123456789abcdefghijklmnopqrstuv', BASE64URL),
     edited(`vidimus-session=${'x'.repeat(43)}; a=b`, 'x;= "%'),
     edited('1.2.3.4, ::1, [2001:db8::1]:80, unknown', '0123456789abcdef:.,[] %'),
-    fc.string({ unit: 'binary' }),
+    anyText(),
   )
   const unreached = {} as Parameters<typeof authenticate>[0]
   await always(5000, text, async header => {

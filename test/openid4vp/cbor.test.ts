@@ -6,6 +6,7 @@ import { type CborItem, CborTag } from '../../src/openid4vp/cbor-item.ts'
 import { cborToJson } from '../../src/openid4vp/cbor-json.ts'
 import { leastWorkMs } from '../helpers/least-work.ts'
 import { cbor, head, hex, Tagged } from '../helpers/mdoc.ts'
+import { anyText } from '../helpers/texts.ts'
 
 const parse = (bytes: Uint8Array) => () => parseCbor(bytes)
 const decode = (text: string): unknown => parseCbor(hex(text)).decode()
@@ -285,7 +286,7 @@ describe('properties', () => {
 
   test('the encoder of the verifier writes the same bytes as another one', () => {
     fc.assert(
-      fc.property(fc.string({ maxLength: 400, unit: 'binary' }), fc.uint8Array({ maxLength: 400 }), (text, bytes) => {
+      fc.property(anyText({ maxLength: 400 }), fc.uint8Array({ maxLength: 400 }), (text, bytes) => {
         const ours = encodeCbor([text, bytes, null, [new Embedded([text, bytes])], new Received(cbor(text))])
         expect(Buffer.from(ours)).toEqual(cbor([text, bytes, null, [new Tagged(24, cbor([text, bytes]))], text]))
       }),
