@@ -141,6 +141,9 @@ describe('one-time codes', () => {
     const { browser, half } = await halfIn(app)
     expect((await second(browser, half, { code: ` ${recovery[0]?.toLowerCase().replace('-', ' ')} ` })).status).toBe(200)
     expect((await boss.get<Security>('/security')).body).toMatchObject({ recovery_codes_left: 9 })
+    // It replaces a lost factor at the log-in, and confirms nothing within a session.
+    expect(outcome(await boss.post('/reauthenticate', { code: recovery[1] }))).toBe('401 second_factor_failed')
+    expect((await boss.get<Security>('/security')).body).toMatchObject({ recovery_codes_left: 9 })
     const { recovery: none } = await addPasskey(boss)
     expect(none).toBeNull()
     const renewed = await boss.post<WithRecoveryCodes>('/security/recovery-codes')
@@ -228,6 +231,12 @@ describe('passkeys', () => {
       { ...device.answer(await ask()), response: { ...device.answer(await ask()).response, userHandle: 'AAAA' } },
     ]
     for (const [i, answer] of refused.entries()) expect([i, await send(answer)]).toEqual([i, '401 passkey_failed'])
+    const { browser, half } = await halfIn(app)
+    const crossed = [
+      boss.post('/reauthenticate', { passkey: device.answer(half.passkey!) }),
+      second(browser, half, { passkey: device.answer(confirm) }),
+    ]
+    expect((await Promise.all(crossed)).map(outcome)).toEqual(['401 second_factor_failed', '401 second_factor_failed'])
     app.clock.advance(5 * MINUTE_MS)
     expect(await send(device.answer(old))).toBe('401 passkey_failed')
     expect(await send(device.answer(await ask()))).toBe('200')
