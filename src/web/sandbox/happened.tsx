@@ -76,13 +76,13 @@ function Document({ document: { format, type, claims, altered, proof } }: { docu
       <p>
         <strong>{document(type)}</strong> <span class="hint">{FORMATS[format]}</span>
       </p>
-      {Object.keys(claims).length > 0 && <Code value={claims} />}
+      {Object.keys(claims).length > 0 && <Code label={document(type)} value={claims} />}
       {Object.keys(altered).length > 0 && (
         <>
           <Badge tone="no" icon="warning">
             {words.altered}
           </Badge>
-          <Code value={altered} />
+          <Code label={words.altered} value={altered} />
         </>
       )}
       {proof ? <Json title={words.proof} value={proof} /> : <p class="secondary">{words.deviceSigned}</p>}
@@ -102,7 +102,7 @@ function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
       <p class="row">
         <code>HTTP {answered.status}</code> {session && <SessionBadge session={session} />}
       </p>
-      <Code value={answered.body} />
+      <Code label={words.answered} value={answered.body} />
       {answered.redirectUri && (
         <p>
           {words.redirect}{' '}
@@ -132,7 +132,7 @@ export function Json({ title, value }: { title: string; value: unknown }) {
         <Icon name="next" size={16} />
         {title}
       </summary>
-      <Code value={value} />
+      <Code label={title} value={value} />
     </details>
   )
 }
@@ -140,11 +140,14 @@ export function Json({ title, value }: { title: string; value: unknown }) {
 const TEXT_CHARS_MAX = 200
 
 /** Long texts, such as pictures and keys, are cut. */
-function Code({ value }: { value: unknown }) {
+function Code({ label, value }: { label: string; value: unknown }) {
   const shorten = (_: string, each: unknown) =>
     typeof each === 'string' && each.length > TEXT_CHARS_MAX ? `${each.slice(0, 60)}… (${each.length})` : each
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable.
-    <pre tabIndex={0}>{JSON.stringify(value, shorten, 2)}</pre>
+    <pre role="group" aria-label={label} tabIndex={0}>
+      {JSON.stringify(value, shorten, 2)}
+    </pre>
   )
 }

@@ -26,10 +26,16 @@ export function Copy({ text, label, wraps = false }: { text: string; label: stri
   }
   return (
     <div class={`copyable${wraps ? ' wraps' : ''}`}>
-      {/* A scrolling element must be reachable by keyboard. */}
-      <code ref={code} tabIndex={wraps ? undefined : 0}>
-        {text}
-      </code>
+      {wraps ? (
+        <code ref={code}>{text}</code>
+      ) : (
+        // A scrolling element must be reachable by keyboard, and have a name there.
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: as above.
+        <code ref={code} role="group" aria-label={label} tabIndex={0}>
+          {text}
+        </code>
+      )}
       <button type="button" class="icon-button" aria-label={words.copy(label)} title={words.copy(label)} onClick={copy}>
         <Icon name={said ? 'tick' : 'copy'} />
       </button>

@@ -32,8 +32,16 @@ export function LogIn({ entrance, why, onIn }: Props) {
   }
   return (
     <EntranceFrame title={words.login}>
-      {why === 'away' && <Notice tone="wait">{words.ended}</Notice>}
-      {why === 'left' && <Notice tone="ok">{words.signedOut}</Notice>}
+      {why === 'away' && (
+        <Notice tone="wait" alert>
+          {words.ended}
+        </Notice>
+      )}
+      {why === 'left' && (
+        <Notice tone="ok" alert>
+          {words.signedOut}
+        </Notice>
+      )}
       {entrance.accepts_passwords ? <LogInForm entrance={entrance} onIn={onIn} onHalf={setHalf} /> : <PlainHttp />}
     </EntranceFrame>
   )

@@ -31,7 +31,8 @@ export function SecondStep({ half, onIn, onBack }: Props) {
     byCode.clear()
   }
   return (
-    <EntranceFrame title={words.secondStep}>
+    // A new one for a new question: its field takes the focus.
+    <EntranceFrame key={String(isRecovering)} title={words.secondStep}>
       <p class="secondary">{isRecovering ? words.recoveryMore : words.secondStepMore}</p>
       {passkey && !isRecovering && (
         <>
@@ -43,7 +44,7 @@ export function SecondStep({ half, onIn, onBack }: Props) {
         </>
       )}
       {(half.has_codes || isRecovering) && (
-        <form key={String(isRecovering)} class="stack" onSubmit={byCode.submit}>
+        <form class="stack" onSubmit={byCode.submit}>
           <CodeField isRecovery={isRecovering} value={code} onText={setCode} />
           {waitSeconds > 0 ? (
             <Notice tone="wait" alert>

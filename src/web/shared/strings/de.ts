@@ -2016,6 +2016,7 @@ export const demo: typeof en.demo = {
     webhook_received: 'der Webhook ist angekommen',
   },
   checks: 'Was geprüft wurde',
+  sandboxIssuer: 'Sandbox-Ausweis: zählt nur im Test.',
   marks: { pass: 'Stimmt:', fail: 'Stimmt nicht:', warning: 'Hinweis:', skipped: 'Nicht geprüft:' },
   webhook: 'Der Webhook',
   verified: 'Signatur geprüft',

@@ -1966,6 +1966,7 @@ export const demo = {
     webhook_received: 'the webhook came in',
   },
   checks: 'What was checked',
+  sandboxIssuer: 'Sandbox document: counts in Test only.',
   marks: { pass: 'Holds:', fail: 'Does not hold:', warning: 'Note:', skipped: 'Not checked:' },
   webhook: 'The webhook',
   verified: 'Signature verified',
