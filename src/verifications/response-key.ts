@@ -20,7 +20,8 @@ export type PrivateJwk = EncryptionKey & { d: string }
  */
 export async function recordRequestFetched(deps: Deps, session: OpenSession): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
-  const fresh = encrypts && session.sealedResponseKey === null ? await sealed(deps, session, newResponseKey(deps)) : null
+  const made = encrypts && session.sealedResponseKey === null ? newResponseKey(deps) : undefined
+  const fresh = made ? await sealed(deps, session, made) : null
   const kept = await deps.write(async tx => {
     await recordEvent(deps, tx, session, 'request_fetched', {})
     // Of two wallets that fetch at once, the key that is stored first serves both.
@@ -30,7 +31,7 @@ export async function recordRequestFetched(deps: Deps, session: OpenSession): Pr
   if (!encrypts) return undefined
   // The session ended during this request, and its key with it.
   if (!kept) throw apiError('session_expired')
-  const { d: _, ...publicKey } = await opened(deps, session, kept)
+  const { d: _, ...publicKey } = made && fresh?.equals(kept) ? made : await opened(deps, session, kept)
   return publicKey
 }
 
