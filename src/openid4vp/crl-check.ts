@@ -132,7 +132,8 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
 
   return {
     async check(findings, path, policy) {
-      if (policy === 'off') return
+      // Most certificates name no list: then there is nothing to wait for.
+      if (policy === 'off' || path.slice(0, -1).every(({ crlUris }) => crlUris === undefined)) return
       const { promise: timeUp, reject } = Promise.withResolvers<never>()
       // Nobody awaits this promise if every list is cached.
       timeUp.catch(() => {})
