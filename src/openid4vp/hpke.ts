@@ -1,7 +1,7 @@
 // Opens one message of hybrid public key encryption (RFC 9180, base mode): DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and
 // AES-128-GCM, the one suite of ISO/IEC TS 18013-7 Annex C. By hand, because libraries bring suites to choose from and cost
 // twice the time; tests compare it with the package `hpke`.
-import { createHmac } from 'node:crypto'
+import { createDecipheriv, createHmac } from 'node:crypto'
 
 const POINT_BYTES = 65
 const TAG_BYTES = 16
@@ -24,9 +24,10 @@ export async function openHpke(key: HpkeKey, { enc, cipherText, info, aad = EMPT
   if (enc.length !== POINT_BYTES || enc[0] !== 4 || cipherText.length < TAG_BYTES) return undefined
   try {
     const { aes, nonce } = schedule(await sharedSecret(key, enc), info)
-    const aesKey = await crypto.subtle.importKey('raw', aes, 'AES-GCM', false, ['decrypt'])
-    const algorithm = { name: 'AES-GCM', iv: nonce, additionalData: new Uint8Array(aad) }
-    return new Uint8Array(await crypto.subtle.decrypt(algorithm, aesKey, new Uint8Array(cipherText)))
+    const decipher = createDecipheriv('aes-128-gcm', aes, nonce, { authTagLength: TAG_BYTES })
+    decipher.setAAD(aad)
+    decipher.setAuthTag(cipherText.subarray(-TAG_BYTES))
+    return new Uint8Array(Buffer.concat([decipher.update(cipherText.subarray(0, -TAG_BYTES)), decipher.final()]))
   } catch {
     // Not a point of the curve, or not sealed for us.
     return undefined
@@ -44,15 +45,11 @@ async function sharedSecret({ privateKey, point }: HpkeKey, enc: Uint8Array): Pr
 
 /** § 5.1 KeySchedule, without a shared key in advance. */
 function schedule(secret: Uint8Array, info: Uint8Array) {
-  const context = Buffer.concat([
-    BASE_MODE,
-    extract(SUITE, EMPTY, 'psk_id_hash', EMPTY),
-    extract(SUITE, EMPTY, 'info_hash', info),
-  ])
+  const context = Buffer.concat([BASE_MODE, NO_PSK, extract(SUITE, EMPTY, 'info_hash', info)])
   const prk = extract(SUITE, secret, 'secret', EMPTY)
   return {
-    aes: new Uint8Array(expand(SUITE, prk, 'key', context, KEY_BYTES)),
-    nonce: new Uint8Array(expand(SUITE, prk, 'base_nonce', context, NONCE_BYTES)),
+    aes: expand(SUITE, prk, 'key', context, KEY_BYTES),
+    nonce: expand(SUITE, prk, 'base_nonce', context, NONCE_BYTES),
   }
 }
 
@@ -67,3 +64,5 @@ function expand(suite: Uint8Array, prk: Uint8Array, label: string, info: Uint8Ar
   const block = createHmac('sha256', prk).update(lengthBytes).update('HPKE-v1').update(suite).update(label).update(info)
   return block.update(Uint8Array.of(1)).digest().subarray(0, length)
 }
+
+const NO_PSK = extract(SUITE, EMPTY, 'psk_id_hash', EMPTY)
