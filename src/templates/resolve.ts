@@ -4,6 +4,7 @@ import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
+import { effectiveRules } from './rules.ts'
 import { findTemplate, findVersion, keepVersion } from './store.ts'
 
 /** A query and the rules of its answer; null rules are the default. */
@@ -44,8 +45,9 @@ export async function fixVersion(tx: Db, hash: string, { query, rules }: Questio
   await keepVersion(tx, { hash, query, rules: rules && [...rules] })
 }
 
+/** With their default rules spelled out: every answer is judged by them. */
 const BUILTIN_VERSIONS: ReadonlyMap<string, Question> = new Map(
-  [...BUILTIN.values()].map(({ version, query, rules }) => [version, { query, rules }]),
+  [...BUILTIN.values()].map(({ version, query, rules }) => [version, { query, rules: effectiveRules(query, rules) }]),
 )
 
 /** A version is named by its content, so that built-in ones need no look-up. */

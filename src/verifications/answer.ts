@@ -50,7 +50,7 @@ export async function recordAnswer(
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes
   // its session.
   const at = Math.max(deps.now(), session.createdAt)
-  const { id, tenantId, wrappingKey } = session
+  const { id, tenantId, environment, createdAt, wrappingKey } = session
   const { status, result, findings } = outcome
   const isHeld = session.release === 'on_redeem' && status === 'completed'
   const trust = trustOf(findings)
@@ -70,20 +70,20 @@ export async function recordAnswer(
           action: `verification.${status}`,
           subjectId: id,
           details: {
-            environment: session.environment,
+            environment,
             error: result.error?.code,
             ...(trust.length > 0 && { trust }),
             ...(browser && { channel: browser.channel, protocol: browser.protocol }),
           },
           session: { id, wrappingKey, sessionKey },
         })
-    await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, stored, at), auditSeq })
+    await insertResult(tx, { ...sealResult(deps, { id, tenantId, sessionKey }, stored, at), auditSeq })
     if (stored !== result) await deps.portraits.keep(tx, { ...session, sessionKey }, result)
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     if (isHeld) return undefined
     const owed = await queueResult(deps, tx, session, secrets, { status, at, requestId })
-    await countEnds(tx, [{ ...session, outcome: result.error?.code ?? status, at, respondedAt: at }])
+    await countEnds(tx, [{ tenantId, environment, createdAt, outcome: result.error?.code ?? status, at, respondedAt: at }])
     return owed
   })
   if (mayBeFirst) deps.firstTimes.remember(session)

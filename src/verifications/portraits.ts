@@ -60,7 +60,7 @@ export const mayHaveHad = ({ template, credentials = [] }: Pick<Verification, 't
 
 /** The part of a result for the disk. Results of own queries and templates are stored whole. */
 export function storable(template: string | null, result: Result): Result {
-  if (!isUnkept(template ?? undefined) || !hasPortrait(result)) return result
+  if (!hasPortrait(result) || !isUnkept(template ?? undefined)) return result
   const { claims, credentials } = result
   return {
     ...result,
