@@ -49,6 +49,12 @@ describe('the overview', () => {
     const { page } = await enter(app, openPage)
     await page.getByText('Today: 3 of 4 verifications. 1 left until midnight UTC.').waitFor()
     await page.getByRole('img', { name: 'Outcomes per day over 30 days: 12 in total, 4 on the busiest day' }).waitFor()
+    const bars = await page.locator('.chart g').last().locator('.bar').all()
+    const drawn = bars.map(bar => Promise.all(['class', 'y', 'height'].map(name => bar.getAttribute(name))))
+    expect(await Promise.all(drawn)).toEqual([
+      ['bar verified', '105', '35'],
+      ['bar refused', '35', '70'],
+    ])
     const figures = page.locator('.figures')
     for (const [name, figure] of Object.entries({ Verified: 1, Refused: 2, Declined: 0, Expired: 9, 'Success rate': '8.3%' }))
       expect([name, await figures.locator('div', { hasText: name }).locator('dd').textContent()]).toEqual([name, String(figure)])
@@ -170,6 +176,10 @@ describe('the list', () => {
       await until(async () => (await rows.count()) === 2)
       await page.getByLabel('To', { exact: true }).fill('2020-01-01')
       await page.getByText('Nothing matches this filter.').waitFor()
+      // Days are those of the reader's clock, and the last one counts.
+      const today = await page.evaluate(at => new Date(at).toLocaleDateString('sv-SE'), tilled.created_at)
+      await page.getByLabel('To', { exact: true }).fill(today)
+      await rows.getByText('Bar').filter({ visible: true }).waitFor()
       await page.getByLabel('To', { exact: true }).fill('')
       await rows.getByText('Bar').filter({ visible: true }).waitFor()
       const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()])
