@@ -159,7 +159,7 @@ async function latency(endpoint: Server, source: Source, seconds: number): Promi
 }
 
 function compare(route: Route, rounds: Pair<Latency>[]): RouteFigures {
-  const ratio = (of: keyof Latency) => spreadOf(rounds.map(({ small, large }) => large[of] && small[of] && large[of] / small[of]))
+  const ratio = (of: keyof Latency) => spreadOf(rounds.map(({ small, large }) => over(large[of], small[of])))
   return {
     route: nameOf(route),
     small: spreadsOf(rounds.map(({ small }) => small)),
@@ -168,6 +168,9 @@ function compare(route: Route, rounds: Pair<Latency>[]): RouteFigures {
     ratio_cpu: ratio('cpu_us'),
   }
 }
+
+const over = (value: number | null, base: number | null): number | null =>
+  value === null || base === null ? null : value / base
 
 export function describeList({ rows, rounds, seconds, aims, fill_seconds, routes, start_ms, idle_mb }: ListReport): string {
   const reads = routes.map(({ route, small, large, ratio_p50, ratio_cpu }) => [
