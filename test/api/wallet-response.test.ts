@@ -272,6 +272,18 @@ describe('the redirect and its code', () => {
     expect((await redeem(own, own.code)).status).toBe(status)
   })
 
+  test('a code whose time ends while its guess is counted is not redeemed', async () => {
+    const own = await answered()
+    const { responded_at } = await readOf(own.session)
+    own.app.clock.set(Date.parse(responded_at ?? '') + 599_999)
+    const { giveBack } = own.app.deps.guesses
+    own.app.deps.guesses.giveBack = async (...given) => {
+      await giveBack(...given)
+      own.app.clock.advance(1)
+    }
+    expect((await redeem(own, own.code)).status).toBe(404)
+  })
+
   test.each([
     [15, '400 invalid_request'],
     [16, '404 invalid_response_code'],
