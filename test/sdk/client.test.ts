@@ -19,10 +19,10 @@ beforeAll(async () => {
 })
 afterAll(stopProxies)
 
-async function newParty(options: { timeoutMs?: number } = {}) {
+async function newParty() {
   const tenant = await app.tenant()
   const proxy = await startFaultyProxy(app.url)
-  return { tenant, proxy, vidimus: createClient({ baseUrl: proxy.url, apiKey: tenant.key, ...options }) }
+  return { tenant, proxy, vidimus: createClient({ baseUrl: proxy.url, apiKey: tenant.key }) }
 }
 
 const begin = async () => {
@@ -132,9 +132,15 @@ describe('repeats', () => {
   })
 
   test.concurrent('a hanging service leaves time for another attempt, and the call ends with its timeout', async () => {
-    const { proxy, vidimus } = await newParty({ timeoutMs: 3000 })
+    let calls = 0
+    // The second attempt needs no network: a busy machine might not answer in the time that is left.
+    const once = async (url: string, init: RequestInit) =>
+      calls++ === 0 ? await fetch(url, init) : Response.json({ verifications_created: 7 })
+    const { tenant, proxy, vidimus } = await newParty()
+    const hanging = createClient({ baseUrl: proxy.url, apiKey: tenant.key, timeoutMs: 3000, fetch: once })
     proxy.next('hang')
-    expect(await vidimus.usage()).toMatchObject({ verifications_created: 0 })
+    expect(await hanging.usage()).toMatchObject({ verifications_created: 7 })
+    expect([calls, proxy.seen.length]).toEqual([2, 1])
     proxy.always(/./, 'hang')
     expect((await failure(vidimus.usage({ timeoutMs: 100 }))).code).toBe('no_answer')
     await expect(vidimus.usage({ timeoutMs: Number.POSITIVE_INFINITY })).rejects.toThrow(TypeError)
