@@ -169,8 +169,7 @@ function compare(route: Route, rounds: Pair<Latency>[]): RouteFigures {
   }
 }
 
-const over = (value: number | null, base: number | null): number | null =>
-  value === null || base === null ? null : value / base
+const over = (value: number | null, base: number | null): number | null => (value === null || base === null ? null : value / base)
 
 export function describeList({ rows, rounds, seconds, aims, fill_seconds, routes, start_ms, idle_mb }: ListReport): string {
   const reads = routes.map(({ route, small, large, ratio_p50, ratio_cpu }) => [

@@ -6,12 +6,13 @@ import type { Demo } from '../demo/furnish.ts'
 import type { Deps } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
 import { describeFailure } from '../log.ts'
+import { sealSandboxAgain } from '../sandbox/world.ts'
 import { ensureWrappingKey } from '../session-keys/ensure.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { ensureSigningKey } from '../signing/keys.ts'
 import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { within } from '../time.ts'
-import { sealAgain } from '../upkeep/seal-again.ts'
+import { noteNothingToSeal } from '../upkeep/seal-again.ts'
 import { announce } from '../verifications/announce.ts'
 import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks/worker.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
@@ -51,8 +52,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   await ensureWrappingKey(deps)
   await ensureSigningKey(deps)
   await ensureTestSecrets(deps)
-  // Nothing is there yet: it only notes that.
-  if (deps.isNew) await sealAgain(deps)
+  await noteNothingToSeal(deps, tx => sealSandboxAgain(deps, tx))
   const pair = config.tls && readTlsPair(config.tls)
   if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
   const listener = listen(createApp(deps, demo), config, pair)

@@ -66,6 +66,14 @@ function sealedIn(file: string): Map<string, Uint8Array[]> {
   return new Map(rows)
 }
 
+test('a database that a command made has nothing to seal again after its first verifications', async () => {
+  const own = temporaryDir()
+  await vidimusJson(own, 'tenant', 'create', '--name', 'Shop')
+  const app = await startApp({ dir: own, now: Date.now() })
+  await createVerification(app, (await app.tenant()).key)
+  expect(await readProgress(app.deps)).toBeUndefined()
+})
+
 test('rekey --data seals every row again in the background, and everything still opens', async () => {
   const own = copyOf(dir)
   const before = sealedIn(databaseOf(own))
