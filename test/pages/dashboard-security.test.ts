@@ -11,6 +11,7 @@ shareService()
 
 const STEP_MS = 30_000
 
+/** It is gone when another debugger leaves the page, as expectAccessible does. */
 async function addAuthenticator(page: WatchedPage): Promise<void> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
@@ -53,6 +54,22 @@ describe('the page Security', () => {
     await page.getByText('10 left').waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-security')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('a passkey logs in without the password', async openPage => {
+    const app = await startForBrowser({})
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/settings/security')
+    await addAuthenticator(page)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Work laptop')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('row', { name: /Work laptop/ }).waitFor()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.getByRole('button', { name: 'Log in with a passkey' }).click()
+    await page.getByRole('cell', { name: 'Passkey', exact: true }).waitFor()
     expect(page.complaints).toEqual([])
   })
 
