@@ -300,7 +300,7 @@ test('every command of README and handbook was run', () => {
 
 test('README has at most 120 lines, and its picture is smaller than 150 KB', () => {
   expect(README.split('\n').length - 1).toBeLessThanOrEqual(120)
-  const [, picture = ''] = /!\[.+\]\((\S+\.png)\)/.exec(README) ?? []
+  const [, picture = ''] = /!\[.+\]\((\S+\.webp)\)/.exec(README) ?? []
   const bytes = readFileSync(join(ROOT, picture)).length
   expect([bytes > 10_000, bytes <= 150 * 1024]).toEqual([true, true])
 })
