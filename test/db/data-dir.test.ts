@@ -17,7 +17,6 @@ import {
 import { join } from 'node:path'
 import { REFUSALS, StartRefusal } from '../../src/db/refusal.ts'
 import { type DataDir, openDataDir } from '../../src/db/sqlite/data-dir.ts'
-import { makeBackup } from '../../src/upkeep/backup.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus } from '../helpers/cli.ts'
@@ -119,17 +118,6 @@ describe('a damaged database is refused and left as it is:', () => {
   test('a zeroed page in the middle', () => expectDamageRefused('a zeroed page'))
 
   test('a truncated file', () => expectDamageRefused('a truncated file'))
-
-  test('a large one is not, so that its start is no slower: the backup refuses it', async () => {
-    const dir = copyOf(stopped)
-    const sqlite = new Database(fileOf(dir))
-    sqlite.run("INSERT INTO installation VALUES ('filler', zeroblob(17000000))")
-    sqlite.close()
-    writeAt(fileOf(dir), pageSizeOf(dir) * 2500, new Uint8Array(pageSizeOf(dir)))
-    expect(refusalOf(dir)).toBeUndefined()
-    const places = { dataDir: dir, keyDir: dir, masterKey: { file: keyOf(dir), isGiven: false } }
-    await expect(makeBackup(places, join(temporaryDir(), 'copy.db'), NOON)).rejects.toThrow()
-  })
 
   test('a few bytes that are no database', async () => {
     await refused(dir => writeFileSync(fileOf(dir), 'not a database'))

@@ -19,8 +19,7 @@ import { APPLICATION_ID, isCutOff, isOurs, snapshotBefore } from './snapshot.ts'
 import { BUSY_TIMEOUT_MS, openReader, openWriter } from './storage.ts'
 
 const SQLITE_MINIMUM = [3, 51, 3] // earlier ones can corrupt a WAL database when a reset races a checkpoint
-/** Read in 20 ms; each backup checks larger ones too. */
-const CHECK_AT_START_MAX_BYTES = 16 * 1024 * 1024
+const CHECK_AT_START_MAX_BYTES = 256 * 1024 * 1024
 const CLOCK_BEHIND_MAX_MS = 24 * 3_600_000
 
 export type DataDir = {
@@ -187,7 +186,7 @@ export function inspect<T>(file: string, look: (reader: Database) => T): T {
   }
 }
 
-/** Large files are not read whole: a start must not take longer with every session. */
+/** Large files are not checked at every start: that reads every page. */
 function refuseDamaged(reader: Database, file: string, role: Role): void {
   if (role === 'command') return
   if (isCutOff(reader, file)) throw damaged(file)
