@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
+import { countEnds } from '../../src/usage/outcomes.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import { cleanUp, createVerification } from '../helpers/app.ts'
@@ -33,9 +34,11 @@ test('first steps follow from facts, and end with the first live verification', 
   expect(await steps()).toEqual({ tried: false, connected: false, received: false })
   const key = await app.key(id)
   expect(await steps()).toMatchObject({ connected: true })
-  editRows(app, 'UPDATE api_keys SET expires_at = 1 WHERE tenant_id = ?', id)
-  expect(await steps()).toMatchObject({ connected: false })
-  editRows(app, 'UPDATE api_keys SET expires_at = NULL WHERE tenant_id = ?', id)
+  for (const column of ['expires_at', 'revoked_at']) {
+    editRows(app, `UPDATE api_keys SET ${column} = 1 WHERE tenant_id = ?`, id)
+    expect([column, await steps()]).toMatchObject([column, { connected: false }])
+    editRows(app, `UPDATE api_keys SET ${column} = NULL WHERE tenant_id = ?`, id)
+  }
   await pair(app, key)
   editRows(app, 'UPDATE api_keys SET revoked_at = 1 WHERE tenant_id = ?', id)
   expect(await steps()).toEqual({ tried: false, connected: true, received: false })
@@ -80,7 +83,10 @@ test('the numbers are those of one environment and the last 30 days, and stay wh
     { code: 'claim_not_satisfied', count: 2 },
     { code: 'issuer_untrusted', count: 1 },
   ])
-  expect((await overviewOf(id, 'live')).numbers.total).toEqual({ verified: 0, refused: 1, declined: 0, expired: 0 })
+  const at = app.clock.now()
+  const unfollowed = { tenantId: id, environment: 'live', outcome: 'redirect_not_followed', at, createdAt: at } as const
+  await app.deps.write(tx => countEnds(tx, [{ ...unfollowed, respondedAt: null }]))
+  expect((await overviewOf(id, 'live')).numbers.total).toEqual({ verified: 0, refused: 1, declined: 0, expired: 1 })
   app.clock.advance(2 * DAY_MS)
   await boss.logIn('olivia')
   await sweepRetention(app.deps)

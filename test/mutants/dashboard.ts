@@ -55,6 +55,7 @@ export default [
     'dashboard/pages',
   ],
   ['find: an expired key connects', 'isConnected', '&& !isExpired(key, at)', '', 'dashboard/numbers'],
+  ['find: a revoked key connects', 'isConnected', 'key.revokedAt === null && ', '', 'dashboard/numbers'],
   ['find: a till does not connect', 'isConnected', "status === 'active'", "status === 'pending'", 'dashboard/numbers'],
   ['find: first steps do not end', 'readFirstSteps', 'if (firstLiveAt !== null) return null', '', 'dashboard/numbers'],
 ] satisfies Slip[]

@@ -17,6 +17,13 @@ export default [
   ['find: numbers of both environments', 'listOutcomes', 'eq(outcomeDays.environment, environment), ', '', 'dashboard/numbers'],
   ['find: the shop cancels and its rate sinks', 'UNCOUNTED', "['created', 'cancelled']", "['created']", 'dashboard/numbers'],
   [
+    'find: a redirect that nobody followed is a refusal',
+    'kindOf',
+    " || outcome === 'redirect_not_followed'",
+    '',
+    'dashboard/numbers',
+  ],
+  [
     'find: what the holder declined is a refusal',
     'kindOf',
     "if (outcome === 'wallet_declined') return 'declined'",
