@@ -105,7 +105,9 @@ onPostgres('a read that got the row of another tenant is 500, is logged without 
   const read = () => app.call<{ id: string }>('GET', `/v1/verifications/${own.id}`, { key: own.key })
   const backend = async () => (await runner.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid', []))[0]?.pid
   const before = await backend()
-  runner.values = (text, params) => values(text, text.includes('verification_results') ? exchanged(params) : params)
+  const paramsFor = (text: string, params: unknown[]) => (text.includes('verification_results') ? exchanged(params) : params)
+  runner.rows = (text, params) => rows(text, paramsFor(text, params))
+  runner.values = (text, params) => values(text, paramsFor(text, params))
   const answer = await read()
   Object.assign(runner, { rows, values })
   expect([answer.status, answer.text]).toEqual([500, expect.not.stringContaining(other.id)])
