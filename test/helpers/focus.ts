@@ -54,8 +54,9 @@ export async function isHeard(page: Page, text: string | RegExp): Promise<void> 
 
 /** The focused element as the accessibility tree has it. Past the last one the browser itself has the focus. */
 async function describeStop(page: Page): Promise<string> {
-  const { isNothing, isCalendar, isSummary, ringPx, mark } = await page.evaluate(lookAround, null)
+  const { isNothing, isScripted, isCalendar, isSummary, ringPx, mark } = await page.evaluate(lookAround, null)
   if (isNothing) return 'nothing'
+  if (isScripted) return 'where the page put the focus'
   if (isCalendar) return 'the calendar button of a date'
   const focused = page.locator(':focus, body:not(:has(:focus))')
   const [stop = ''] = (await focused.ariaSnapshot()).split('\n')
@@ -81,6 +82,8 @@ function lookAround(element: Element | null) {
   return {
     isThis: element === focused,
     isNothing: focused === document.body,
+    // Tab does not lead there: the page moved the focus meanwhile, for example to a new heading.
+    isScripted: focused.matches('[tabindex="-1"]'),
     // The browser's own, with the browser's ring.
     isCalendar: focused.matches('input[type=date]:not(:focus)'),
     mark: focused.outerHTML.slice(0, 200),
