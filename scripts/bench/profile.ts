@@ -24,7 +24,7 @@ export type ProfileReport = {
   per_second: number
   /** Processor time of the whole process, by thread. */
   threads: Share[]
-  /** Of the main thread. Compiled code of the runtime is charged to the function that called it. */
+  /** Functions of the main thread. Compiled code of the runtime is charged to the function that called it. */
   folders: Share[]
   functions: Line[]
 }

@@ -1,6 +1,6 @@
 // Translations of a .po file, and the .mo file that WordPress reads.
 
-/** By the English text; the entry of the empty text is the header. Texts stand on one line, but for the header. */
+/** Translations by the English text; the entry of the empty text is the header. Texts stand on one line, but for the header. */
 export function readPo(text: string): Map<string, string> {
   const entries = text.matchAll(/^msgid ((?:"(?:[^"\\]|\\.)*"\n)+)msgstr ((?:"(?:[^"\\]|\\.)*"\n?)+)/gm)
   return new Map([...entries].map(([, id = '', translation = '']) => [unquoted(id), unquoted(translation)]))

@@ -1,4 +1,4 @@
-// What a scene needs: a page, the words of its language, sessions with an answer, and a camera.
+// The stage of a scene: a page, the words of its language, sessions with an answer, and a camera.
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { PersonaId } from '../../src/sandbox/personas.ts'

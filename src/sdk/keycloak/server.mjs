@@ -13,7 +13,7 @@ const CODE_MS = 60_000
 const BODY_BYTES_MAX = 16 * 1024
 
 const vidimus = createClient({ baseUrl: VIDIMUS_URL, apiKey: VIDIMUS_API_KEY })
-// Of this run: an ID token is read within seconds, and Keycloak asks for keys that it does not know.
+// A key for this run only: an ID token is read within seconds, and Keycloak asks for keys that it does not know.
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const kid = token()
 const logins = expiring(LOGIN_MS)
@@ -136,7 +136,7 @@ function clientOf({ headers }, form) {
   return [id, secret].map(part => new URLSearchParams(`v=${part}`).get('v'))
 }
 
-/** What is remembered for a while, under a name that nobody guesses, and taken once. */
+/** Values remembered for a while, each under a name that nobody guesses, and taken once. */
 function expiring(ms) {
   const kept = new Map()
   return {

@@ -122,7 +122,7 @@ async function currentSession(order) {
     }
     // The same key gives the same session for 24 hours, however often the page is opened.
     const made = await vidimus.verifications.create(body, { idempotencyKey: `shopify-${order}-${attempt}` }).catch(error => {
-      // What this key made is erased: the order was settled.
+      // The session that this key made is erased: the order was settled.
       if (error.code === 'idempotency_key_reused') return undefined
       throw error
     })

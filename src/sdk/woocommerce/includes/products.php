@@ -12,7 +12,7 @@ const PRODUCT_META = '_vidimus_needs_proof';
 function cart_needs_proof(): bool
 {
     foreach (WC()->cart ? WC()->cart->get_cart() : [] as $item) {
-        // Of a variation, this is the product that it belongs to.
+        // The product itself, or for a variation the product that it belongs to.
         if (product_needs_proof((int) $item['product_id'])) {
             return true;
         }

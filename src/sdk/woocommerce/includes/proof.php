@@ -26,7 +26,7 @@ function keep_proof(array $proof): void
     set_transient(proof_name(), $proof, SESSION_SECONDS + PROOF_SECONDS);
 }
 
-/** Nobody can guess it; it follows the customer from guest to account. */
+/** A name that nobody can guess; it follows the customer from guest to account. */
 function proof_name(): string
 {
     $cart = WC()->session->get('vidimus_cart');
