@@ -14,6 +14,21 @@ export async function isFocused(element: Locator): Promise<void> {
   throw new Error(`${element} has no focus, but: ${await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200))}`)
 }
 
+declare global {
+  var focused: string[]
+}
+
+/** From here on the page notes where the focus goes. */
+export async function rememberFocus(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    globalThis.focused = []
+    addEventListener('focusin', ({ target }) => globalThis.focused.push((target as Element).textContent.trim()))
+  })
+}
+
+/** The texts of everything that had the focus since then. */
+export const focusedSince = async (page: Page): Promise<string[]> => await page.evaluate(() => globalThis.focused)
+
 /** An element that only scripts can focus shows no ring. */
 export async function hasNoRing(page: Page): Promise<void> {
   expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)).toBe('none')

@@ -7,7 +7,7 @@ import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
-import { hasNoRing, isFocused } from '../helpers/focus.ts'
+import { focusedSince, hasNoRing, isFocused, rememberFocus } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
 shareService()
@@ -224,7 +224,10 @@ browserTest('a dialog that shows its result focuses its heading, and Tab continu
   await hasNoRing(page)
   await page.keyboard.press('Tab')
   await isFocused(dialog.getByRole('button', { name: 'Copy the key' }))
+  await rememberFocus(page)
   await dialog.getByRole('button', { name: 'I have copied it' }).press('Enter')
+  await isFocused(page.getByRole('button', { name: 'Create key' }))
+  expect(await focusedSince(page)).toEqual(['I have copied it', 'Create key'])
   await page
     .getByRole('button', { name: /^Replace/ })
     .first()

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../shared/icons.tsx'
 import { useCommon } from '../shared/language.tsx'
 import { goTo } from './route.tsx'
@@ -23,7 +23,7 @@ export function Panel({ title, backTo, children }: Props) {
   const common = useCommon()
   const id = useId()
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opened = location.pathname
     heading.current?.focus()
     // Once the list is visible again, unless another panel opened.

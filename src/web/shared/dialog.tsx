@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 import { useKeptFocus } from './kept-focus.ts'
 import { useCommon } from './language.tsx'
@@ -19,7 +19,8 @@ export function Dialog({ title, holds = false, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useKeptFocus(dialog, heading)
-  useEffect(() => {
+  // A plain effect ends a frame after the dialog is gone, and would take the focus from wherever it is by then.
+  useLayoutEffect(() => {
     const opener = document.activeElement
     const element = dialog.current
     element?.showModal()

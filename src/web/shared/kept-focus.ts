@@ -1,9 +1,9 @@
 import type { RefObject } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 /** Focuses the heading when the focused element is removed, so that Tab continues there. */
 export function useKeptFocus(area: RefObject<HTMLElement | null>, heading: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = area.current
     if (!element) return
     let last: EventTarget | null = null
