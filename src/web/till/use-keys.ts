@@ -11,7 +11,11 @@ export function useKeys(acts: Readonly<Record<string, () => void>>): void {
       if (event.target instanceof Element && event.target.closest('input, dialog')) return
       // The browser itself activates buttons and links.
       if (event.key === 'Enter' && event.target instanceof Element && event.target.closest('button, a')) return
-      current.current[event.key]?.()
+      const act = current.current[event.key]
+      if (!act) return
+      // Or the browser would close with the same Escape what the act opens.
+      event.preventDefault()
+      act()
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
