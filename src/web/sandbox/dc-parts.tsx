@@ -66,14 +66,11 @@ function Sheet({ stage, documents: { holder, current }, onStage }: SheetProps) {
     )
   }
   const { asking, request } = stage
-  const end = (message: Parameters<Asking['reply']>[0]) => {
-    asking.reply(message)
-    close()
-  }
+  // The page closes this window when it has the message: one that is closed sooner looks like a refusal.
   const share = async () => {
     onStage({ ...stage, name: 'answering' })
     const { holder, service } = await current()
-    end({ type: 'vidimus-answer', ...(await request.answer(holder, { now: now(service) })) })
+    asking.reply({ type: 'vidimus-answer', ...(await request.answer(holder, { now: now(service) })) })
   }
   return (
     <Consent
@@ -82,7 +79,7 @@ function Sheet({ stage, documents: { holder, current }, onStage }: SheetProps) {
       selected={holder && request.select(holder.credentials)}
       isSending={stage.name === 'answering'}
       onShare={share}
-      onDecline={() => end({ type: 'vidimus-declined' })}
+      onDecline={() => asking.reply({ type: 'vidimus-declined' })}
     />
   )
 }
