@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { BuiltQuery, Choice } from '../../../dashboard/settings-schema.ts'
 import { usePlace, useSession } from '../session.tsx'
 import type { QueryCheck } from './query-check.ts'
@@ -24,7 +24,8 @@ export function useChoice(check: QueryCheck, text: string, setText: (text: strin
   const [problem, setProblem] = useState<unknown>()
   const building = useRef<AbortController | undefined>(undefined)
   const built = useRef<string | undefined>(undefined)
-  useEffect(() => {
+  // With the render it belongs to: later another query may be built already, and its ticks would be lost.
+  useLayoutEffect(() => {
     // Not for an older text, nor for the builder's own, which may leave a chosen document out.
     if (check.state !== 'good' || check.text !== text || text === built.current || building.current) return
     built.current = undefined
