@@ -193,7 +193,7 @@ describe('the list', () => {
 })
 
 describe('the detail', () => {
-  browserTest('a pending verification can be stopped, and the timeline names the user', async openPage => {
+  browserTest('a pending verification can be stopped, is not called refused, and the timeline names the user', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Wine bar' })
     const { id } = await createVerification(app, key)
@@ -207,6 +207,9 @@ describe('the detail', () => {
       .getByText(/^Stopped by /)
       .waitFor()
     expect(await panel(page).getByRole('button', { name: 'Stop this verification' }).count()).toBe(0)
+    // Nobody was refused: the list says so, and nothing is red.
+    await page.locator('.list').getByText('Stopped', { exact: true }).waitFor({ state: 'attached' })
+    expect(await panel(page).locator('.verdict').getAttribute('class')).toContain('neutral')
     expect(page.complaints).toEqual([])
   })
 

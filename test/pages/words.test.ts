@@ -3,6 +3,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Attention } from '../../src/dashboard/verification-schema.ts'
 import { ERRORS } from '../../src/http/errors.ts'
+import { personOf, pidClaims } from '../../src/sandbox/documents.ts'
+import { claimsOf, DOCUMENTS } from '../../src/templates/catalogue.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
 import { germanProblem } from '../../src/web/shared/strings/query-problems.ts'
@@ -40,6 +42,18 @@ test('every text of the pages exists in English and in German', () => {
   expect([...GERMAN.keys()].filter(path => !ENGLISH.has(path) && !ONLY_GERMAN.test(path))).toEqual([])
   const same = [...ENGLISH].filter(([path, text]) => String(text) === String(GERMAN.get(path)) && !SAME.has(String(text)))
   expect(same).toEqual([])
+})
+
+test('every claim of the documents that the builder offers and the sandbox has is named in both languages', () => {
+  const today = '2026-01-01'
+  const held = pidClaims({ person: personOf('adult', today), today, issueDate: today, expiryDate: today })
+  const nested = Object.entries({ ...held, age_equal_or_over: {} }).flatMap(([name, value]) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.keys(value).map(inner => `${name}.${inner}`)
+      : [name],
+  )
+  const claims = new Set([...nested, ...DOCUMENTS.flatMap(claimsOf)])
+  expect([...claims].filter(claim => !(claim in en.claims && claim in de.claims))).toEqual([])
 })
 
 /** Codes whose message has the details, codes that the pages handle, and codes of the API alone. */

@@ -33,6 +33,7 @@ type StatusProps = {
 export function StatusBadge({ status, code, isJudged = true }: StatusProps) {
   const words = useCommon()
   if (code === 'wallet_declined') return <Badge icon="dash">{words.declined}</Badge>
+  if (code === 'cancelled') return <Badge icon="dash">{words.stopped}</Badge>
   if (status === 'completed' && !isJudged) return <Badge icon="info">{words.shared}</Badge>
   return <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
 }

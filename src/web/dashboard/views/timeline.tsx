@@ -78,7 +78,7 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
     case 'expired':
       return { sentence: words.expired, tone: 'wait' }
     case 'cancelled':
-      return { sentence: words.cancelled(actorName(moment)), tone: 'no' }
+      return { sentence: words.cancelled(actorName(moment)), tone: 'neutral' }
     case 'redeemed':
       return { sentence: words.redeemed, tone: 'neutral' }
     case 'claims_read':

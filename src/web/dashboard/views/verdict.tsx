@@ -13,7 +13,7 @@ type Look = { seal: SealState; tone: 'pending' | 'completed' | 'failed' | 'expir
 function lookOf({ verification: { status, error }, is_judged, timeline }: VerificationDetail): Look {
   if (status === 'pending') return { seal: 'busy', tone: status }
   if (status === 'expired') return { seal: 'expired', tone: status }
-  if (error?.code === 'wallet_declined') return { seal: 'open', tone: 'neutral' }
+  if (error?.code === 'wallet_declined' || error?.code === 'cancelled') return { seal: 'open', tone: 'neutral' }
   if (status === 'failed' || isOtherPerson(timeline)) return { seal: 'refused', tone: 'failed' }
   return is_judged ? { seal: 'verified', tone: 'completed' } : { seal: 'answered', tone: 'neutral' }
 }

@@ -35,6 +35,7 @@ export const common: typeof en.common = {
   statuses: { pending: 'Wartet', completed: 'Geprüft', failed: 'Abgelehnt', expired: 'Abgelaufen' },
   shared: 'Geteilt',
   declined: 'Kunde sagte Nein',
+  stopped: 'Abgebrochen',
 }
 
 export const outcomes: typeof en.outcomes = {
@@ -172,6 +173,11 @@ export const claims: typeof en.claims = {
   given_name: 'Vornamen',
   birthdate: 'Geburtsdatum',
   place_of_birth: 'Geburtsort',
+  'place_of_birth.country': 'Geburtsland',
+  'place_of_birth.region': 'Geburtsregion',
+  'place_of_birth.locality': 'Geburtsort',
+  age_in_years: 'Alter',
+  age_birth_year: 'Geburtsjahr',
   nationalities: 'Staatsangehörigkeit',
   picture: 'Foto',
   birth_family_name: 'Geburtsname',

@@ -40,6 +40,7 @@ export const common = {
   /** Instead of a status, where it would say too much or sound like an error. */
   shared: 'Shared',
   declined: 'Customer said no',
+  stopped: 'Stopped',
 }
 
 /** Why a check ended as it did: for merchants and their staff. */
@@ -180,6 +181,11 @@ export const claims: Record<string, string> = {
   given_name: 'Given names',
   birthdate: 'Date of birth',
   place_of_birth: 'Place of birth',
+  'place_of_birth.country': 'Country of birth',
+  'place_of_birth.region': 'Region of birth',
+  'place_of_birth.locality': 'Town of birth',
+  age_in_years: 'Age',
+  age_birth_year: 'Year of birth',
   nationalities: 'Nationality',
   picture: 'Photo',
   birth_family_name: 'Family name at birth',
