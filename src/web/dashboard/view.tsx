@@ -48,7 +48,9 @@ function Nowhere() {
   const words = useDashboardWords()
   return (
     <Page title={words.nowhere}>
-      <LinkButton href={hrefTo('')}>{words.toOverview}</LinkButton>
+      <div>
+        <LinkButton href={hrefTo('')}>{words.toOverview}</LinkButton>
+      </div>
     </Page>
   )
 }
