@@ -195,6 +195,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       people: '/settings/people',
       security: '/settings/security',
       installation: '/settings/installation',
+      health: '/settings/health',
       nowhere: '/nowhere',
     }
     for (const [name, path] of Object.entries(views)) {
