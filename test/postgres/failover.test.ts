@@ -72,6 +72,15 @@ async function untilSynchronous(primary: Cluster): Promise<void> {
   while (!(await isSynchronous())) await Bun.sleep(20)
 }
 
+async function untilLogged({ process: { stderr } }: Served, line: RegExp): Promise<void> {
+  let text = ''
+  for await (const part of stderr.pipeThrough(new TextDecoderStream())) {
+    text += part
+    if (line.test(text)) return
+  }
+  throw new Error(`the service ended without logging ${line}: ${text}`)
+}
+
 async function expectCounted(cluster: Cluster, count: number): Promise<void> {
   const [row] = await cluster.query(
     `SELECT (SELECT count(*) FROM verification_sessions)::int AS sessions, (SELECT sum(verifications_created) FROM usage_days)::int AS charged`,
@@ -107,7 +116,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('a failover'), () => {
     expect((await vidimus(dir, ['audit', 'verify'], env)).exitCode).toBe(0)
   })
 
-  test('a standby that lags loses the tail alone: it is 404, can be made again, no code is redeemed twice, and the chain verifies', async () => {
+  test('a standby that lags loses the tail alone: it is 404, can be made again, no code is redeemed twice, the log names the failover, and the chain verifies', async () => {
     const { primary, standby, env, dir, service } = await startService()
     const before = await createAll(service, 'before', 10)
     const redeem = await declined(service)
@@ -124,6 +133,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('a failover'), () => {
     expect(await statusesOf(service, tail)).toEqual([404])
     expect(await statusesOf(service, again)).toEqual([200])
     expect(await redeem()).toBe(404)
+    await untilLogged(service, /"database\.taken_over".*timeline 2/)
     await expectCounted(standby, 21)
     expect((await vidimus(dir, ['audit', 'verify'], env)).exitCode).toBe(0)
   })

@@ -71,7 +71,15 @@ export async function openPostgres(
         onForeignRow: () => log.error('database.foreign_row'),
       })
       const openLight: Open = onClose => connect.open('light', onClose)
-      const nodes = await joinNodes(createSession(openLight), { id: node, version: ownVersion, isServer: !isCommand })
+      const nodes = await joinNodes(createSession(openLight), {
+        id: node,
+        version: ownVersion,
+        isServer: !isCommand,
+        onTakenOver: timeline =>
+          log.warn('database.taken_over', {
+            detail: `a standby is the server now (timeline ${timeline}); if it lagged, what was acknowledged last is lost: see "audit verify"`,
+          }),
+      })
       if (!isCommand) {
         await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random }).catch(async error => {
           connect.close()

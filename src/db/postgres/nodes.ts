@@ -2,6 +2,7 @@
 import type { Engine, Job } from '../engine.ts'
 import type { Runner } from './pool.ts'
 import type { Session } from './session.ts'
+import { followTimeline } from './timeline.ts'
 
 export const BEAT_EVERY_MS = 1000
 /** A node without a beat for this long is dead. */
@@ -29,6 +30,8 @@ type Joining = {
   version: string
   /** A command is no node: it holds nothing that others would wait for. */
   isServer: boolean
+  /** A standby has become the server. */
+  onTakenOver: (timeline: number) => void
 }
 
 /** After a crash of the server the table is empty, until every node has written its next beat. */
@@ -48,7 +51,7 @@ export const listLiving = (session: Pick<Runner, 'rows'>): Promise<Node[]> =>
     [],
   )
 
-export async function joinNodes(session: Session, { id, version, isServer }: Joining): Promise<Nodes> {
+export async function joinNodes(session: Session, { id, version, isServer, onTakenOver }: Joining): Promise<Nodes> {
   let lastBeatAt = 0
   let life = { number: 0, until: 0 }
   let isStopped = false
@@ -63,6 +66,7 @@ export async function joinNodes(session: Session, { id, version, isServer }: Joi
     life = { number: life.number + Number(begunAt > life.until), until: begunAt + DEAD_AFTER_MS - LIFE_MARGIN_MS }
   }
   await beat()
+  const timeline = isServer ? await followTimeline(session, onTakenOver) : undefined
   let beating = Promise.resolve()
   let isBeating = false
   const timer = setInterval(() => {
@@ -70,6 +74,7 @@ export async function joinNodes(session: Session, { id, version, isServer }: Joi
     isBeating = true
     // A beat that fails is written by the next one; readiness tells.
     beating = beat()
+      .then(timeline?.look)
       .catch(() => {})
       .finally(() => {
         isBeating = false
