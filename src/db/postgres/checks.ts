@@ -11,6 +11,7 @@ import { createSession, type Session } from './session.ts'
 
 /** The tables whose rows change most. */
 const WATCHED_TABLES = ['verification_sessions', 'webhook_deliveries', 'idempotency_keys']
+const MIB = 1024 * 1024
 const DEAD_ROWS_MIN = 100_000
 const ARCHIVE_AGE_MAX_MS = 3_600_000
 /** Magic numbers of statfs(2): a container's own layer, and memory. */
@@ -137,7 +138,9 @@ async function checkServer(session: Session, { setsLimits }: Checked): Promise<F
 }
 
 async function checkStandbys(session: Session): Promise<Found> {
-  const standbys = await session.rows<{ state: string | null }>('SELECT sync_state AS state FROM pg_stat_replication')
+  const standbys = await session.rows<{ state: string | null; behind: number | null }>(
+    `SELECT sync_state AS state, pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn)::bigint AS behind FROM pg_stat_replication`,
+  )
   const count = standbys.length
   if (count === 0) return ok({ en: 'No standby is seen from here.', de: 'Von hier ist kein Standby zu sehen.' })
   const synchronous = standbys.filter(({ state }) => state === 'sync' || state === 'quorum').length
@@ -151,13 +154,14 @@ async function checkStandbys(session: Session): Promise<Found> {
       en: `${count} standbys; to see more, grant pg_monitor to the user of the service.`,
       de: `${count} Standbys; um mehr zu sehen, geben Sie dem Benutzer des Dienstes pg_monitor.`,
     })
+  const behind = `${Math.ceil(Math.min(...standbys.map(each => each.behind ?? 0)) / MIB)} MiB`
   return warning({
     en: [
-      'No standby is synchronous: a failover can lose what was acknowledged.',
+      `No standby is synchronous: a failover can lose what was acknowledged. The nearest is ${behind} behind.`,
       'Name one in synchronous_standby_names, if that must not be.',
     ],
     de: [
-      'Kein Standby ist synchron: Ein Wechsel kann Bestätigtes verlieren.',
+      `Kein Standby ist synchron: Ein Wechsel kann Bestätigtes verlieren. Der nächste liegt ${behind} zurück.`,
       'Nennen Sie einen in synchronous_standby_names, wenn das nicht sein darf.',
     ],
   })
