@@ -61,12 +61,11 @@ CREATE TABLE "tenant_looks" (
 );
 --> statement-breakpoint
 CREATE TABLE "verification_terms" (
-	"tenant_id" text COLLATE "C" NOT NULL,
-	"environment" text COLLATE "C" NOT NULL,
-	"term" text COLLATE "C" NOT NULL,
+	"term" "bytea" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"verification_id" text COLLATE "C" NOT NULL,
-	CONSTRAINT "verification_terms_tenant_id_environment_term_created_at_verification_id_pk" PRIMARY KEY("tenant_id","environment","term","created_at","verification_id")
+	"tenant_id" text COLLATE "C" NOT NULL,
+	CONSTRAINT "verification_terms_term_created_at_verification_id_pk" PRIMARY KEY("term","created_at","verification_id")
 );
 --> statement-breakpoint
 ALTER TABLE "api_keys" ADD COLUMN "last_used_at" bigint;--> statement-breakpoint
@@ -76,20 +75,19 @@ ALTER TABLE "dashboard_users" ADD COLUMN "totp_sealed" "bytea";--> statement-bre
 ALTER TABLE "dashboard_users" ADD COLUMN "totp_since" bigint;--> statement-breakpoint
 ALTER TABLE "dashboard_users" ADD COLUMN "totp_step" bigint;--> statement-breakpoint
 ALTER TABLE "verification_sessions" ADD COLUMN "key_id" text COLLATE "C";--> statement-breakpoint
+ALTER TABLE "verification_sessions" ADD COLUMN "terms" "bytea";--> statement-breakpoint
 ALTER TABLE "answer_time_days" ADD CONSTRAINT "answer_time_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_passkeys" ADD CONSTRAINT "dashboard_passkeys_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "login_challenges" ADD CONSTRAINT "login_challenges_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "outcome_days" ADD CONSTRAINT "outcome_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tenant_looks" ADD CONSTRAINT "tenant_looks_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "verification_terms" ADD CONSTRAINT "verification_terms_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "dashboard_passkeys_user" ON "dashboard_passkeys" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "login_challenges_user" ON "login_challenges" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "login_challenges_expiry" ON "login_challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "recovery_codes_user" ON "recovery_codes" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sign_ins_user" ON "sign_ins" USING btree ("user_id","at");--> statement-breakpoint
 CREATE INDEX "sign_ins_at" ON "sign_ins" USING btree ("at");--> statement-breakpoint
-CREATE INDEX "verification_terms_session" ON "verification_terms" USING btree ("verification_id");--> statement-breakpoint
 CREATE INDEX "verification_sessions_status" ON "verification_sessions" USING btree ("tenant_id","environment","status","created_at");--> statement-breakpoint
 CREATE INDEX "verification_sessions_template" ON "verification_sessions" USING btree ("tenant_id","environment","template","created_at");--> statement-breakpoint
 CREATE INDEX "verification_sessions_key" ON "verification_sessions" USING btree ("key_id","created_at") WHERE key_id IS NOT NULL;--> statement-breakpoint

@@ -73,16 +73,13 @@ CREATE TABLE `tenant_looks` (
 );
 --> statement-breakpoint
 CREATE TABLE `verification_terms` (
-	`tenant_id` text NOT NULL,
-	`environment` text NOT NULL,
-	`term` text NOT NULL,
+	`term` blob NOT NULL,
 	`created_at` integer NOT NULL,
 	`verification_id` text NOT NULL,
-	PRIMARY KEY(`tenant_id`, `environment`, `term`, `created_at`, `verification_id`),
-	FOREIGN KEY (`verification_id`,`tenant_id`) REFERENCES `verification_sessions`(`id`,`tenant_id`) ON UPDATE no action ON DELETE no action
-);
+	`tenant_id` text NOT NULL,
+	PRIMARY KEY(`term`, `created_at`, `verification_id`)
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `verification_terms_session` ON `verification_terms` (`verification_id`);--> statement-breakpoint
 ALTER TABLE `api_keys` ADD `last_used_at` integer;--> statement-breakpoint
 ALTER TABLE `dashboard_users` ADD `role` text DEFAULT 'member' NOT NULL;--> statement-breakpoint
 ALTER TABLE `dashboard_users` ADD `totp_salt` blob;--> statement-breakpoint
@@ -90,6 +87,7 @@ ALTER TABLE `dashboard_users` ADD `totp_sealed` blob;--> statement-breakpoint
 ALTER TABLE `dashboard_users` ADD `totp_since` integer;--> statement-breakpoint
 ALTER TABLE `dashboard_users` ADD `totp_step` integer;--> statement-breakpoint
 ALTER TABLE `verification_sessions` ADD `key_id` text;--> statement-breakpoint
+ALTER TABLE `verification_sessions` ADD `terms` blob;--> statement-breakpoint
 CREATE INDEX `verification_sessions_status` ON `verification_sessions` (`tenant_id`,`environment`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `verification_sessions_template` ON `verification_sessions` (`tenant_id`,`environment`,`template`,`created_at`);--> statement-breakpoint
 CREATE INDEX `verification_sessions_key` ON `verification_sessions` (`key_id`,`created_at`) WHERE key_id IS NOT NULL;--> statement-breakpoint

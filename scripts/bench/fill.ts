@@ -18,7 +18,7 @@ import { countCreation, countEnds } from '../../src/usage/outcomes.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { secretsPlace } from '../../src/verifications/present.ts'
 import { insertVerification } from '../../src/verifications/store.ts'
-import { createTerms, keepTerms } from '../../src/verifications/terms.ts'
+import { createTerms, termsOf } from '../../src/verifications/terms.ts'
 import { enqueueDelivery } from '../../src/webhooks/queue.ts'
 import { fixed, whole } from './output.ts'
 import { environmentFor, makeTenant, type Tenant, temporaryDir } from './service.ts'
@@ -98,6 +98,8 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     details: { environment: 'test', template: 'age_over_18' },
     session: { id, wrappingKey, sessionKey },
   })
+  // One value of its own, one that many share.
+  const metadata = { order: `A-${number}`, till: `north ${number % 7}` }
   await insertVerification(tx, {
     id,
     tenantId,
@@ -128,10 +130,8 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     responseCodeExpiresAt: null,
     redeemedAt: null,
     wrappingKey,
+    terms: termsOf(createTerms(deps), { tenantId, environment: 'test' }, metadata),
   })
-  // One value of its own, one that many share.
-  const metadata = { order: `A-${number}`, till: `north ${number % 7}` }
-  await keepTerms(createTerms(deps), tx, { id, tenantId, environment: 'test', createdAt: at }, metadata)
   await countCreation(tx, { tenantId, environment: 'test' }, at)
   const status = url === undefined ? ENDINGS[number % ENDINGS.length]! : 'completed'
   const respondedAt = at + ANSWERED_AFTER_MS

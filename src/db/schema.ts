@@ -428,6 +428,8 @@ export const verificationSessions = table(
     sealedDcRequests: bytes('sealed_dc_requests'),
     /** The API key that created it; null for a device, and for sessions of before the column. */
     keyId: text('key_id'),
+    /** The keyed hashes of its metadata values, one after the other: its erasure finds them by these. */
+    terms: bytes('terms'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),
@@ -442,25 +444,20 @@ export const verificationSessions = table(
   ],
 )
 
-/** Metadata values, as keyed hashes: a verification is found by the exact value. */
+/**
+ * Metadata values, as keyed hashes: a verification is found by the exact value. No foreign key: it would need an
+ * index by session, and every value of every creation would pay for it. On SQLite the primary key is the table.
+ */
 export const verificationTerms = table(
   'verification_terms',
   {
-    tenantId: text('tenant_id').notNull(),
-    environment: environment(),
-    /** HMAC of tenant, environment and value. */
-    term: text('term').notNull(),
+    /** HMAC of tenant, environment and value, cut to 16 bytes. */
+    term: bytes('term').notNull(),
     createdAt: time('created_at').notNull(),
     verificationId: text('verification_id').notNull(),
+    tenantId: text('tenant_id').notNull(),
   },
-  row => [
-    primaryKey({ columns: [row.tenantId, row.environment, row.term, row.createdAt, row.verificationId] }),
-    foreignKey({
-      columns: [row.verificationId, row.tenantId],
-      foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
-    }),
-    index('verification_terms_session').on(row.verificationId),
-  ],
+  row => [primaryKey({ columns: [row.term, row.createdAt, row.verificationId] })],
 )
 
 /** Verifications by day and outcome: counted when they happen, kept when sessions are erased. */

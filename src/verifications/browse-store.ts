@@ -1,34 +1,8 @@
-// Sessions as lists show them, each list by the index of its filter; and the metadata values that
-// they are found by.
+// Sessions as lists show them, each list by the index of its filter.
 import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, verificationTerms } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
-import { METADATA_KEYS_MAX } from './schema.ts'
 import type { Owner, VerificationRow } from './store.ts'
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
-
-/** By the number of terms: one statement for all terms of a session. */
-const inserts = Array.from({ length: METADATA_KEYS_MAX + 1 }, (_, count) =>
-  hot(db =>
-    db.insert(verificationTerms).values(
-      Array.from({ length: count }, (_, place) => ({
-        tenantId: column('tenantId'),
-        environment: column('environment'),
-        term: column(String(place)),
-        createdAt: column('createdAt'),
-        verificationId: column('verificationId'),
-      })),
-    ),
-  ),
-)
-
-type Termed = Omit<typeof verificationTerms.$inferSelect, 'term'>
-
-export async function insertTerms(tx: Db, session: Termed, terms: readonly string[]): Promise<void> {
-  if (terms.length > 0) await inserts[terms.length]!(tx, { ...session, ...terms })
-}
 
 const { id, createdAt, expiresAt, respondedAt, status, template, deviceId, keyId } = getTableColumns(verificationSessions)
 const OUTLINE = { id, createdAt, expiresAt, respondedAt, status, template, deviceId, keyId }
@@ -38,7 +12,7 @@ export type Outline = Pick<VerificationRow, keyof typeof OUTLINE>
 /** The one filter of a read; the session's own columns as they are stored. */
 export type By =
   | { name: 'all' }
-  | { name: 'term'; value: string }
+  | { name: 'term'; value: Buffer }
   | { name: 'id' | 'device' | 'key' | 'template'; value: string }
   | { name: 'status'; value: VerificationRow['status'] }
 
@@ -81,7 +55,7 @@ function conditionsOf({ tenantId, environment }: Owner, by: Exclude<By, { name: 
 async function listByTerm(
   db: Db,
   { tenantId, environment }: Owner,
-  term: string,
+  term: Buffer,
   { from, before, limit }: Range,
 ): Promise<Outline[]> {
   const found = verificationTerms
@@ -91,9 +65,9 @@ async function listByTerm(
     .innerJoin(verificationSessions, and(eq(id, found.verificationId), eq(verificationSessions.tenantId, found.tenantId)))
     .where(
       and(
-        eq(found.tenantId, tenantId),
-        eq(found.environment, environment),
         eq(found.term, term),
+        eq(found.tenantId, tenantId),
+        eq(verificationSessions.environment, environment),
         gte(found.createdAt, from),
         lt(found.createdAt, before),
       ),

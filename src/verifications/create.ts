@@ -16,7 +16,7 @@ import { type Keyed, presentOpened, type SessionSecrets, secretsPlace } from './
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification, type VerificationRow } from './store.ts'
-import { createTerms, keepTerms, type TermOf } from './terms.ts'
+import { createTerms, type TermOf, termsOf } from './terms.ts'
 
 export type Creation =
   | { verification: Verification; replayed: true }
@@ -109,8 +109,8 @@ async function create(
   const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
-  const { row, secrets, sessionKey } = draft(deps, caller, body, asked, await deps.identity(caller.tenantId))
-  const { keptVersions, termOf } = creations
+  const { row, secrets, sessionKey } = draft(deps, creations.termOf, caller, body, asked, await deps.identity(caller.tenantId))
+  const { keptVersions } = creations
   const { tenantId } = caller
 
   const created = await deps.write(async tx => {
@@ -142,7 +142,6 @@ async function create(
       idempotencyHash: claim?.hash ?? null,
     }
     await insertVerification(tx, dated)
-    if (body.metadata) await keepTerms(termOf, tx, dated, body.metadata)
     const verification = await presentOpened(deps, tx, dated, secrets, {})
     await claim?.keep(tx, verification)
     await countCreation(tx, caller, at)
@@ -173,7 +172,14 @@ type Draft = {
   secrets: SessionSecrets
 } & Keyed
 
-function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Asked, identity: RequestIdentity): Draft {
+function draft(
+  deps: Deps,
+  termOf: TermOf,
+  caller: Caller,
+  body: CreateVerification,
+  asked: Asked,
+  identity: RequestIdentity,
+): Draft {
   const { random, sealer, sessionKeys, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
   const query = asked.version === null ? asked.query : undefined
@@ -210,6 +216,7 @@ function draft(deps: Deps, caller: Caller, body: CreateVerification, asked: Aske
     responseCodeExpiresAt: null,
     redeemedAt: null,
     wrappingKey,
+    terms: termsOf(termOf, caller, metadata),
   }
   return { row, sessionKey, secrets: hasSecrets ? JSON.parse(sealable) : {} }
 }

@@ -3,9 +3,10 @@
 import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
-import { sessionKeys, verificationEvents, verificationResults, verificationSessions, verificationTerms } from '../db/schema.ts'
+import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { hot, isAmongFree, locked, prepared, wholeRow } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
+import { deleteTerms, insertTerms } from './term-store.ts'
 
 export type VerificationRow = typeof verificationSessions.$inferSelect
 export type ResultRow = typeof verificationResults.$inferSelect
@@ -47,11 +48,14 @@ const insert = hot(db =>
     sealed: column('sealed'),
     release: column('release'),
     wrappingKey: column('wrappingKey'),
+    terms: column('terms'),
   }),
 )
 
+/** With its search terms. */
 export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
   await insert(tx, row)
+  await insertTerms(tx, row)
 }
 
 const isItsResult = and(
@@ -326,15 +330,13 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
     .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
     .returning({ auditSeq: verificationResults.auditSeq })
   await tx.delete(sessionKeys).where(and(eq(sessionKeys.verificationId, id), eq(sessionKeys.tenantId, tenantId)))
-  await tx
-    .delete(verificationTerms)
-    .where(and(eq(verificationTerms.verificationId, id), eq(verificationTerms.tenantId, tenantId)))
-  const { auditSeq, createdAt, idempotencyHash } = verificationSessions
+  const { auditSeq, createdAt, idempotencyHash, terms } = verificationSessions
   const [session] = await tx
     .delete(verificationSessions)
     .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
-    .returning({ auditSeq, createdAt, idempotencyHash })
+    .returning({ auditSeq, createdAt, idempotencyHash, terms })
   if (!session) return undefined
+  await deleteTerms(tx, { id, tenantId, ...session })
   return {
     ...session,
     results: results.length,

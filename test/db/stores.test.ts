@@ -17,6 +17,7 @@ const STATEMENTS_MAX = 8
 type Verb = (db: Db, ...args: unknown[]) => unknown
 
 const OWNER = { tenantId: 'ten_1', environment: 'test' }
+const TERMED = { id: 'vs_1', tenantId: 'ten_1', createdAt: 1, terms: Buffer.alloc(32) }
 
 /** Arguments that any value cannot stand for: numbers in the text of a statement, and objects that are spread. */
 const ARGUMENTS: Record<string, unknown[]> = {
@@ -50,7 +51,11 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { id: 'vs_1', tenantId: 'ten_1' },
     { createdAt: 1, auditSeq: 1 },
   ],
-  'verifications/browse-store.ts listOutlines': [OWNER, { name: 'term', value: 'x' }, { from: 1, before: 2, limit: 5 }],
+  'verifications/browse-store.ts listOutlines': [
+    OWNER,
+    { name: 'term', value: Buffer.alloc(16) },
+    { from: 1, before: 2, limit: 5 },
+  ],
   'verifications/event-store.ts listEvents': [{ id: 'vs_1', tenantId: 'ten_1' }, 5],
   'verifications/replay-store.ts findClaim': ['hash', 1],
   'verifications/sealed-store.ts listReplaysAfter': ['hash', 5],
@@ -58,6 +63,8 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { id: 'vs_1', tenantId: 'ten_1' },
     { wrappingKey: 1, sealed: Buffer.alloc(1), sealedResponseKey: null },
   ],
+  'verifications/term-store.ts deleteTerms': [TERMED],
+  'verifications/term-store.ts insertTerms': [TERMED],
   'verifications/store.ts listEnded': ['ten_1', 1, 5],
   'verifications/store.ts listEndedSince': ['ten_1', 1, 5],
   'verifications/store.ts listKeys': ['vs_1', 5],

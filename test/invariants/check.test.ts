@@ -183,6 +183,10 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
     () => ["UPDATE outcome_days SET count = count + 2 WHERE outcome = 'created'"],
   ],
   'an answer whose time was not counted': ['I12 answered of', () => ['DELETE FROM answer_time_days']],
+  'a search term that an erasure forgot': [
+    'I11 a search term of no session',
+    () => [`DELETE FROM verification_sessions WHERE id = '${healthy.ids.pending}'`],
+  ],
   'what an erasure forgot': ['I11 an attempt of no message', () => ['DELETE FROM webhook_deliveries']],
 }
 

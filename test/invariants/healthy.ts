@@ -10,6 +10,7 @@ import { declined, receive, startAppFor, untilAttempted } from '../helpers/recei
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 export const PURPOSE = 'To sell you a bottle of 1961 Hermitage'
+const METADATA = { order: 'A-1001' }
 
 /** A directory in which a bit of everything happened, stopped; with what its clients were told. */
 export async function healthyDirectory() {
@@ -29,8 +30,8 @@ export async function healthyDirectory() {
   app.clock.advance(1000)
   const failed = await declined(party, receiver.url())
   await untilAttempted(app, failed, 1)
-  const pending = await createVerification(app, key)
-  const erasedSession = await openSession(party, { purpose: PURPOSE, webhook_url: receiver.url() })
+  const pending = await createVerification(app, key, { metadata: METADATA })
+  const erasedSession = await openSession(party, { purpose: PURPOSE, webhook_url: receiver.url(), metadata: METADATA })
   await postTo(erasedSession, 'error=access_denied', { 'content-type': 'application/x-www-form-urlencoded' })
   const erased = erasedSession.created.id
   await app.call('DELETE', `/v1/verifications/${erased}`, { key })

@@ -221,6 +221,9 @@ export function checkRemains(sqlite: Database): string[] {
   return violationsOf(sqlite, {
     'a result of no session': dangling('verification_results', 'verification_sessions', 'verification_id'),
     'a moment of no session': dangling('verification_events', 'verification_sessions', 'verification_id'),
+    'a search term of no session': `SELECT ${short('verification_id')} FROM verification_terms AS t
+       LEFT JOIN verification_sessions AS s ON s.id = t.verification_id AND s.tenant_id = t.tenant_id
+       WHERE s.id IS NULL OR t.created_at <> s.created_at OR instr(s.terms, t.term) = 0`,
     'a message of no session': dangling('webhook_deliveries', 'verification_sessions', 'verification_id'),
     'an attempt of no message': dangling('webhook_attempts', 'webhook_deliveries', 'delivery_id'),
     'a session whose record was erased': `SELECT ${short('id')} FROM verification_sessions JOIN audit_records ON seq = audit_seq

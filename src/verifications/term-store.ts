@@ -1,0 +1,43 @@
+// Search terms of sessions, written and deleted with them.
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { Db } from '../db/engine.ts'
+import { type verificationSessions, verificationTerms } from '../db/schema.ts'
+import { hot } from '../db/statements.ts'
+import { METADATA_KEYS_MAX } from './schema.ts'
+
+export const TERM_BYTES = 16
+
+const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
+/** By the number of terms: one statement for all terms of a session. */
+const inserts = Array.from({ length: METADATA_KEYS_MAX + 1 }, (_, count) =>
+  hot(db =>
+    db.insert(verificationTerms).values(
+      Array.from({ length: count }, (_, place) => ({
+        term: column(String(place)),
+        createdAt: column('createdAt'),
+        verificationId: column('id'),
+        tenantId: column('tenantId'),
+      })),
+    ),
+  ),
+)
+
+type Termed = Pick<typeof verificationSessions.$inferSelect, 'id' | 'tenantId' | 'createdAt' | 'terms'>
+
+const split = (terms: Buffer): Buffer[] =>
+  Array.from({ length: terms.length / TERM_BYTES }, (_, i) => terms.subarray(i * TERM_BYTES, (i + 1) * TERM_BYTES))
+
+export async function insertTerms(tx: Db, { id, tenantId, createdAt, terms }: Termed): Promise<void> {
+  if (!terms) return
+  const each = split(terms)
+  await inserts[each.length]!(tx, { id, tenantId, createdAt, ...each })
+}
+
+export async function deleteTerms(tx: Db, { id, tenantId, createdAt, terms }: Termed): Promise<void> {
+  if (!terms) return
+  const { term, verificationId, ...found } = verificationTerms
+  await tx
+    .delete(verificationTerms)
+    .where(and(inArray(term, split(terms)), eq(found.createdAt, createdAt), eq(verificationId, id), eq(found.tenantId, tenantId)))
+}
