@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { sessionKeys, verificationSessions, wrappingKeys } from '../db/schema.ts'
-import { locked } from '../db/statements.ts'
+import { hot, locked } from '../db/statements.ts'
 
 export type WrappingKeyRow = typeof wrappingKeys.$inferSelect
 
@@ -71,13 +71,17 @@ export async function keepWrapped(tx: Db, rows: (typeof sessionKeys.$inferInsert
     })
 }
 
-export async function findWrappingKeyOf(db: Db, id: string): Promise<KeyedSession | undefined> {
-  const { tenantId, wrappingKey } = verificationSessions
-  const [row] = await db
-    .select({ id: verificationSessions.id, tenantId, wrappingKey })
+const selectWrappingKeyOf = hot<{ id: string; tenant_id: string; wrapping_key: number | null }>(db => {
+  const { id, tenantId, wrappingKey } = verificationSessions
+  return db
+    .select({ id, tenantId, wrappingKey })
     .from(verificationSessions)
-    .where(eq(verificationSessions.id, id))
-  return row
+    .where(eq(id, sql.placeholder('id')))
+})
+
+export async function findWrappingKeyOf(db: Db, id: string): Promise<KeyedSession | undefined> {
+  const [row] = await selectWrappingKeyOf(db, { id })
+  return row && { id, tenantId: row.tenant_id, wrappingKey: row.wrapping_key }
 }
 
 export async function listWrappingKeysOf(db: Db, ids: readonly string[]): Promise<KeyedSession[]> {
