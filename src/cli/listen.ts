@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { callAt, type EgressAnswer } from '../egress/client.ts'
 import { base62 } from '../ids.ts'
 import { type Owner, readTenants } from '../tenants/settings.ts'
+import { readSigningSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import { present } from '../verifications/present.ts'
 import type { Verification } from '../verifications/schema.ts'
@@ -100,7 +101,11 @@ async function eachResult(
 async function messageOf(deps: Deps, { tenantId, environment }: Owner, verification: Verification): Promise<SignedMessage> {
   const type = verification.status === 'completed' ? 'verification.completed' : 'verification.failed'
   const id = `whd_${base62(deps.random, 22)}`
-  return await signedMessage(deps, { id, tenantId, environment, type, attempts: 0, at: deps.now() }, verification)
+  return await signedMessage(
+    readSigningSecrets(deps),
+    { id, tenantId, environment, type, attempts: 0, at: deps.now() },
+    verification,
+  )
 }
 
 /** No egress policy: the operator gave the address. A server may use one of localhost's only. */

@@ -14,6 +14,8 @@ import {
 } from './store.ts'
 
 export const OVERLAP_MS = 86_400_000
+/** Whose secrets are cached. */
+const OWNERS_MAX = 1000
 
 /** `previous` also signs, until `validUntil`. */
 type WebhookSecrets = { current: string; previous?: { secret: string; validUntil: number } }
@@ -31,12 +33,38 @@ export async function readWebhookSecrets(
   }
 }
 
-/** Newest first. Decided by the clock at each use, not by a sweep. */
-export async function signingSecrets({ db, sealer }: Pick<Deps, 'db' | 'sealer'>, owner: Owner, at: number): Promise<string[]> {
-  const rows = await listWebhookSecrets(db, owner)
+/** Of a tenant at a time, newest first. */
+export type SigningSecrets = (owner: Owner, at: number) => Promise<string[]>
+
+export const readSigningSecrets =
+  ({ db, sealer }: Pick<Deps, 'db' | 'sealer'>): SigningSecrets =>
+  async (owner, at) =>
+    signingAt(await listWebhookSecrets(db, owner), at).map(row => open({ sealer }, row))
+
+/** Caches opened secrets until a setting changes: a rotation applies from the next message on. */
+export function rememberSigningSecrets(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion'>): SigningSecrets {
+  let known: { version: number; owners: Map<string, WebhookSecretRow[]>; opened: Map<WebhookSecretRow, string> } | undefined
+  return async (owner, at) => {
+    const version = await deps.settingsVersion()
+    if (known?.version !== version || known.owners.size > OWNERS_MAX) known = { version, owners: new Map(), opened: new Map() }
+    // The rows belong to the version they were read under.
+    const { owners, opened } = known
+    const name = `${owner.environment} ${owner.tenantId}`
+    const rows = owners.get(name) ?? (await listWebhookSecrets(deps.db, owner))
+    owners.set(name, rows)
+    return signingAt(rows, at).map(row => {
+      const secret = opened.get(row) ?? open(deps, row)
+      opened.set(row, secret)
+      return secret
+    })
+  }
+}
+
+/** Decided by the clock at each use, not by a sweep. */
+function signingAt(rows: WebhookSecretRow[], at: number): WebhookSecretRow[] {
   const signing = rows.filter(row => row.createdAt <= at && (row.validUntil === null || row.validUntil > at))
   // Rotated and the old one dropped since: the new one signs.
-  return (signing.length > 0 ? signing : rows.slice(0, 1)).map(row => open({ sealer }, row))
+  return signing.length > 0 ? signing : rows.slice(0, 1)
 }
 
 /** The previous secret signs for 24 more hours; an older one is deleted at once. */

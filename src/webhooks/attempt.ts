@@ -1,4 +1,5 @@
 import { type EgressCall, locate } from '../egress/client.ts'
+import type { SigningSecrets } from '../tenants/webhook-secret.ts'
 import type { ClaimedAttempt } from './claim.ts'
 import type { Deps } from './deps.ts'
 import type { ClaimedDelivery } from './lease-store.ts'
@@ -14,12 +15,12 @@ export type Render = (
   delivery: Pick<ClaimedDelivery, 'tenantId' | 'verificationId'>,
 ) => Promise<{ url: string | undefined; environment: Owner['environment']; verification: object } | undefined>
 
-type Tools = { poster: Poster; render: Render; limits: EgressCall['limits'] }
+type Tools = { poster: Poster; render: Render; secretsOf: SigningSecrets; limits: EgressCall['limits'] }
 
 /** Renders, resolves, signs and posts. `signal` aborts when the verification is erased. */
 export async function attemptDelivery(
-  deps: Pick<Deps, 'db' | 'sealer' | 'egress' | 'resolve' | 'life'>,
-  { poster, render, limits }: Tools,
+  deps: Pick<Deps, 'egress' | 'resolve' | 'life'>,
+  { poster, render, secretsOf, limits }: Tools,
   attempt: ClaimedAttempt,
   signal: AbortSignal,
 ): Promise<AttemptAnswer> {
@@ -36,7 +37,7 @@ export async function attemptDelivery(
   const resolve = (host: string) => deps.resolve(host, attempt.tenantId)
   const found = await locate(deps.egress, resolve, rendered.url, { resolveMs: limits.resolveMs, webhookOf: environment })
   if (!found.ok) return found
-  const message = await signedMessage(deps, { ...attempt, environment }, verification)
+  const message = await signedMessage(secretsOf, { ...attempt, environment }, verification)
   // Checked last: nothing is awaited between here and the thread.
   if (signal.aborted) return ERASED
   // Another address each time: one that cannot be reached must not fail every attempt.

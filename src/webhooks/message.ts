@@ -1,11 +1,11 @@
 import { version } from '../../package.json' with { type: 'json' }
-import { signStandardWebhook, signWebhook } from '../sdk/webhook.ts'
 import { areSignersKept } from '../tenants/secret-history.ts'
-import { signingSecrets } from '../tenants/webhook-secret.ts'
+import { readSigningSecrets, type SigningSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import type { AttemptRow } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
 import type { ClaimedDelivery } from './lease-store.ts'
+import { signatureHeaders } from './sign.ts'
 import type { DeliveryRow, Owner } from './store.ts'
 
 export type SignedMessage = { headers: Record<string, string>; body: string }
@@ -14,20 +14,18 @@ type Stamped = Owner & Pick<ClaimedDelivery, 'id' | 'type' | 'attempts'> & { at:
 
 /** The exact bytes and headers of an attempt. */
 export async function signedMessage(
-  deps: Pick<Deps, 'db' | 'sealer'>,
+  secretsOf: SigningSecrets,
   { id, tenantId, environment, type, attempts, at }: Stamped,
   verification: object,
 ): Promise<SignedMessage> {
   const payload = JSON.stringify({ type, verification, sent_at: isoUtc(at) })
-  const secrets = await signingSecrets(deps, { tenantId, environment }, at)
-  const signing = { payload, secrets, timestamp: Math.floor(at / 1000) }
+  const secrets = await secretsOf({ tenantId, environment }, at)
   return {
     headers: {
       'content-type': 'application/json',
       'user-agent': `Vidimus/${version}`,
-      'x-service-signature': await signWebhook(signing),
       'x-service-attempt': String(attempts + 1),
-      ...(await signStandardWebhook({ ...signing, id })),
+      ...signatureHeaders({ id, payload, secrets, timestamp: Math.floor(at / 1000) }),
     },
     body: payload,
   }
@@ -47,7 +45,11 @@ export async function sentMessage(
   verification: object,
   isCut: boolean,
 ): Promise<SignedMessage & { isSecretGone: boolean }> {
-  const { headers, body } = await signedMessage(deps, { ...owner, id, type, attempts: attempt - 1, at }, verification)
+  const { headers, body } = await signedMessage(
+    readSigningSecrets(deps),
+    { ...owner, id, type, attempts: attempt - 1, at },
+    verification,
+  )
   // Checked after signing: a secret that is still kept now was kept then.
   const isSecretGone = !(await areSignersKept(deps.db, owner, at))
   // The user agent names a version, which may have changed since.

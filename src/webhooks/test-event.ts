@@ -5,6 +5,7 @@ import { callAt, type EgressAnswer, type EgressCall, locate } from '../egress/cl
 import { apiError } from '../http/errors.ts'
 import { base62 } from '../ids.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
+import { readSigningSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import { outcomeOf } from './attempt.ts'
 import type { Deps } from './deps.ts'
@@ -39,7 +40,8 @@ async function post(deps: Deps, owner: Owner, url: string, at: number): Promise<
   const found = await locate(deps.egress, resolve, url, { resolveMs: LIMITS.resolveMs, webhookOf: owner.environment })
   if (!found.ok) return found
   const id = `whd_${base62(deps.random, 22)}`
-  const message = await signedMessage(deps, { ...owner, id, type: 'verification.failed', attempts: 0, at }, verificationAt(at))
+  const sent = { ...owner, id, type: 'verification.failed' as const, attempts: 0, at }
+  const message = await signedMessage(readSigningSecrets(deps), sent, verificationAt(at))
   const call: EgressCall = { ...message, url: found.url, method: 'POST', limits: LIMITS, onLargeAnswer: 'cut' }
   return await callAt(found.addresses[0] ?? '', call, { extraCa: deps.egress.extraCa })
 }

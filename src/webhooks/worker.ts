@@ -3,6 +3,7 @@
 // the next start, retries deliveries whose process ended: none is lost, and one may be sent twice.
 import type { EgressCall } from '../egress/client.ts'
 import { describeFailure } from '../log.ts'
+import { rememberSigningSecrets } from '../tenants/webhook-secret.ts'
 import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
 import { type ClaimedAttempt, claimAttempts } from './claim.ts'
@@ -30,6 +31,7 @@ type WorkerDeps = Pick<
   | 'random'
   | 'sealer'
   | 'sessionKeys'
+  | 'settingsVersion'
   | 'egress'
   | 'resolve'
   | 'config'
@@ -50,6 +52,7 @@ export async function startWorker(
   { startThread = startPosterThread, limits = LIMITS }: WorkerOptions = {},
 ): Promise<WebhookWorker> {
   const poster = createPoster({ log: deps.log, extraCa: deps.egress.extraCa?.pem, startThread })
+  const tools = { poster, render, secretsOf: rememberSigningSecrets(deps), limits }
   const slots = createSlots()
   let isStopped = false
   let serving: Promise<void> | undefined
@@ -109,7 +112,7 @@ export async function startWorker(
 
   async function run(attempt: ClaimedAttempt, signal: AbortSignal): Promise<void> {
     const startedAt = performance.now()
-    const answer = await attemptDelivery(deps, { poster, render, limits }, attempt, signal).catch((error): AttemptAnswer => {
+    const answer = await attemptDelivery(deps, tools, attempt, signal).catch((error): AttemptAnswer => {
       deps.log.error('webhooks.attempt_failed', { ...idsOf(attempt), failure: describeFailure(error) })
       return { ok: false, failure: 'interrupted', detail: 'The message could not be created.' }
     })

@@ -4,9 +4,16 @@ export default [
   ['a dangerous scheme is listed', 'readAppSchemes', 'if (isTaken(scheme)) throw', 'if (false) throw', 'dashboard/rights'],
   [
     'old secret signs at 24 h',
-    'signingSecrets',
+    'signingAt',
     'row.validUntil === null || row.validUntil > at',
     'row.validUntil === null || row.validUntil >= at',
+    'webhooks/rotation',
+  ],
+  [
+    'a rotation is not noticed by the worker',
+    'rememberSigningSecrets',
+    'known?.version !== version || known.owners.size > OWNERS_MAX',
+    'known === undefined',
     'webhooks/rotation',
   ],
   ['old secret kept for 25 h', 'OVERLAP_MS', 'OVERLAP_MS = 86_400_000', 'OVERLAP_MS = 90_000_000', 'webhooks/rotation'],

@@ -55,10 +55,12 @@ export default [
   [
     'one secret signs for both environments',
     'signedMessage',
-    'signingSecrets(deps, { tenantId, environment }, at)',
-    "signingSecrets(deps, { tenantId, environment: 'test' }, at)",
+    'secretsOf({ tenantId, environment }, at)',
+    "secretsOf({ tenantId, environment: 'test' }, at)",
     'webhooks/rotation',
   ],
+  ['a signature does not cover its time', 'signatureHeaders', /\(`\$\{timestamp\}\.`, payload\)/, '(payload)', 'webhooks/sign'],
+  ['a message without a signature', 'signatureHeaders', 'secrets.length === 0', 'false', 'webhooks/sign'],
   [
     'an endpoint may be anywhere',
     'setEndpoint',
