@@ -33,7 +33,9 @@ export async function claimAttempts(
           const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at })
           claimed.push({ ...delivery, attemptId, at })
         }
-        served.push({ queue, unused: limit - claimed.length, dueAt: await nextDueIn(tx, queue), claimed })
+        // While a backlog lasts, more is due than was claimed: the next claim will find it.
+        const dueAt = claimed.length === limit ? at : await nextDueIn(tx, queue)
+        served.push({ queue, unused: limit - claimed.length, dueAt, claimed })
       }
       return served
     })
