@@ -347,10 +347,14 @@ async function eventTable(): Promise<string> {
     for (const [, level = '', event = ''] of text.matchAll(/log\.(warn|error)\(\s*'([\w.]+)'/g))
       if (found.get(event) !== 'error') found.set(event, level)
   }
-  const rows = [...found]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([event, level]) => [code(event), level, EVENT_MEANINGS[event] ?? ''])
+  const rows = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([event, level]) => [code(event), level, meaningOf(event)])
   return table(['event', 'level', 'meaning and what to do'], rows)
+}
+
+function meaningOf(event: string): string {
+  const meaning = EVENT_MEANINGS[event]
+  if (!meaning) throw new Error(`the log event ${event} has no meaning in scripts/build/tables.ts`)
+  return meaning
 }
 
 const EVENT_MEANINGS: Record<string, string> = {
@@ -362,6 +366,8 @@ const EVENT_MEANINGS: Record<string, string> = {
   'clock.stepped': 'the clock was set by more than ten minutes. Check NTP',
   'database.foreign_row': 'the database returned a row that was not asked for; the request got 500. Check the pooler',
   'database.keys_replaced': '`rekey` ran while this node stood still; it writes nothing more. Start it again',
+  'database.taken_over':
+    'a standby is the server now. If it lagged, what was acknowledged last is gone: run `vidimus audit verify` with a checkpoint you keep',
   'device.not_recorded': 'the time a device was last seen could not be stored; harmless once',
   'device.token_reused':
     'a refresh token was used twice, so the device was revoked. Pair it again, and ask who else had the token',
@@ -373,10 +379,12 @@ const EVENT_MEANINGS: Record<string, string> = {
   'files.limit_low': 'fewer than 16,384 files may be open. Raise `LimitNOFILE` or `ulimit -n`',
   'heartbeat.not_recorded': 'the time of the last sign of life could not be written; look at the database if it stays',
   'job.failed': 'a periodic job failed; it runs again. `failure` names the place',
+  'key.use_not_recorded': 'the hour of the last use of an API key could not be stored; harmless once',
   'keys.lost': 'a wrapping key file is gone. Restore it from your mirror of the key directory',
   'keys.not_made': 'the next wrapping key could not be written. Check the key directory',
   'keys.not_shared': 'a node cannot read the new wrapping key, so keys do not turn. Share `VIDIMUS_KEY_DIR`',
   'keys.not_turned': 'wrapping keys did not turn; what is erased stays readable from old copies. Run `vidimus doctor`',
+  'login.failed': 'somebody was not let into the dashboard; `detail` says why. Many from one network are guesses',
   'network.not_recorded': 'the network of a client could not be stored; harmless once',
   'request.failed': 'a request ended with 500. `failure` names the place; report it with the request id',
   'service.plain_http': 'the service listens beyond this machine over plain http. Put TLS in front',
