@@ -9,7 +9,7 @@ import { WebhookEvent } from '../../src/verifications/schema.ts'
 import { makeTables } from './tables.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const MARKER = /^\[generated: ([\w-]+)\]: # "scripts\/build\/handbook\.ts"\n\n(?:\|.*\n)*\n?/gm
+const MARKER = /^\[generated: ([\w-]+)\]: # "scripts\/build\/handbook\.ts"\n+(?:\|.*\n)*\n*/gm
 
 /** Pages with a stale table, each with its current text. */
 export async function stalePages(): Promise<{ path: string; text: string }[]> {
