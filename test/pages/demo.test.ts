@@ -37,6 +37,13 @@ browserTest(
       .getByRole('img', { name: /QR code/ })
       .waitFor()
     await shoot(page, 'demo-scan')
+    // The whole request fits beside the code.
+    expect(
+      await till(page)
+        .locator('main')
+        .evaluate(main => main.scrollHeight <= main.clientHeight && main.scrollWidth <= main.clientWidth),
+    ).toBe(true)
+    expect(await till(page).getByText('leads to localhost').count()).toBe(0)
     await next(page).getByRole('button', { name: 'Scan with the phone' }).click()
 
     await phone(page).getByRole('heading', { name: 'Corner shop asks for a proof' }).waitFor()
