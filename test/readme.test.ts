@@ -136,7 +136,7 @@ step('README: dev serves, and prints a test key; test is what runs this', async 
   known.KEY = /vk_test_\w+/.exec(output())?.[0] ?? ''
   expect(existsSync(join(checkout, 'data/vidimus.db'))).toBe(true)
   expect(tests).toBe('./scripts/bun run test')
-  expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toContain(`\n${tests}\n`)
+  expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toContain(`\ntold ${tests}\n`)
   const { data } = JSON.parse(await type('vidimus tenant list --json')) as { data: { id: string }[] }
   known.TENANT = data[0]?.id ?? ''
 })
