@@ -1,12 +1,13 @@
 // Runs every command of README.md and of the handbook unchanged and in order, with a shell and curl; only the port differs. A block
 // that cannot run says why behind its language: ```sh (not run: needs Docker). Recipes are run by tests of their own.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { COMMANDS } from '../src/cli/index.ts'
 import { PAGES } from '../src/handbook/contents.ts'
 import { temporaryDir, until } from './helpers/app.ts'
 import { DAY_MS } from './helpers/certificates.ts'
+import { PROGRAM } from './helpers/program.ts'
 import { pidList } from './helpers/trusted-lists.ts'
 import { makeIssuer, makeSigner } from './trust-lists/make.ts'
 
@@ -43,8 +44,7 @@ function checkOut(): string {
     if (!['.git', 'data', 'dist'].includes(name)) symlinkSync(join(ROOT, name), join(dir, name))
   }
   mkdirSync(join(dir, 'bin'))
-  writeFileSync(join(dir, 'bin/vidimus'), `#!/bin/sh\nexec ${process.execPath} ${join(ROOT, 'src/main.ts')} "$@"\n`)
-  chmodSync(join(dir, 'bin/vidimus'), 0o755)
+  symlinkSync(PROGRAM, join(dir, 'bin/vidimus'))
   return dir
 }
 
