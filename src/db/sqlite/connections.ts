@@ -1,8 +1,6 @@
-// The two connections to the database file: one that writes, and read-only ones.
+// The two connections to the database file: one that writes, and read-only ones. A thread that needs no more than a
+// connection loads this file alone.
 import { Database } from 'bun:sqlite'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
-import type { Db } from '../engine.ts'
-import * as schema from '../schema.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
 const LOG_ATTEMPTS_MAX = 50
@@ -49,8 +47,6 @@ export function openReader(file: string): Database {
     sqlite.run(`PRAGMA ${pragma}`)
   return sqlite
 }
-
-export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
 
 /** SQLite has rolled back the whole transaction then. */
 export const isFull = (error: unknown): boolean =>

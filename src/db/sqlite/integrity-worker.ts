@@ -1,4 +1,4 @@
-import { openReader } from './storage.ts'
+import { openReader } from './connections.ts'
 
 declare const self: Worker
 

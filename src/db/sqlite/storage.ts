@@ -1,15 +1,19 @@
 // One file, one writer. group-commit.ts commits, writer-reads.ts reads through the writer and notices
 // other processes, forget-deleted.ts empties the log.
 import type { Database } from 'bun:sqlite'
-import type { Engine } from '../engine.ts'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import type { Db, Engine } from '../engine.ts'
+import * as schema from '../schema.ts'
 import { createTopics, TOPICS } from '../topics.ts'
-import { drizzleOn, openReader } from './connections.ts'
+import { openReader } from './connections.ts'
 import { createLogEmptier } from './forget-deleted.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { versionOf } from './version.ts'
 import { createWriterReads, pollOtherProcesses } from './writer-reads.ts'
 
-export { BUSY_TIMEOUT_MS, drizzleOn, openReader, openWriter } from './connections.ts'
+export { BUSY_TIMEOUT_MS, openReader, openWriter } from './connections.ts'
+
+export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
 
 /** The engine without what needs more than its database. */
 export type Storage = Omit<Engine, 'node' | 'light' | 'livingNodes' | 'isBeating' | 'life' | 'provenMs' | 'checks'>
