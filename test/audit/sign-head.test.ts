@@ -1,7 +1,7 @@
 // When the head of the audit chain is signed. A service that never runs for an hour has signed checkpoints too.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { findLastCheckpoint, insertCheckpoint } from '../../src/audit/store.ts'
-import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
+import { createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { copyOf } from '../helpers/directories.ts'
@@ -62,7 +62,7 @@ sqliteOnly('the file of a running service is copied')(
 )
 
 test('a first start signs nothing, because there are no records', async () => {
-  expect(await signedTo(await startApp())).toBe(0)
+  expect(await signedTo(await startApp({ dir: temporaryDir() }))).toBe(0)
 })
 
 test('a head that is signed twice keeps its first checkpoint', async () => {

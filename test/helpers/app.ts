@@ -11,7 +11,7 @@ import { start } from '../../src/service/start.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { WorkerOptions } from '../../src/webhooks/worker.ts'
-import { databaseOf, dropDatabases } from './database.ts'
+import { databaseOf, dropDatabases, prepareDirectory } from './database.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -29,7 +29,7 @@ type Options = {
   /** Limits are off unless a test is about them. */
   rateLimitScale?: number
   resolve?: World['resolve']
-  /** An existing directory, to start again on it. */
+  /** An existing directory, to start again on it; or an empty one, where the start is the first in every respect. */
   dir?: string
   now?: number
   /** A node that runs: this one joins it on its database, with its clock and its keys. PostgreSQL only. */
@@ -60,9 +60,16 @@ export function temporaryDir(parent = tmpdir()): string {
   return dir
 }
 
+/** Where the master key is not in the directory, or not yet, the start makes everything itself. */
+function preparedDir({ config, beside }: Options): string {
+  const dir = temporaryDir()
+  if (!config?.masterKey && !beside) prepareDirectory(dir)
+  return dir
+}
+
 /** The real service on a real file and a real port, with a clock that the test moves. */
 export async function startApp(options: Options = {}) {
-  const { config, rateLimitScale = 0, resolve, dir = temporaryDir(), now = NOON, beside, sending } = options
+  const { config, rateLimitScale = 0, resolve, dir = preparedDir(options), now = NOON, beside, sending } = options
   const home = beside?.home ?? dir
   const clock = beside?.clock ?? testClock(now)
   const logs: string[] = []

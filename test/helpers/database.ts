@@ -1,7 +1,10 @@
 // The database of a data directory. With VIDIMUS_DATABASE_URL in the environment of the tests, each directory has one of
-// its own on that PostgreSQL server, copied from a template that is migrated once; otherwise it is the file in the directory.
+// its own on that PostgreSQL server; otherwise it is the file in the directory. Both are copied from one that is migrated once.
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { deserialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
@@ -10,6 +13,10 @@ import type { Db } from '../../src/db/engine.ts'
 import { parseDatabaseUrl } from '../../src/db/postgres/address.ts'
 import { MIGRATIONS, migrate } from '../../src/db/postgres/migrate.ts'
 import { createSession } from '../../src/db/postgres/session.ts'
+import { databaseFile } from '../../src/db/sqlite/files.ts'
+import { migrate as migrateFile } from '../../src/db/sqlite/migrate.ts'
+import { APPLICATION_ID } from '../../src/db/sqlite/snapshot.ts'
+import { openWriter } from '../../src/db/sqlite/storage.ts'
 import { sha256Hex } from '../../src/hash.ts'
 
 const SERVER = process.env.VIDIMUS_DATABASE_URL
@@ -90,6 +97,30 @@ async function makeTemplate(sql: SQL): Promise<void> {
 
 const exists = async (sql: SQL, name: string): Promise<boolean> =>
   (await sql.unsafe('SELECT 1 FROM pg_database WHERE datname = $1', [name])).length > 0
+
+let migratedFile: Uint8Array | undefined
+
+/**
+ * Saves a start on an empty directory its migrations, the larger part of it. There are no rows and no root key yet, so
+ * two directories have nothing in common.
+ */
+export function prepareDirectory(dir: string): void {
+  if (isOnPostgres) return
+  migratedFile ??= makeMigratedFile()
+  writeFileSync(join(dir, 'master.key'), randomBytes(32), { mode: 0o600 })
+  writeFileSync(databaseFile(dir), migratedFile, { mode: 0o600 })
+}
+
+function makeMigratedFile(): Uint8Array {
+  const dir = mkdtempSync(join(tmpdir(), 'vidimus-migrated-'))
+  const writer = openWriter(databaseFile(dir))
+  writer.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+  migrateFile(writer, 0)
+  writer.close()
+  const bytes = readFileSync(databaseFile(dir))
+  rmSync(dir, { recursive: true })
+  return bytes
+}
 
 /** Gives a directory a copy of another one's database, to which nobody may be connected meanwhile. */
 export async function copyDatabase(from: string, to: string): Promise<void> {

@@ -235,7 +235,7 @@ test('doctor reports a database of an earlier version, and does not upgrade it',
 })
 
 test('a service that never had another schema makes no copy', async () => {
-  const app = await startApp()
+  const app = await startApp({ dir: temporaryDir() })
   await app.stop()
   expect(namesIn(join(app.dir, 'backups'))).toEqual([])
 })
