@@ -178,6 +178,25 @@ export async function findSession(db: Db, id: string): Promise<VerificationRow |
   return row
 }
 
+const selectLocked = hot<Record<string, unknown>>(db =>
+  locked(
+    db
+      .select(wholeSession.columns)
+      .from(verificationSessions)
+      .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))),
+    'update',
+  ),
+)
+
+/** A session as it is now, locked until the commit like that of `lockSession`. */
+export async function findLocked(tx: Db, { id, tenantId }: SessionKey): Promise<VerificationRow | undefined> {
+  const [found] = await selectLocked(tx, { id, tenantId })
+  if (!found) return undefined
+  const row = wholeSession.read(found)
+  refuseForeign(tx, row, { id, tenantId })
+  return row
+}
+
 export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
 /** With the wrapping key that its own key depends on. */
 export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKey'>

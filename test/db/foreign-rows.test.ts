@@ -80,6 +80,7 @@ const READS: Record<string, (db: Db, shop: Shop, at: number) => Promise<unknown>
   listVerifications: (db, { owner }) => store.listVerifications(db, owner, { before: Number.MAX_SAFE_INTEGER, limit: 5 }),
   listEndedSince: (db, { owner }) => store.listEndedSince(db, owner.tenantId, 0, 5),
   findSession: (db, { id }) => store.findSession(db, id),
+  findLocked: (db, shop) => store.findLocked(db, keyOf(shop, shop.id)),
   findStatus: (db, { id }) => store.findStatus(db, id),
   isRedeemable: (db, { owner, id }, at) => isRedeemable(db, owner, id, sha256Hex(CODE), at),
   markRedeemed: (db, { owner, id }, at) => markRedeemed(db, owner, id, sha256Hex(CODE), at),
