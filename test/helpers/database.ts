@@ -101,7 +101,7 @@ const exists = async (sql: SQL, name: string): Promise<boolean> =>
 let migratedFile: Uint8Array | undefined
 
 /**
- * Saves a start on an empty directory its migrations, the larger part of it. There are no rows and no root key yet, so
+ * Saves a start on an empty directory its migrations, about 17 ms of processor time. There are no rows and no root key yet, so
  * two directories have nothing in common.
  */
 export function prepareDirectory(dir: string): void {
