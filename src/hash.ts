@@ -44,5 +44,5 @@ export function canonicalJson(value: unknown): string {
   return `{${members}}`
 }
 
-/** Most texts need no escape, and testing for that is faster than JSON.stringify. */
-const quoted = (text: string): string => (/^[\w .:/-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
+/** Most texts are printable ASCII without an escape, and testing for that is faster than JSON.stringify. */
+const quoted = (text: string): string => (/^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text))

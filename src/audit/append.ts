@@ -96,10 +96,10 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
     const group = groupOf(tx)
     const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
     const seq = (head?.seq ?? 0) + 1
-    const record = { seq, ...contentOf(entry, seq), previous: head?.hash ?? GENESIS }
-    const hash = recordHash(record)
-    await insertRecord(tx, { ...record, hash })
-    group?.kept.set(hmac, { seq, at: entry.at, hash })
+    const record = { ...contentOf(entry, seq), seq, previous: head?.hash ?? GENESIS, hash: '' }
+    record.hash = recordHash(record)
+    await insertRecord(tx, record)
+    group?.kept.set(hmac, { seq, at: entry.at, hash: record.hash })
     return seq
   }
 

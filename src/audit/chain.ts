@@ -108,7 +108,7 @@ const TIME_MAX_MS = 8.64e15
 const commitmentTo = (salt: Uint8Array, details: AuditDetails): string => commitmentToText(salt, canonicalJson(details))
 
 export const commitmentToText = (salt: Uint8Array, canonical: string): string =>
-  sha256Hex(Buffer.concat([salt, Buffer.from(canonical)]))
+  new Bun.CryptoHasher('sha256').update(salt).update(canonical).digest('hex')
 
 export const recordHash = ({
   seq,

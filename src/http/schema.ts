@@ -14,12 +14,16 @@ function isUri(value: string): boolean {
   return URI.test(value) && URL.canParse(value) && (!WEB.test(value) || /^[a-z]+:\/\/[^/?#]/i.test(value))
 }
 
-type Bounds = { minLength?: number; maxLength?: number; pattern?: string }
+/** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */
+const PLAIN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$'
+const plain = new RegExp(PLAIN)
+
+type Bounds = { minLength?: number; maxLength?: number; pattern?: typeof PLAIN }
 
 // JSON Schema counts code points, TypeBox counts UTF-16 units: an emoji must count once.
 TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }, value) => {
   if (typeof value !== 'string' || value.length < minLength || value.length > maxLength * 2) return false
-  if (pattern !== undefined && !new RegExp(pattern).test(value)) return false
+  if (pattern !== undefined && !plain.test(value)) return false
   if (value.length <= maxLength && value.length >= minLength * 2) return true
   const length = [...value].length
   return length >= minLength && length <= maxLength
@@ -28,9 +32,6 @@ TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_I
 /** Limits are in code points. */
 export const Text = (bounds: Bounds & { description?: string; examples?: string[]; documented?: object } = {}): TString =>
   Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds }) as unknown as TString
-
-/** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */
-const PLAIN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$'
 
 /** One line of text for people: it must not break lists or reverse the text around it. */
 export const PlainText = (bounds: Parameters<typeof Text>[0]): TString => Text({ ...bounds, pattern: PLAIN })

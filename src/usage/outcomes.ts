@@ -55,7 +55,9 @@ async function add(tx: Db, outcomes: readonly OutcomeCount[], answerTimes: reado
 }
 
 function sum<Counted extends { count: number }>(counts: Map<string, Counted>, key: string, more: Counted): void {
-  counts.set(key, { ...more, count: more.count + (counts.get(key)?.count ?? 0) })
+  const known = counts.get(key)
+  if (known) known.count += more.count
+  else counts.set(key, more)
 }
 
 /** In the order of their keys: two transactions must not wait for each other. */

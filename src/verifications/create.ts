@@ -25,7 +25,7 @@ export type Creation =
 /** State that the creations of one process share. */
 export type Creations = {
   idempotency: Idempotency
-  /** Versions of templates that are known to be stored. */
+  /** Versions of templates that are known to be sound, and stored. */
   keptVersions: Set<string>
   termOf: TermOf
 }
@@ -106,7 +106,7 @@ async function create(
   given: CreateVerification,
   claim?: Claim,
 ): Promise<Creation> {
-  const asked = await resolveQuestion(deps, caller, given)
+  const asked = await resolveQuestion(deps, creations, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets, sessionKey } = draft(deps, creations.termOf, caller, body, asked, await deps.identity(caller.tenantId))
@@ -156,13 +156,15 @@ type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose'> & { versio
 
 async function resolveQuestion(
   deps: Pick<Deps, 'warm'>,
+  { keptVersions }: Pick<Creations, 'keptVersions'>,
   caller: Caller,
   { template, query }: CreateVerification,
 ): Promise<Asked> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
-  const problem = findUnenforcedProblem(resolved.query)
+  // A version is named by its content.
+  const problem = keptVersions.has(resolved.version) ? undefined : findUnenforcedProblem(resolved.query)
   if (problem) throw apiError('invalid_request', { message: `template ${template}: ${problem.path}: ${problem.reason}` })
   return resolved
 }
@@ -183,9 +185,8 @@ function draft(
   const { random, sealer, sessionKeys, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
   const query = asked.version === null ? asked.query : undefined
-  // In the form that is read later: without undefined members.
-  const sealable = JSON.stringify({ webhook_url, redirect_url, metadata, purpose, query })
-  const hasSecrets = sealable !== '{}'
+  const secrets = { webhook_url, redirect_url, metadata, purpose, query }
+  const sealable = JSON.stringify(secrets)
   const id = newVerificationId(random)
   const salt = Buffer.from(random(SALT_BYTES))
   const wrappingKey = sessionKeys.current()
@@ -206,7 +207,7 @@ function draft(
     state: newNonce(random),
     respondedAt: null,
     salt,
-    sealed: hasSecrets ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt, sessionKey), sealable) : null,
+    sealed: sealable !== '{}' ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt, sessionKey), sealable) : null,
     sealedResponseKey: null,
     sealedDcRequests: null,
     release: body.release ?? null,
@@ -218,5 +219,5 @@ function draft(
     wrappingKey,
     terms: termsOf(termOf, caller, metadata),
   }
-  return { row, sessionKey, secrets: hasSecrets ? JSON.parse(sealable) : {} }
+  return { row, sessionKey, secrets }
 }

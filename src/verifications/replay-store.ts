@@ -3,22 +3,24 @@ import { and, eq, lt, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { LIVING_NODES } from '../db/postgres/nodes.ts'
 import { idempotencyKeys } from '../db/schema.ts'
-import { hot, prepared } from '../db/statements.ts'
+import { hot, wholeRow } from '../db/statements.ts'
 
 export type ReplayRow = typeof idempotencyKeys.$inferSelect
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
-const selectReplay = prepared(db =>
+const wholeReplay = wholeRow(idempotencyKeys)
+
+const selectReplay = hot<Record<string, unknown>>(db =>
   db
-    .select()
+    .select(wholeReplay.columns)
     .from(idempotencyKeys)
-    .where(eq(idempotencyKeys.hash, column('hash')))
-    .prepare(),
+    .where(eq(idempotencyKeys.hash, column('hash'))),
 )
 
 export async function findReplay(db: Db, hash: string, now: number): Promise<ReplayRow | undefined> {
-  const [row] = await selectReplay(db).execute({ hash })
+  const [found] = await selectReplay(db, { hash })
+  const row = found && wholeReplay.read(found)
   return row && row.expiresAt > now ? row : undefined
 }
 

@@ -4,7 +4,7 @@ export default [
   [
     'the head that a commit remembers is the one before',
     'createAudit',
-    'group?.kept.set(hmac, { seq, at: entry.at, hash })',
+    'group?.kept.set(hmac, { seq, at: entry.at, hash: record.hash })',
     'group?.kept.set(hmac, { seq, at: entry.at, hash: record.previous })',
     'api/usage',
   ],

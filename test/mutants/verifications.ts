@@ -376,8 +376,8 @@ export default [
   [
     'an old template with trusted lists is asked with',
     'resolveQuestion',
-    'const problem = findUnenforcedProblem(resolved.query)',
-    'const problem = findUnenforcedProblem({ credentials: [] })',
+    'undefined : findUnenforcedProblem(resolved.query)',
+    'undefined : findUnenforcedProblem({ credentials: [] })',
     'wallet/whose-claims',
   ],
   [
