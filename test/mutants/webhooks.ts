@@ -62,13 +62,6 @@ export default [
   ['a signature does not cover its time', 'signatureHeaders', /\(`\$\{timestamp\}\.`, payload\)/, '(payload)', 'webhooks/sign'],
   ['a message without a signature', 'signatureHeaders', 'secrets.length === 0', 'false', 'webhooks/sign'],
   [
-    'a backlog is forgotten',
-    'claimAttempts',
-    'claimed.length === limit ? at :',
-    'claimed.length === limit ? undefined :',
-    'webhooks/fairness',
-  ],
-  [
     'an endpoint may be anywhere',
     'setEndpoint',
     'if (url !== null) await refuseForbidden(deps, owner, url)',
