@@ -19,10 +19,16 @@ export type Report =
 
 const underWay = new Map<string, AbortController>()
 const late = new Map<string, (until: number | undefined) => void>()
+const reports: Report[] = []
 let trusted: ExtraCa | undefined
 
-self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
-  if (order.kind === 'ping') return self.postMessage({ kind: 'pong' } satisfies Report)
+/** Messages in both directions are lists: each costs as much as a small request. */
+self.onmessage = ({ data: orders }: MessageEvent<Order[]>) => {
+  for (const order of orders) void obey(order)
+}
+
+async function obey(order: Order): Promise<void> {
+  if (order.kind === 'ping') return report({ kind: 'pong' })
   if (order.kind === 'cancel') return underWay.get(order.id)?.abort()
   if (order.kind === 'until') return late.get(order.id)?.(order.until)
   const { id, address, call, extraCa, until } = order
@@ -32,7 +38,12 @@ self.onmessage = async ({ data: order }: MessageEvent<Order>) => {
   const maySend = () => isBefore(until) || askAgain(id)
   const answer = await callAt(address, call, { extraCa: trusted, signal: controller.signal, maySend })
   underWay.delete(id)
-  self.postMessage({ kind: 'answer', id, answer } satisfies Report)
+  report({ kind: 'answer', id, answer })
+}
+
+/** With all others of this turn of the event loop: answers that come together are recorded together. */
+function report(each: Report): void {
+  if (reports.push(each) === 1) setImmediate(() => self.postMessage(reports.splice(0)))
 }
 
 /** Asked of the clock and not of a timer: the process may have stood still. */
@@ -41,7 +52,7 @@ const isBefore = (until: number | undefined): boolean => until !== undefined && 
 async function askAgain(id: string): Promise<boolean> {
   const answered = Promise.withResolvers<number | undefined>()
   late.set(id, answered.resolve)
-  self.postMessage({ kind: 'late', id } satisfies Report)
+  report({ kind: 'late', id })
   const until = await answered.promise
   late.delete(id)
   return isBefore(until)

@@ -27,7 +27,15 @@ export type Poster = {
   stop(): void
 }
 
-type Thread = { worker: Worker; startedAt: number; hasReported: boolean; unanswered: number; pingedAt: number }
+type Thread = {
+  worker: Worker
+  /** Not yet given to it. */
+  orders: Order[]
+  startedAt: number
+  hasReported: boolean
+  unanswered: number
+  pingedAt: number
+}
 type Call = { settle: (answer: AttemptAnswer) => void; mayUntil: Permit['mayUntil']; watchdog: ReturnType<typeof setTimeout> }
 
 /** Whether the receiver got the message is unknown. */
@@ -43,16 +51,17 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
   let isPausing = false
   let isStopped = false
 
-  function currentWorker(): Worker {
-    if (thread) return thread.worker
+  function currentThread(): Thread {
+    if (thread) return thread
     const worker = startThread()
-    const started: Thread = { worker, startedAt: performance.now(), hasReported: false, unanswered: 0, pingedAt: 0 }
-    worker.addEventListener('message', ({ data }: MessageEvent<Report>) => {
+    const started: Thread = { worker, orders: [], startedAt: performance.now(), hasReported: false, unanswered: 0, pingedAt: 0 }
+    worker.addEventListener('message', ({ data: reports }: MessageEvent<Report[]>) => {
       started.hasReported = true
       started.unanswered = 0
-      if (data.kind === 'answer') settle(data.id, data.answer)
-      if (data.kind === 'late')
-        worker.postMessage({ kind: 'until', id: data.id, until: calls.get(data.id)?.mayUntil() } satisfies Order)
+      for (const report of reports) {
+        if (report.kind === 'answer') settle(report.id, report.answer)
+        if (report.kind === 'late') give({ kind: 'until', id: report.id, until: calls.get(report.id)?.mayUntil() })
+      }
     })
     // Unless handled, an error in the thread is an error of this process.
     worker.addEventListener('error', event => {
@@ -60,10 +69,20 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
       drop(worker)
     })
     worker.addEventListener('close', () => drop(worker))
-    // Answered before the first call: from then on the shorter limit of unanswered pings holds.
-    worker.postMessage({ kind: 'ping' } satisfies Order)
     thread = started
-    return worker
+    // Answered before the first call: from then on the shorter limit of unanswered pings holds.
+    give({ kind: 'ping' })
+    return started
+  }
+
+  /** With all others of this moment: attempts that were claimed together are ready together. */
+  function give(order: Order): void {
+    if (!thread) return
+    const { worker, orders } = thread
+    if (orders.push(order) > 1) return
+    queueMicrotask(() => {
+      if (thread?.worker === worker) worker.postMessage(orders.splice(0))
+    })
   }
 
   /**
@@ -82,7 +101,7 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     // Earlier counts stay: a service that is late now and then would never notice a stuck thread.
     if (isOnTime) thread.unanswered++
     if (thread.unanswered > (thread.hasReported ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) drop(thread.worker)
-    else thread.worker.postMessage({ kind: 'ping' } satisfies Order)
+    else give({ kind: 'ping' })
   }
 
   function settle(id: string, answer: AttemptAnswer): void {
@@ -112,13 +131,13 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     post(id, address, call, { signal, mayUntil }) {
       return new Promise(resolve => {
         if (isStopped) return resolve(LOST)
-        const worker = currentWorker()
+        const { worker } = currentThread()
         const watchdog = setTimeout(() => drop(worker), call.limits.totalMs + OVERDUE_AFTER_MS)
         calls.set(id, { settle: resolve, mayUntil, watchdog })
         pinging ??= setInterval(ping, PING_EVERY_MS)
-        worker.postMessage({ kind: 'post', id, address, call, extraCa, until: mayUntil() } satisfies Order)
+        give({ kind: 'post', id, address, call, extraCa, until: mayUntil() })
         signal.addEventListener('abort', () => {
-          if (calls.has(id)) thread?.worker.postMessage({ kind: 'cancel', id } satisfies Order)
+          if (calls.has(id)) give({ kind: 'cancel', id })
         })
       })
     },

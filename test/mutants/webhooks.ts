@@ -61,6 +61,8 @@ export default [
   ],
   ['a signature does not cover its time', 'signatureHeaders', /\(`\$\{timestamp\}\.`, payload\)/, '(payload)', 'webhooks/sign'],
   ['a message without a signature', 'signatureHeaders', 'secrets.length === 0', 'false', 'webhooks/sign'],
+  ['orders go to the thread one by one', 'give', 'if (orders.push(order) > 1) return', 'orders.push(order)', 'webhooks/poster'],
+  ['a thread that is gone is told', 'give', 'if (thread?.worker === worker) worker', 'worker', 'webhooks/poster'],
   [
     'an endpoint may be anywhere',
     'setEndpoint',

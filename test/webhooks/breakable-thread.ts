@@ -4,21 +4,25 @@ import type { Order } from '../../src/webhooks/poster-thread.ts'
 
 declare const self: Worker
 
-const obey = self.onmessage
+const receiveOrders = self.onmessage
+const obey = (order: Order) => receiveOrders?.call(self, { data: [order] } as MessageEvent<Order[]>)
 const BUSY_MS: Record<string, number> = { '/busy': 300, '/starved': 1800 }
 const LATE_MS = 300
 const deaf = new Set<string>()
 const late = new Set<string>()
 
-self.onmessage = (event: MessageEvent<Order>) => {
-  const order = event.data
+self.onmessage = ({ data: orders }: MessageEvent<Order[]>) => {
+  for (const order of orders) obeyOrBreak(order)
+}
+
+function obeyOrBreak(order: Order): void {
   if (order.kind === 'post') breakOn(order.call)
   if (order.kind === 'post' && order.call.url.endsWith('/forgotten')) return
   if (order.kind === 'post' && order.call.url.endsWith('/deaf')) deaf.add(order.id)
   if (order.kind === 'post' && order.call.url.endsWith('/late')) late.add(order.id)
   if (order.kind === 'cancel' && deaf.has(order.id)) return
-  if (order.kind === 'cancel' && late.has(order.id)) return void setTimeout(() => obey?.call(self, event), LATE_MS)
-  return obey?.call(self, event)
+  if (order.kind === 'cancel' && late.has(order.id)) return void setTimeout(() => obey(order), LATE_MS)
+  obey(order)
 }
 
 function breakOn({ url, headers }: { url: string; headers: Record<string, string> }): void {
