@@ -8,6 +8,7 @@ import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
 import { type ClaimedAttempt, claimAttempts } from './claim.ts'
 import type { Deps } from './deps.ts'
+import { createGathering } from './gather.ts'
 import { listDueQueues } from './lease-store.ts'
 import { type AttemptAnswer, createPoster, startPosterThread } from './poster.ts'
 import { readDuePayload } from './queue.ts'
@@ -54,6 +55,7 @@ export async function startWorker(
   const poster = createPoster({ log: deps.log, extraCa: deps.egress.extraCa?.pem, startThread })
   const tools = { poster, render, secretsOf: rememberSigningSecrets(deps), limits }
   const slots = createSlots()
+  const gathering = createGathering()
   let isStopped = false
   let serving: Promise<void> | undefined
   let isCalledAgain = false
@@ -111,14 +113,16 @@ export async function startWorker(
   }
 
   async function run(attempt: ClaimedAttempt, signal: AbortSignal): Promise<void> {
+    gathering.begin()
     const startedAt = performance.now()
     const answer = await attemptDelivery(deps, tools, attempt, signal).catch((error): AttemptAnswer => {
       deps.log.error('webhooks.attempt_failed', { ...idsOf(attempt), failure: describeFailure(error) })
       return { ok: false, failure: 'interrupted', detail: 'The message could not be created.' }
     })
     const ms = performance.now() - startedAt
-    // Released first, so that the next claim joins the commit of this record.
     slots.release(attempt)
+    await gathering.end()
+    // Before the record, so that the next claim joins its commit.
     serve()
     while (!(await tryRecord(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
   }
