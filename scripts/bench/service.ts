@@ -122,6 +122,9 @@ export function cpuMs(pid: number): number | undefined {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }
 
+/** The threads that compile JavaScript, as `threadsUs` names them. */
+export const COMPILER = 'JITWorker'
+
 /** Processor time of each thread in microseconds; threads of one name are added up. Empty where there is no /proc. */
 export function threadsUs(pid: number): Map<string, number> {
   const used = new Map<string, number>()
