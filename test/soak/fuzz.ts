@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { curlLine } from '../fuzz/curl-line.ts'
 import { problemsWith } from '../fuzz/judge.ts'
-import { meaningOf, PASSWORD } from '../fuzz/meanings.ts'
+import { meaningOf, PASSWORD, SHOP } from '../fuzz/meanings.ts'
 import { type Operation, readSurface } from '../fuzz/operations.ts'
 import { type Cast, type Header, type Scene, setScene } from '../fuzz/scene.ts'
 import { type Shape, shapesOf } from '../fuzz/shapes.ts'
@@ -118,6 +118,7 @@ async function castOf(dataDir: string): Promise<Cast> {
     return [['authorization', `Bearer ${(await vidimusJson<{ key: string }>(dataDir, ...minted)).key}`]]
   }
   const [own, foreign, workshop] = [await tenant('Own'), await tenant('Foreign'), await tenant('Workshop')]
+  for (const env of ['test', 'live']) await vidimusJson(dataDir, 'origin', 'add', SHOP, '--tenant', own, '--env', env)
   const page: Header[] = [
     ['origin', PUBLIC_URL],
     ['sec-fetch-site', 'same-origin'],
@@ -132,6 +133,7 @@ async function castOf(dataDir: string): Promise<Cast> {
       foreign: await key(foreign, 'test'),
       workshop: await key(workshop, 'test'),
       scopeless: await key(own, 'test', 'devices:manage'),
+      shopper: [['origin', SHOP]],
       page,
       visitor: [...page, ['cookie', `__Host-session=${'x'.repeat(43)}`]],
     },

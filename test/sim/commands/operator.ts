@@ -35,7 +35,7 @@ export const revokeAKey = command<{ key: number }>({
   can: ({ keys }, { key }) => keys[key] !== undefined,
   async run({ world, model }, { key: place }) {
     const key = model.keys[place]!
-    same((await revokeKey(world.app.deps, key.id, ACTOR)) !== undefined, !key.isRevoked, 'revoked')
+    same((await revokeKey(world.app.deps, key.id, ACTOR))?.id, key.id, 'a key can be revoked again')
     if (!key.isRevoked) model.audited++
     key.isRevoked = true
   },
