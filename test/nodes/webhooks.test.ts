@@ -117,7 +117,7 @@ nodesTest('an erasure that waits for another node succeeds though the connection
   const cut = rowsOf(
     dir,
     `SELECT pg_terminate_backend(pid, 5000) AS is_cut FROM pg_stat_activity
-     WHERE datname = current_database() AND query LIKE 'INSERT INTO nodes%'`,
+     WHERE datname = current_database() AND query ~ '^(INSERT INTO nodes|SELECT left.pg_walfile)'`,
   )
   expect(cut).toEqual([{ is_cut: true }, { is_cut: true }])
   await deps.attempts.cancel(['vs_1'], [held])
