@@ -42,7 +42,7 @@ type FormatFigures = {
   cycles_per_second: Spread | null
   phases_per_second: Record<Phase, Spread | null>
   server_cpu_us_per_cycle: Spread | null
-  /** Of it the runtime's compiler. */
+  /** The share of the runtime's compiler. */
   compiler_cpu_us_per_cycle: Spread | null
   /** Processor time of the five curve operations that every exchange needs. */
   curve_cpu_us_per_cycle: Spread | null

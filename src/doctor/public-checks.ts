@@ -106,17 +106,14 @@ export async function checkTls({ deps, visit }: Scene): Promise<Found> {
   const { publicUrl, dataDir } = deps.config
   if (!publicUrl.startsWith('https:'))
     return notSetUp({
-      en: ['The public address is not https, so there is no certificate to check.', 'See the public address above.'],
-      de: [
-        'Die öffentliche Adresse ist nicht https, also gibt es kein Zertifikat zu prüfen.',
-        'Siehe oben, öffentliche Adresse.',
-      ],
+      en: ['The public address is not https, so there is no certificate to check.', 'See the public address.'],
+      de: ['Die öffentliche Adresse ist nicht https, also gibt es kein Zertifikat zu prüfen.', 'Siehe öffentliche Adresse.'],
     })
   const { host, certificate } = await visit
   if (!certificate)
     return warning({
-      en: [`There is no certificate to check: ${host} does not answer.`, 'See the public address above.'],
-      de: [`Es gibt kein Zertifikat zu prüfen: ${host} antwortet nicht.`, 'Siehe oben, öffentliche Adresse.'],
+      en: [`There is no certificate to check: ${host} does not answer.`, 'See the public address.'],
+      de: [`Es gibt kein Zertifikat zu prüfen: ${host} antwortet nicht.`, 'Siehe öffentliche Adresse.'],
     })
   return judge(certificate, { host, dataDir, now: deps.now() })
 }

@@ -14,7 +14,7 @@ import {
 } from './store.ts'
 
 export const OVERLAP_MS = 86_400_000
-/** Whose secrets are cached. */
+/** Owners whose secrets are cached. */
 const OWNERS_MAX = 1000
 
 /** `previous` also signs, until `validUntil`. */
@@ -33,7 +33,7 @@ export async function readWebhookSecrets(
   }
 }
 
-/** Of a tenant at a time, newest first. */
+/** The secrets that sign for a tenant at a time, newest first. */
 export type SigningSecrets = (owner: Owner, at: number) => Promise<string[]>
 
 export const readSigningSecrets =

@@ -9,7 +9,7 @@ export const TERM_BYTES = 16
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
-/** By the number of terms: one statement for all terms of a session. */
+/** One statement for all terms of a session, by their number. */
 const inserts = Array.from({ length: METADATA_KEYS_MAX + 1 }, (_, count) =>
   hot(db =>
     db.insert(verificationTerms).values(

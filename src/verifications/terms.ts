@@ -10,7 +10,7 @@ type Place = Pick<VerificationRow, 'tenantId' | 'environment'>
 
 export type TermOf = (place: Place, value: string) => Buffer
 
-/** Of a value without space around it. */
+/** The values have no space around them. */
 export function createTerms({ sealer }: Pick<Ground, 'sealer'>): TermOf {
   const mac = hmacSha256With(sealer.key('metadata term'))
   return ({ tenantId, environment }, value) => mac(JSON.stringify([tenantId, environment, value])).subarray(0, TERM_BYTES)

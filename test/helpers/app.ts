@@ -60,7 +60,7 @@ export function temporaryDir(parent = tmpdir()): string {
   return dir
 }
 
-/** Where the master key is not in the directory, or not yet, the start makes everything itself. */
+/** The start makes everything itself where the master key is not in the directory, or not yet. */
 function preparedDir({ config, beside }: Options): string {
   const dir = temporaryDir()
   if (!config?.masterKey && !beside) prepareDirectory(dir)

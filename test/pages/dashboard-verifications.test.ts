@@ -207,7 +207,7 @@ describe('the detail', () => {
       .getByText(/^Stopped by /)
       .waitFor()
     expect(await panel(page).getByRole('button', { name: 'Stop this verification' }).count()).toBe(0)
-    // Nobody was refused: the list says so, and nothing is red.
+    // The list does not say that somebody was refused, and nothing is red.
     await page.locator('.list').getByText('Stopped', { exact: true }).waitFor({ state: 'attached' })
     expect(await panel(page).locator('.verdict').getAttribute('class')).toContain('neutral')
     expect(page.complaints).toEqual([])

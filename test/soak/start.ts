@@ -72,7 +72,7 @@ function expectThat(holds: boolean, what: string): void {
 
 /** A day of this version, stopped in good order and, in a copy of it, by a kill. */
 async function trade() {
-  // Without wrapping keys, as before there were any.
+  // Old schemas have no wrapping keys.
   const app = await startApp({ now: Date.now(), config: { keyDir: '/dev/null/none' } })
   const { key } = await app.tenant()
   const body = { purpose: 'to sell a bottle', metadata: { order: 'o-1' }, redirect_url: 'https://shop.example/done' }
