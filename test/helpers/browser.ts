@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
@@ -9,6 +9,7 @@ const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'googl
 const EXECUTABLE = process.env.CHROMIUM ?? NAMES.map(name => Bun.which(name)).find(found => found !== null)
 const TIMEOUT_MS = 60_000
 
+/** One for all files of a test process: contexts have nothing in common. It ends with the process, when its pipe is closed. */
 let running: Promise<Browser> | undefined
 
 /** A page with its console errors, uncaught errors and requests to other origins. */
@@ -22,8 +23,6 @@ export function browserTest(title: string, act: (openPage: OpenPage) => Promise<
     test.skip(`NOT TESTED, NO CHROMIUM FOUND (install it, or set CHROMIUM to its path): ${title}`, () => {})
     return
   }
-  // Not at module level: this file is evaluated once for all test files.
-  afterAll(closeBrowser)
   test(title, () => act(openPage).finally(closePages), TIMEOUT_MS)
 }
 
@@ -49,6 +48,8 @@ async function launch(): Promise<Browser> {
       '--no-sandbox',
       '--disable-dev-shm-usage',
       '--disable-gpu',
+      // One process less to start and to talk to.
+      '--in-process-gpu',
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
@@ -152,9 +153,3 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 const describeViolation = ({ id, help, nodes }: Violation): string =>
   [`${id}: ${help}`, ...nodes.map(({ target, failureSummary }) => `${target.join(' ')}\n${failureSummary}`)].join('\n')
-
-async function closeBrowser(): Promise<void> {
-  const browser = await running
-  running = undefined
-  await browser?.close()
-}
