@@ -1,8 +1,7 @@
 // `bun run test:fast`: the tests for every save. Prints what it leaves out; `bun run test` runs everything.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-
-const ROOT = resolve(import.meta.dir, '..')
+import { ROOT, runTests } from './run.ts'
 
 /** Each of these takes more than 4 s of processor time, or waits as long. */
 const LONG =
@@ -37,11 +36,7 @@ if (import.meta.main) {
   const files = [...new Bun.Glob('**/*.test.{ts,tsx}').scanSync({ cwd: import.meta.dir })].sort()
   const reasons = Map.groupBy(files, file => whyLeftOut(file) ?? '')
   const chosen = (reasons.get('') ?? []).map(file => `./${relative(ROOT, join(import.meta.dir, file))}`)
-  const child = Bun.spawn([process.execPath, 'test', '--parallel', '--no-isolate', '--timeout', '60000', ...chosen], {
-    cwd: ROOT,
-    stdio: ['inherit', 'inherit', 'inherit'],
-  })
-  const code = await child.exited
+  const code = await runTests(chosen)
   const lines = LEFT_OUT.map(({ what }) => `  ${what}: ${reasons.get(what)?.length ?? 0} files`)
   process.stderr.write(`\nLeft out (bun run test has them):\n${lines.join('\n')}\n`)
   process.exit(code)

@@ -1,10 +1,9 @@
 // `bun run test:postgres [FILE…]`: the tests that touch the database, on a PostgreSQL server of their own. Prints what
 // it leaves out; `bun run test` has everything, on SQLite.
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import { helpersOf } from './fast.ts'
 import { startCluster, stopClusters, whyNoCluster } from './helpers/cluster.ts'
-
-const ROOT = resolve(import.meta.dir, '..')
+import { ROOT, runTests } from './run.ts'
 
 /** First match counts. A helper is one of test/helpers that the test imports, directly or not. */
 const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
@@ -57,13 +56,7 @@ async function main(wanted: string[]): Promise<number> {
   const reasons = Map.groupBy(files, file => whyNotOnPostgres(file) ?? '')
   const chosen = wanted.length ? wanted : (reasons.get('') ?? []).map(file => `./${relative(ROOT, join(import.meta.dir, file))}`)
   const cluster = await startCluster({ settings: SETTINGS })
-  const child = Bun.spawn([process.execPath, 'test', '--parallel', '--no-isolate', '--timeout', '60000', ...chosen], {
-    cwd: ROOT,
-    env: { ...process.env, VIDIMUS_DATABASE_URL: cluster.url() },
-    stdio: ['inherit', 'inherit', 'inherit'],
-  })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
-  const code = await child.exited
+  const code = await runTests(chosen, { VIDIMUS_DATABASE_URL: cluster.url() })
   await stopClusters()
   const whys = [...LEFT_OUT.map(({ what }) => what), NO_DATABASE]
   const lines = whys.map(what => `  ${what}: ${reasons.get(what)?.length ?? 0} files`)

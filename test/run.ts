@@ -1,0 +1,22 @@
+// `bun run test [FILE…]`: all tests, or those of some files.
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+
+export const ROOT = resolve(import.meta.dir, '..')
+
+/** One more than there are cores: a test that waits for a timer, a lock or a child leaves its core to another. */
+const WORKERS = availableParallelism() + 1
+
+/** Returns the exit code. The longest files begin first. */
+export async function runTests(args: string[], env: Record<string, string> = {}): Promise<number> {
+  const options = [`--parallel=${WORKERS}`, '--no-isolate', '--timings=test/timings.json', '--timeout', '60000']
+  const child = Bun.spawn([process.execPath, 'test', ...options, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  return await child.exited
+}
+
+if (import.meta.main) process.exit(await runTests(process.argv.slice(2)))
