@@ -2,6 +2,7 @@
 // refuse a list.
 import { CERTIFICATE_BYTES_MAX } from '../openid4vp/credential.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
+import { parseUtcInstant } from '../time.ts'
 import type { ListEntry, Skipped, SkipReason } from './list.ts'
 import { Unreadable } from './refuse.ts'
 
@@ -46,6 +47,10 @@ export function plainName(text: unknown): string | null {
     .trim()
   return [...plain.slice(0, 2 * NAME_CHARS_MAX)].slice(0, NAME_CHARS_MAX).join('') || null
 }
+
+/** UTC in milliseconds. Fractions of a second are forbidden by ETSI (TS 119 602 § 6.1.3), and operators write them, and `+00:00`. */
+export const utcInstant = (value: unknown): number | undefined =>
+  typeof value === 'string' ? parseUtcInstant(value.replace(/\+00:00$/, 'Z')) : undefined
 
 export const countryOf = (text: unknown): string | null =>
   typeof text === 'string' && /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : null

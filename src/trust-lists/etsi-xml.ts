@@ -1,8 +1,7 @@
 // Trusted lists as ETSI TS 119 612 writes them; the EU age list is one. The signature is verified first, and everything is read from
 // the tree that it covers. What a service grants is decided in grants.ts.
 import { sha256Hex } from '../hash.ts'
-import { parseUtcInstant } from '../time.ts'
-import { countryOf, Entries, plainName } from './entries.ts'
+import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import type { ListEntry, ReadList, TrustList } from './list.ts'
 import { refuse, Unreadable } from './refuse.ts'
 import { decodeBase64, verifyXades } from './xades.ts'
@@ -58,7 +57,7 @@ function readNextUpdate(scheme: XmlElement): number {
 }
 
 function instant(text: string): number {
-  const time = parseUtcInstant(text)
+  const time = utcInstant(text)
   if (time === undefined) throw malformed('one of its dates is not a UTC time')
   return time
 }
@@ -106,7 +105,7 @@ function readService(service: XmlElement): Omit<ListEntry, 'certificate' | 'enti
   return {
     serviceType: optionalText(service, 'ServiceTypeIdentifier'),
     serviceStatus: optionalText(service, 'ServiceStatus'),
-    since: parseUtcInstant(optionalText(service, 'StatusStartingTime') ?? '') ?? null,
+    since: utcInstant(optionalText(service, 'StatusStartingTime')) ?? null,
     docTypes: [],
   }
 }

@@ -1,8 +1,7 @@
 // Lists of trusted entities: ETSI TS 119 602, the JSON form. Names are those of its schema.
 import { sha256Hex } from '../hash.ts'
 import { isObject, type Members } from '../openid4vp/members.ts'
-import { parseUtcInstant } from '../time.ts'
-import { countryOf, Entries, plainName } from './entries.ts'
+import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import { readJson, verifyJades } from './jades.ts'
 import type { ReadList, TrustList } from './list.ts'
 import { refuse, Unreadable } from './refuse.ts'
@@ -23,10 +22,10 @@ export function readLote(bytes: Uint8Array): ReadList {
 
 const malformed = (detail: string): Unreadable => new Unreadable('malformed', detail)
 
-/** White space around a compact form comes from editors and publishing scripts. */
+/** White space around it, and one byte order mark, come from editors and publishing scripts. */
 function decodeText(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
   } catch {
     throw malformed('it is not UTF-8')
   }
@@ -42,7 +41,8 @@ function readPayload(payload: unknown, chain: Uint8Array[]): TrustList {
   if (typeof sequence !== 'number' || !Number.isSafeInteger(sequence) || sequence < 0)
     throw malformed('its sequence number is not a whole number')
   refuseCritical(scheme.SchemeExtensions)
-  const type = optionalUri(scheme.LoTEType)
+  const type = uriOf(scheme.LoTEType)
+  if (type === undefined) throw malformed('its type is not a URI')
   const territory = countryOf(scheme.SchemeTerritory)
   const issuedAt = instant(scheme.ListIssueDateTime ?? scheme.ListIssueDatetime)
   if (scheme.NextUpdate === undefined || scheme.NextUpdate === null || scheme.NextUpdate === '')
@@ -76,16 +76,15 @@ const arrayOf = (value: unknown): unknown[] => {
   return value
 }
 
-function optionalUri(value: unknown): string | null {
+/** Null without one; undefined for what cannot be one. */
+function uriOf(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return null
-  if (typeof value !== 'string' || value.length > URI_CHARS_MAX) throw malformed('a type in it is not a URI')
-  return value
+  return typeof value === 'string' && value.length <= URI_CHARS_MAX ? value : undefined
 }
 
-/** UTC (§ 6.1.3). Fractions of a second are forbidden there, but operators write them. */
 function instant(value: unknown): number {
-  const time = typeof value === 'string' ? parseUtcInstant(value.replace(/\+00:00$/, 'Z')) : undefined
-  if (time === undefined) throw malformed('one of its dates is not readable')
+  const time = utcInstant(value)
+  if (time === undefined) throw malformed('one of its dates is missing or not a UTC time')
   return time
 }
 
@@ -98,7 +97,10 @@ function nameIn(names: unknown): string | null {
 function readEntities(entities: readonly unknown[], territory: string | null): Entries {
   const entries = new Entries()
   for (const entity of entities) {
-    if (!isObject(entity)) throw malformed('one of its entities is not readable')
+    if (!isObject(entity)) {
+      entries.skip('unreadable')
+      continue
+    }
     const about = isObject(entity.TrustedEntityInformation) ? entity.TrustedEntityInformation : {}
     refuseCritical(about.TEInformationExtensions)
     const of = { entity: nameIn(about.TEName), country: countryOfEntity(about, territory) }
@@ -122,16 +124,17 @@ function countryOfEntity(about: Members, territory: string | null): string | nul
 
 /** Of the service as it is now: its history grants nothing and is not read. */
 function readService(entries: Entries, service: unknown, of: { entity: string | null; country: string | null }): void {
-  const about = isObject(service) ? service.ServiceInformation : undefined
-  if (!isObject(about)) throw malformed('one of its services is not readable')
+  const about = isObject(service) && isObject(service.ServiceInformation) ? service.ServiceInformation : {}
   refuseCritical(about.ServiceInformationExtensions)
-  const shared = {
-    ...of,
-    serviceType: optionalUri(about.ServiceTypeIdentifier),
-    serviceStatus: optionalUri(about.ServiceStatus) || null,
-    since: about.StatusStartingTime === undefined ? null : instant(about.StatusStartingTime),
-    docTypes: [],
+  const serviceType = uriOf(about.ServiceTypeIdentifier)
+  const serviceStatus = uriOf(about.ServiceStatus)
+  // A status that cannot be read is not the same as none, which is in force.
+  if (serviceType === undefined || serviceStatus === undefined) {
+    entries.skip('unreadable')
+    return
   }
+  const since = utcInstant(about.StatusStartingTime) ?? null
+  const shared = { ...of, serviceType, serviceStatus: serviceStatus || null, since, docTypes: [] }
   const certificates = certificatesIn(about.ServiceDigitalIdentity)
   if (certificates.length === 0) entries.skip('no_certificate')
   for (const certificate of certificates) {
@@ -143,7 +146,8 @@ function readService(entries: Entries, service: unknown, of: { entity: string | 
 /** DER, undefined for one that is not base64. */
 function certificatesIn(identity: unknown): (Uint8Array | undefined)[] {
   if (!isObject(identity)) return []
-  return arrayOf(identity.X509Certificates).map(certificate => {
+  const certificates: unknown[] = Array.isArray(identity.X509Certificates) ? identity.X509Certificates : []
+  return certificates.map(certificate => {
     const text = isObject(certificate) && typeof certificate.val === 'string' ? certificate.val.replace(/\s/g, '') : ''
     return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
   })

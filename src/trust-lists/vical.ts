@@ -5,8 +5,7 @@ import { CborError, type CborItem, type CborMap } from '../openid4vp/cbor-item.t
 import { CborNames } from '../openid4vp/cbor-names.ts'
 import { algorithmOf, hasCritical, parseSign1, type Sign1, sigStructure } from '../openid4vp/cose.ts'
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
-import { parseUtcInstant } from '../time.ts'
-import { countryOf, Entries, plainName } from './entries.ts'
+import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import type { ReadList, TrustList } from './list.ts'
 import { refuse, Unreadable } from './refuse.ts'
 
@@ -89,9 +88,8 @@ function readPayload(payload: CborMap, chain: readonly Uint8Array[]): TrustList 
 }
 
 function instant(date: CborItem | undefined): number {
-  const text = date?.asTagged(DATE_TIME).asText() ?? ''
-  const time = parseUtcInstant(text.replace(/\+00:00$/, 'Z'))
-  if (time === undefined) throw malformed('one of its dates is missing or not readable')
+  const time = utcInstant(date?.asTagged(DATE_TIME).asText())
+  if (time === undefined) throw malformed('one of its dates is missing or not a UTC time')
   return time
 }
 

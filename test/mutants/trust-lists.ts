@@ -57,6 +57,7 @@ export default [
     'if (false) throw',
     'trust-lists/lote',
   ],
+  ['a status that cannot be read is none', 'readService', '|| serviceStatus === undefined', '', 'trust-lists/lote'],
   ['the signers of another list are announced', 'readAnnounced', 'LoTEType === self.type &&', '', 'trust-lists/lote'],
   ['the signature of a VICAL is not checked', 'verifiedPayload', 'if (!isValid) throw', 'if (false) throw', 'trust-lists/vical'],
   [

@@ -167,6 +167,13 @@ test('a list without providers is read: whether it may be empty is decided elsew
   )
 })
 
+test('a date may have the offset of UTC, and no other', () => {
+  const dated = (offset: string) =>
+    readEtsiXml(makeEtsiList({}, signer, { list: xml => replaced(xml, /(<ListIssueDateTime>.*?)Z</, `$1${offset}<`) }))
+  expect(dated('+00:00')).toMatchObject({ ok: true, list: { issuedAt: readMade({}).issuedAt } })
+  expect(dated('+02:00')).toMatchObject({ code: 'malformed', detail: 'one of its dates is not a UTC time' })
+})
+
 test('a list is the same one with http and with https', () => {
   const { identity } = readMade({})
   expect(readMade({ type: AGE_LIST_TYPE.replace('http:', 'https:') }).identity).toBe(identity)

@@ -57,6 +57,7 @@ describe('a LoTE', () => {
     ['in the general form', {}, { form: 'general' }],
     ['in the general form with etsiU', {}, { form: 'general', unprotected: { etsiU: ['x'] } }],
     ['with fractions of a second', { members: { ListIssueDateTime: '2026-11-14T00:00:00.395Z' } }, {}],
+    ['with the offset of UTC in its date', { members: { ListIssueDateTime: '2026-11-14T00:00:00+00:00' } }, {}],
     [
       'with the other spelling of its date',
       { members: { ListIssueDateTime: undefined, ListIssueDatetime: '2026-11-14T00:00:00Z' } },
@@ -75,9 +76,14 @@ describe('a LoTE', () => {
     expect(accepted(list(wanted, spoilt)).entries).toHaveLength(1)
   })
 
-  test('with white space around the compact form is accepted', () => {
-    const bytes = Buffer.concat([Buffer.from(' \n'), makeLote({ entities: [entity] }, signer), Buffer.from('\r\n')])
+  test.each(['compact', 'general'] as const)('in the %s form with a byte order mark and white space is accepted', form => {
+    const bytes = Buffer.concat([
+      Buffer.from('\ufeff \n'),
+      makeLote({ entities: [entity] }, signer, { form }),
+      Buffer.from('\r\n'),
+    ])
     expect(accepted(readLote(bytes)).entries).toHaveLength(1)
+    expectRefused(readLote(Buffer.concat([Buffer.from('\ufeff'), bytes])), 'malformed')
   })
 
   test.each([
@@ -219,6 +225,7 @@ describe('the payload of a LoTE', () => {
     ['a negative sequence number', { LoTESequenceNumber: -1 }],
     ['version 2', { LoTEVersionIdentifier: 2 }],
     ['a date without a zone', { ListIssueDateTime: '2026-11-14T00:00:00' }],
+    ['a date of another zone', { ListIssueDateTime: '2026-11-14T00:00:00+02:00' }],
     ['a day that does not exist', { ListIssueDateTime: '2026-02-30T00:00:00Z' }],
     ['no date', { ListIssueDateTime: undefined }],
     ['a next update that is no date', { NextUpdate: 'soon' }],
@@ -290,6 +297,29 @@ describe('the payload of a LoTE', () => {
     expect(read.entries.map(({ certificate }) => certificate)).toEqual([issuer.der])
     expect(read.skipped).toEqual({ unreadable: 2, too_large: 1, no_certificate: 2 })
   })
+
+  test('skips and counts services that cannot be read: a status that is no text is not the same as none', () => {
+    const spoilt = (members: Record<string, unknown>) => ({ certificates: [issuer.der], members })
+    const notAnEntity = (text: string) => text.replace('"TrustedEntitiesList":[', '$&7,')
+    const services = [
+      spoilt({ ServiceStatus: 5 }),
+      spoilt({ ServiceStatus: 'x'.repeat(501) }),
+      spoilt({ ServiceTypeIdentifier: {} }),
+      spoilt({ ServiceDigitalIdentity: { X509Certificates: {} } }),
+      { certificates: [other.der] },
+    ]
+    const read = accepted(list({ entities: [{ ...entity, services }] }, { text: notAnEntity }))
+    expect(read.entries.map(({ certificate }) => certificate)).toEqual([other.der])
+    expect(read.skipped).toEqual({ unreadable: 4, no_certificate: 1 })
+  })
+
+  test.each([[null], ['2025-01-01'], ['2025-01-01T00:00:00+02:00']])(
+    'takes a service whose status began at %p',
+    StatusStartingTime => {
+      const services = [{ certificates: [issuer.der], members: { StatusStartingTime } }]
+      expect(accepted(list({ entities: [{ ...entity, services }] })).entries).toMatchObject([{ since: null }])
+    },
+  )
 
   test('with 2,000 certificates is accepted, and with 2,001 refused', () => {
     const many = (count: number) => list({ entities: [{ services: [{ certificates: Array(count).fill(issuer.der) }] }] })

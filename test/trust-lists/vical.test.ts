@@ -50,6 +50,7 @@ describe('a VICAL', () => {
     ['tagged', {}, { isTagged: true }],
     ['with its certificate in the protected header', {}, { protectedHeader: [[33, signer.der]], unprotectedHeader: [] }],
     ['without a next update', { nextUpdate: null }, {}],
+    ['with the offset of UTC in its date', { members: { date: new Tagged(0, '2026-11-14T00:00:00+00:00') } }, {}],
     ['with unknown members', { members: { Extensions: { a: 1 }, CertificateProfile: 'x' } }, {}],
     ['with version 1.1', { members: { version: '1.1' } }, {}],
     ['with an issue id that is no number', { members: { vicalIssueID: 'x' } }, {}],
