@@ -74,7 +74,7 @@ function readSignedInfo(signedInfo: XmlElement, signed: Signed): Algorithm {
   )
   if (algorithmOf(canonicalization!) !== EXCLUSIVE) throw refusedAlgorithm('canonicalization')
   const algorithm = SIGNATURES.get(algorithmOf(method!))
-  if (!algorithm) throw refusedAlgorithm('signature')
+  if (!algorithm) throw refusedAlgorithm('method')
   const id = attributeOf(signed.properties, 'Id')
   const [whole] = references.filter(reference => attributeOf(reference, 'URI') === '')
   const [part] = references.filter(reference => id && attributeOf(reference, 'URI') === `#${id}`)
@@ -111,7 +111,8 @@ function readSigner(leaf: Uint8Array, properties: XmlElement): Certificate {
   const [method, value] = childrenLike(cert, 'DigestMethod', 'DigestValue')
   const digest = DIGESTS.get(algorithmOf(method!))
   if (!digest) throw refusedAlgorithm('digest')
-  if (!hash(digest, leaf, 'buffer').equals(bytesOf(value!))) throw broken()
+  if (!hash(digest, leaf, 'buffer').equals(bytesOf(value!)))
+    throw new Unreadable('signature_invalid', 'its signature names another certificate than the first that it carries')
   const signer = describeCertificate(leaf)
   if (!signer) throw malformed('the certificate of its signer cannot be read')
   return signer

@@ -50,14 +50,19 @@ export async function acceptList(
   const judged = judgeList(deps, source, list, pins)
   if (!judged.ok) return judged
   const { grants, skipped } = grantsOf(list, source, deps.now())
-  if (!isKept(source) && !grants.some(isCounting)) return refuse('empty', nothingCounts(source))
+  if (!isKept(source) && !grants.some(isCounting)) return refuse('empty', nothingCounts(source, list))
   const found: Found = { list, grants, bytes, facts: factsOf(list, judged.signer, digest, etag, skipped) }
   return isKept(source)
     ? await replaceList(deps, source.id, found, actor)
     : { ok: true, outcome: 'accepted', source: await saveFirst(deps, source, found, actor) }
 }
 
-const nothingCounts = ({ types }: SourceDraft): string => `no entry counts for ${types?.join(', ') ?? 'a known type of document'}`
+/** Of an ETSI list that is not known, the operator names what counts. */
+function nothingCounts({ types }: SourceDraft, { kind }: TrustList): string {
+  const nothing = `no entry counts for ${types?.join(', ') ?? 'a known type of document'}`
+  if (kind === 'vical' || types) return nothing
+  return `${nothing}; in a list of another type, name the services (--service-type) and the documents (--for) that count`
+}
 
 type Found = { list: TrustList; grants: readonly Grant[]; bytes: Uint8Array; facts: Facts }
 type Facts = ReturnType<typeof factsOf>

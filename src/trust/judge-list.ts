@@ -18,20 +18,28 @@ export function judgeList(
   pins: readonly Pin[],
 ): { ok: true; signer: string } | ListRefused {
   const signed = judgeSigner(list, pins, deps.now())
-  if (!signed.ok) return signed.code === 'signer_unknown' ? unknownSigner(source, list) : signed
+  if (!signed.ok) return signed.code === 'signer_unknown' ? unknownSigner(source, list, pins) : signed
   return (
     wrongList(source, list) ?? wrongDates(deps, source, list) ?? (isKept(source) ? wrongOrder(source, list) : undefined) ?? signed
   )
 }
 
-function unknownSigner(source: SourceRow | SourceDraft, list: TrustList): ListRefused {
+function unknownSigner(source: SourceRow | SourceDraft, list: TrustList, pins: readonly Pin[]): ListRefused {
   const fingerprint = sha256Hex(list.chain[0]!)
   const isAnnounced = isKept(source) && source.announced.includes(fingerprint)
   const next = isKept(source)
     ? `then "vidimus trust source pin ${source.id} ${fingerprint}"`
     : `then add it with --signer ${fingerprint}`
-  const detail = `signed by ${fingerprint}, which you have not pinned${isAnnounced ? '; the last list announced it' : ''}; compare it with the operator's publication, ${next}`
+  const detail = `signed by ${fingerprint}, which you have not pinned${isAnnounced ? '; the last list announced it' : ''}; compare it with the operator's publication, ${next}${isCaMissing(list, pins) ? PIN_BY_FILE : ''}`
   return { ...refuse('signer_unknown', detail), signer: fingerprint }
+}
+
+const PIN_BY_FILE = '; a CA that the list does not carry is pinned by its certificate, as a file'
+
+/** The fingerprint of a CA is enough only where the list carries the CA. */
+const isCaMissing = ({ kind, chain }: TrustList, pins: readonly Pin[]): boolean => {
+  const carried = chain.map(sha256Hex)
+  return kind === 'vical' && pins.some(({ fingerprint, certificate }) => certificate === null && !carried.includes(fingerprint))
 }
 
 function wrongList(source: SourceRow | SourceDraft, list: TrustList): ListRefused | undefined {

@@ -6,7 +6,7 @@ import { DAY_MS, issueAuthority } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { hostLists } from '../helpers/list-host.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
-import { type ListSigner, makeSigner, pemOf, type WantedLote } from '../trust-lists/make.ts'
+import { type ListSigner, LOTE, makeSigner, pemOf, type WantedLote } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)
@@ -27,6 +27,7 @@ function fileOf(name: string, content: Uint8Array | string): string {
 }
 
 const first = fileOf('first.jwt', listOf())
+const wallets = fileOf('wallets.jwt', listOf({ type: LOTE.wallets }))
 const newer = fileOf('newer.jwt', listOf({ issuedAt: today, sequence: 6 }, 3))
 
 type Source = { id: string; label: string; state: string; entries: number; sequence: number; pins: { fingerprint: string }[] }
@@ -156,6 +157,7 @@ test.each([
   ['add FIRST --kind lote --env live --signer SIGNER --for urn:eudi:pid:*', 1, /name each type whole, without \*/],
   ['add FIRST --kind vical --env live --signer SIGNER', 1, /it is an ETSI list in JSON \(LoTE\), not a VICAL/],
   ['add FIRST --kind lote --env live --signer SIGNER --for org.iso.18013.5.1.mDL', 1, /no entry counts for org\.iso\.18013/],
+  ['add WALLETS --kind lote --env live --signer SIGNER', 1, /known type of document; in a list of another type, name the serv/],
   ['add --preset eu-av-acceptance --env live', 1, /eu-av-acceptance is a test list: its issuers prove nothing about real people/],
   ['add --preset eu-av --env test', 1, /eu-av is a live list/],
   ['add --preset aamva --env live', 1, /aamva has terms of use, at https:.*--terms-read/],
@@ -164,7 +166,7 @@ test.each([
   ['pin src_x a b', 2, /takes no "b"/],
   ['nope', 2, /there is no "trust source nope"/],
 ])('trust source %s ends with exit code %d and says why', async (call, exitCode, says) => {
-  const args = call.split(' ').map(word => ({ FIRST: first, SIGNER: signer.fingerprint })[word] ?? word)
+  const args = call.split(' ').map(word => ({ FIRST: first, WALLETS: wallets, SIGNER: signer.fingerprint })[word] ?? word)
   const run = await source(newDir(), ...args)
   expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringMatching(says) })
 })

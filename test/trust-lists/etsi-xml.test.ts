@@ -288,9 +288,20 @@ describe('a list by a key of any accepted kind', () => {
     }
   })
 
-  test('with the certificates above the signer', () => {
-    const read = readEtsiXml(makeEtsiList(LIST, signer, { chain: [issuer.der] }))
+  test('with the certificates above the signer, but not before it', () => {
+    const bytes = makeEtsiList(LIST, signer, { chain: [issuer.der] })
+    const read = readEtsiXml(bytes)
     expect(read.ok && read.list.chain.map(sha256Hex)).toEqual([signer, issuer].map(({ der }) => sha256Hex(der)))
+    const turned = Buffer.from(bytes)
+      .toString()
+      .replace(
+        /(<ds:X509Certificate>[^<]*<\/ds:X509Certificate>)(\s*)(<ds:X509Certificate>[^<]*<\/ds:X509Certificate>)/,
+        '$3$2$1',
+      )
+    expect(readEtsiXml(Buffer.from(turned))).toMatchObject({
+      code: 'signature_invalid',
+      detail: 'its signature names another certificate than the first that it carries',
+    })
   })
 })
 

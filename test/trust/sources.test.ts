@@ -12,7 +12,7 @@ import { DAY_MS, issueAuthority, NOW } from '../helpers/certificates.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
 import { withVector } from '../helpers/vectors.ts'
-import { LOTE, makeLote, makeSigner, makeVical, pemOf, SERVICE } from '../trust-lists/make.ts'
+import { fingerprintOf, LOTE, makeLote, makeSigner, makeVical, pemOf, SERVICE } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)
@@ -66,6 +66,10 @@ test('a VICAL counts by a pinned authority that is in its chain', async () => {
   const { deps } = await startApp({ now: NOW })
   const vical = makeVical({ entries: [{ certificate: issuers[0]!.der }] }, below)
   const add = (kind: 'vical' | 'lote', bytes: Uint8Array, pin: string) => addLote(deps, { fingerprint: pin }, bytes, { kind })
+  const alone = makeVical({ entries: [{ certificate: issuers[0]!.der }] }, { ...below, chain: [below.der] })
+  await expect(add('vical', alone, fingerprintOf(root.der))).rejects.toThrow(
+    /which you have not pinned.*pinned by its certificate, as a file$/,
+  )
   expect((await add('vical', vical, pemOf(root.der))).signer).toBe(below.fingerprint)
   await expect(add('lote', pidList(below, issuers), pemOf(root.der))).rejects.toThrow(/this certificate is a CA/)
 })
