@@ -91,6 +91,8 @@ function ruleOf(schema: TSchema): string | undefined {
       return `expected a string of ${range(schema.minLength, schema.maxLength)} characters${schema.pattern === undefined ? '' : ' on one line, without control characters or changes of direction'}`
     case 'QueryInteger':
       return `expected a whole number from ${schema.minimum} to ${schema.maximum}`
+    case 'Union':
+      return isChoice(schema) ? `expected one of ${schema.anyOf.map(each => each.const).join(', ')}` : undefined
   }
   switch (schema.format) {
     case 'date-time':
@@ -100,6 +102,10 @@ function ruleOf(schema: TSchema): string | undefined {
   }
   return undefined
 }
+
+type Choice = TSchema & { anyOf: { const: string }[] }
+
+const isChoice = (schema: TSchema): schema is Choice => schema.anyOf.every((each: TSchema) => typeof each.const === 'string')
 
 const upTo = (maximum: number | undefined) => (maximum === undefined ? '' : ` of at most ${maximum} characters`)
 

@@ -281,6 +281,14 @@ describe('an answer that does not belong to the request is 400, leaves one momen
     expect(eventsOf(id)).toEqual(['dc_requested'])
   })
 
+  test('D18: the refusal of an unknown protocol names those that there are', async () => {
+    const { id } = await create()
+    const { body } = await tell(app, id, { protocol: 'openid4vp', data: {} })
+    expect(body).toMatchObject({
+      error: { message: 'protocol: expected one of openid4vp-v1-signed, openid4vp-v1-unsigned, org-iso-mdoc' },
+    })
+  })
+
   test('D17: an answer before any request is 400', async () => {
     const [asked, unasked] = [await create(), await create()]
     const answer = await answerOf(app, asked.id, holder)
