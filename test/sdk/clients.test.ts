@@ -125,9 +125,36 @@ for (const { language, program, ...files } of LANGUAGES) {
       expect(seen.map(({ path }) => path.split('/').at(-1))).toEqual(['verifications', 'verifications', 'redeem', 'cancel'])
       await server.stop(true)
       expect(await to('redeem', 'vs_1', 'x')).toMatchObject({ failed: 'no_answer', maybe_done: true })
-      expect(await worker.order<Failed>('usage', { base_url: 'ftp://x', api_key: 'vk_test_1', with: [] })).toMatchObject({
-        failed: 'wrong_call',
+      for (const base_url of ['ftp://x', 'http://verify.example', 'http://10.example.com'])
+        expect(await worker.order<Failed>('usage', { base_url, api_key: 'vk_test_1', with: [] })).toMatchObject({
+          failed: 'wrong_call',
+        })
+      expect(await call<Failed>('create', {}, 'two words')).toMatchObject({ failed: 'wrong_call' })
+    })
+
+    test('does not wait for the midnight of a spent quota, and an answer that is cut off is a failed call', async () => {
+      let asked = 0
+      const spent = Bun.serve({
+        port: 0,
+        fetch() {
+          asked++
+          const error = { error: { code: 'quota_exceeded', message: 'Used up.' } }
+          return Response.json(error, { status: 429, headers: { 'retry-after': '43200' } })
+        },
       })
+      const to = (port: number | undefined, name: string, ...args: unknown[]) =>
+        worker.order<Failed>(name, { base_url: `http://127.0.0.1:${port}`, api_key: 'vk_test_1', with: args })
+      expect(await to(spent.port, 'create', { template: 'age_over_18' })).toMatchObject({ failed: 'quota_exceeded', status: 429 })
+      expect(asked).toBe(1)
+      await spent.stop(true)
+      for (const answer of ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":', 'nonsense\r\n\r\n']) {
+        const cut = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: socket => void socket.end(answer) } })
+        expect(await to(cut.port, 'redeem', 'vs_1', 'x')).toMatchObject({
+          failed: expect.stringMatching(/^(no|unexpected)_answer$/),
+          maybe_done: true,
+        })
+        cut.stop(true)
+      }
     })
 
     test('says of every webhook vector what the TypeScript client says', async () => {
@@ -141,6 +168,16 @@ for (const { language, program, ...files } of LANGUAGES) {
         const said = await worker.order<string | Failed>('verify_webhook', { ...message, secret: secrets })
         expect([vector.name, typeof said === 'string' ? 'accept' : said.failed]).toEqual([vector.name, expected])
       }
+    })
+
+    // In a class with the method `list`, type checkers read `list` in an annotation as that method.
+    test.skipIf(language !== 'python')('has annotations that a type checker resolves', () => {
+      const code =
+        'import typing, vidimus; [typing.get_type_hints(each, localns=vars(vidimus.Vidimus)) for each in vars(vidimus.Vidimus).values() if callable(each)]'
+      const { exitCode, stderr } = Bun.spawnSync([program!, '-c', code], {
+        env: { ...process.env, PYTHONPATH: join(SDK, files.sources), PYTHONDONTWRITEBYTECODE: '1' },
+      })
+      expect([exitCode, stderr.toString()]).toEqual([0, ''])
     })
 
     test('is at most 400 lines', () => {

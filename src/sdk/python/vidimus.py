@@ -7,13 +7,14 @@
     if verification["status"] == "completed" and verification["claims"]["age_over_18"] is True: ...
 
 Every call raises VidimusError when it fails. A call that is safe to repeat is tried up to four times: without an answer,
-after a 5xx, and after a 429 once Retry-After has passed.
+after a 5xx, and after a 429 once Retry-After has passed, if that is within twice its `timeout`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import http.client
 import json
 import random
 import re
@@ -21,7 +22,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from typing import Any, Iterator, Literal, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Any, Iterator, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
 from urllib.parse import quote, urlencode, urlsplit
 
 __all__ = ["Vidimus", "VidimusError", "Verification", "WebhookError", "WebhookEvent", "verify_webhook"]
@@ -31,6 +32,11 @@ TRIES_MAX = 4
 POLL_SECONDS_MAX = 5.0
 # Longer than the life of any session.
 WAIT_SECONDS = 75 * 60
+# Over plain http everybody on the way could read the key: this machine, private addresses, and names of no public host.
+PRIVATE_HOST = re.compile(
+    r"(127|10|192\.168|172\.(1[6-9]|2[0-9]|3[01]))\.[0-9.]+|::1|f[cd][0-9a-f:]+:[0-9a-f:]*"
+    r"|[a-z0-9_-]+|.+\.(localhost|local|internal|lan|home\.arpa)"
+)
 
 
 class Finding(TypedDict, total=False):
@@ -102,12 +108,14 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Vidimus:
-    """`timeout` is the limit in seconds for one attempt of a call."""
+    """`timeout` is the limit in seconds for each silence of the service; a call is not repeated after twice that time."""
 
     def __init__(self, base_url: str, api_key: str, timeout: float = 15.0) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.fragment or parts.username:
             raise ValueError("base_url: give the address of the service, such as https://verify.example")
+        if parts.scheme == "http" and not PRIVATE_HOST.fullmatch(parts.hostname):
+            raise ValueError("base_url: use https. Plain http is for this machine and for private networks.")
         # The value is not quoted: messages may be logged.
         if not re.fullmatch(r"vk_(test|live)_[A-Za-z0-9]{1,200}", api_key):
             raise ValueError("api_key: give the whole API key, vk_test_ or vk_live_ and what follows")
@@ -118,7 +126,9 @@ class Vidimus:
 
     def create(self, body: Mapping[str, Any], idempotency_key: Optional[str] = None) -> Verification:
         """Creates exactly one session: all attempts carry one Idempotency-Key. Give your own to repeat after a crash."""
-        key = idempotency_key or str(uuid.uuid4())
+        key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
+        if not re.fullmatch(r"[\x21-\x7e]{1,255}", key):
+            raise ValueError("idempotency_key: give 1 to 255 printable ASCII characters without spaces")
         created, headers = self._send("POST", "/v1/verifications", body, {"idempotency-key": key}, repeat=True)
         link = re.search(r'<(https?:[^<>]+)>; rel="alternate"', headers.get("link", ""))
         created["page_url"] = link[1] if link else f"{self._base}/v/{created['id']}"
@@ -127,7 +137,7 @@ class Vidimus:
     def get(self, id: str) -> Verification:
         return self._send("GET", self._path(id), repeat=True)[0]
 
-    def list(self, limit: int = 20, before: Optional[str] = None) -> list[Verification]:
+    def list(self, limit: int = 20, before: Optional[str] = None) -> List[Verification]:
         """One page, the newest first; `before` is the `created_at` of the last one seen."""
         query = {"limit": limit, **({"before": before} if before else {})}
         return self._send("GET", f"/v1/verifications?{urlencode(query)}", repeat=True)[0]["data"]
@@ -173,7 +183,7 @@ class Vidimus:
         """Erases a session for good; needs the scope `verifications:delete`."""
         return self._send("DELETE", self._path(id), repeat=True)[0]
 
-    def templates(self) -> list[dict[str, Any]]:
+    def templates(self) -> List[dict[str, Any]]:
         return self._send("GET", "/v1/templates", repeat=True)[0]["data"]
 
     def usage(self) -> dict[str, Any]:
@@ -193,14 +203,15 @@ class Vidimus:
         headers: Mapping[str, str] = {},
         repeat: bool = False,
     ) -> tuple[Any, Mapping[str, str]]:
-        maybe_done = False
+        maybe_done, until = False, time.monotonic() + 2 * self._timeout
         for tried in range(1, TRIES_MAX + 1):
             try:
                 return self._attempt(method, path, body, headers)
             except VidimusError as error:
                 maybe_done = error.maybe_done = maybe_done or error.maybe_done
                 pause = self._pause(error, repeat, tried)
-                if pause is None or tried == TRIES_MAX:
+                # A spent quota, for one, is over at midnight only.
+                if pause is None or tried == TRIES_MAX or time.monotonic() + pause >= until:
                     raise
                 time.sleep(pause)
         raise AssertionError("unreachable")
@@ -236,7 +247,8 @@ class Vidimus:
         except urllib.error.HTTPError as answer:
             with answer:
                 raise self._refusal(answer, mutates) from None
-        except OSError as error:
+        # The latter when an answer is cut off, or is no HTTP at all.
+        except (OSError, http.client.HTTPException) as error:
             message = "The service could not be reached, or did not answer in time."
             raise VidimusError("no_answer", message, maybe_done=mutates) from error
 
@@ -315,7 +327,7 @@ def verify_webhook(
     signed = times[0].encode() + b"." + payload
     macs = [hmac.new(each.encode(), signed, hashlib.sha256).hexdigest().encode() for each in secrets]
     # Every candidate is compared with every secret, also after a match.
-    if not any([hmac.compare_digest(mac, each.encode()) for mac in macs for each in candidates]):
+    if not any([hmac.compare_digest(mac, each.encode(errors="replace")) for mac in macs for each in candidates]):
         raise WebhookError("no_match", "No signature matches: the body was changed, or the secret is another one.")
     try:
         event = json.loads(payload.decode())

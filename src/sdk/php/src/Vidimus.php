@@ -12,7 +12,8 @@ namespace Vidimus;
  *     header('Location: ' . $created['page_url']);
  *
  * Verifications are arrays with the fields of the API. Every call throws a VidimusError when it fails. A call that is
- * safe to repeat is tried up to four times: without an answer, after a 5xx, and after a 429 once Retry-After has passed.
+ * safe to repeat is tried up to four times: without an answer, after a 5xx, and after a 429 once Retry-After has passed,
+ * if that is within twice its `timeout`.
  *
  * @phpstan-type Verification array{id: string, status: 'pending'|'completed'|'failed'|'expired', claims?: array<string, mixed>, error?: array{code: string, message: string}, metadata?: array<string, string>, created_at: string, expires_at: string, page_url?: string}
  */
@@ -23,16 +24,18 @@ final class Vidimus
     private const POLL_SECONDS_MAX = 5.0;
     /** Longer than the life of any session. */
     private const WAIT_SECONDS = 75 * 60;
+    /** Over plain http everybody on the way could read the key: this machine, private addresses, and names of no public host. */
+    private const PRIVATE_HOST = '/^((127|10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+|\[(::1|f[cd][0-9a-f:]+)\]|[a-z0-9_-]+|.+\.(localhost|local|internal|lan|home\.arpa))$/Di';
 
     private string $base;
     private string $apiKey;
     private float $timeout;
 
-    /** @param float $timeout limit in seconds for one attempt of a call */
+    /** @param float $timeout limit in seconds for each silence of the service; a call is not repeated after twice that time */
     public function __construct(string $baseUrl, string $apiKey, float $timeout = 15.0)
     {
-        if (!preg_match('#^https?://[^/?\#@\s]+(/[^?\#\s]*)?$#D', $baseUrl)) {
-            throw new \InvalidArgumentException('baseUrl: give the address of the service, such as https://verify.example');
+        if (!preg_match('#^https?://[^/?\#@\s]+(/[^?\#\s]*)?$#D', $baseUrl) || !self::isSafe($baseUrl)) {
+            throw new \InvalidArgumentException('baseUrl: give the address of the service, such as https://verify.example. Plain http is for private networks.');
         }
         // The value is not quoted: messages may be logged.
         if (!preg_match('/^vk_(test|live)_[A-Za-z0-9]{1,200}$/D', $apiKey)) {
@@ -41,6 +44,11 @@ final class Vidimus
         $this->base = rtrim($baseUrl, '/');
         $this->apiKey = $apiKey;
         $this->timeout = $timeout;
+    }
+
+    public static function isSafe(string $baseUrl): bool
+    {
+        return parse_url($baseUrl, PHP_URL_SCHEME) === 'https' || preg_match(self::PRIVATE_HOST, (string) parse_url($baseUrl, PHP_URL_HOST)) === 1;
     }
 
     /**
@@ -91,7 +99,7 @@ final class Vidimus
             if (hrtime(true) / 1e9 + $pause >= $until) {
                 throw new VidimusError('still_pending', 'Nobody has answered within ' . round($timeout) . ' seconds.');
             }
-            self::pause($pause * (0.5 + self::fraction() / 2));
+            usleep((int) ($pause * (0.5 + self::fraction() / 2) * 1e6));
             try {
                 [$status] = $this->send('GET', self::path($id, '/status'), null, [], true);
                 if ($status['status'] !== 'pending') {
@@ -160,16 +168,18 @@ final class Vidimus
      */
     private function send(string $method, string $path, ?array $body = null, array $headers = [], bool $repeat = false): array
     {
+        $until = hrtime(true) / 1e9 + 2 * $this->timeout;
         for ($tried = 1, $maybeDone = false; ; $tried++) {
             try {
                 return $this->attempt($method, $path, $body, $headers);
             } catch (VidimusError $error) {
                 $maybeDone = $error->maybeDone = $maybeDone || $error->maybeDone;
                 $pause = self::pauseAfter($error, $repeat, $tried);
-                if ($pause === null || $tried === self::TRIES_MAX) {
+                // A spent quota, for one, is over at midnight only.
+                if ($pause === null || $tried === self::TRIES_MAX || hrtime(true) / 1e9 + $pause >= $until) {
                     throw $error;
                 }
-                self::pause($pause);
+                usleep((int) ($pause * 1e6));
             }
         }
     }
@@ -261,11 +271,6 @@ final class Vidimus
         }
         preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found);
         return [(int) ($found[1] ?? 0), $headers];
-    }
-
-    private static function pause(float $seconds): void
-    {
-        usleep((int) ($seconds * 1e6));
     }
 
     private static function fraction(): float

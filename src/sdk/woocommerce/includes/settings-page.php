@@ -5,6 +5,7 @@ declare(strict_types=1);
 
 namespace Vidimus\WooCommerce;
 
+use Vidimus\Vidimus;
 use Vidimus\VidimusError;
 
 defined('ABSPATH') || exit;
@@ -87,10 +88,10 @@ function save_settings(array $given): string
     return 'saved';
 }
 
-/** The key travels there: without TLS only on this machine, or in a shop that is marked as a test. */
+/** The key travels there: without TLS only on this machine, or in the private network of a shop that is marked as a test. */
 function is_safe_url(string $url): bool
 {
-    if (!preg_match('#^(https?)://([^/?\#@\s]+)(/[^?\#\s]*)?$#D', $url, $parts)) {
+    if (!preg_match('#^(https?)://([^/?\#@\s]+)(/[^?\#\s]*)?$#D', $url, $parts) || !Vidimus::isSafe($url)) {
         return false;
     }
     $is_local = preg_match('/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/D', $parts[2]) === 1;
