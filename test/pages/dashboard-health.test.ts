@@ -65,6 +65,7 @@ describe('the health of the installation', () => {
     await page.getByText('In Live wird keinem Aussteller vertraut: Jede Prüfung wird scheitern.').waitFor()
     const shown = (await page.getByRole('list', { name: 'Zustand' }).textContent()) ?? ''
     expect(shown).not.toMatch(/\b(the|is|are|there|with|your)\b/)
+    await page.getByText('Der Befehl „vidimus doctor“ meldet dasselbe auf Englisch.').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
     // The tabs do not all fit: the chosen one is scrolled into view.
     const tab = await page.getByRole('tab', { name: 'Zustand' }).boundingBox()

@@ -183,6 +183,10 @@ browserTest('a viewer sees lists and outcomes, and no button that changes someth
     webhooks: /replay|send|save|show|rotate/i,
     settings: /save/i,
   }
+  await page.goto('/dashboard')
+  await page.getByRole('heading', { name: 'Ask for your first proof' }).waitFor()
+  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Health of the installation' }).count()).toBe(0)
   for (const [view, changes] of Object.entries(CHANGES)) {
     await page.goto(`/dashboard/${view}`)
     await page.getByRole('heading', { level: 1 }).waitFor()

@@ -88,6 +88,7 @@ describe('the overview', () => {
     await steps.first().waitFor()
     const done = () => steps.filter({ hasText: '(done)' }).count()
     expect([await steps.count(), await done(), await page.locator('.chart').count()]).toEqual([4, 0, 0])
+    await page.getByRole('link', { name: 'Health of the installation' }).waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-first-steps')
     const key = await app.key(id)

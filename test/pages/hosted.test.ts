@@ -191,6 +191,18 @@ describe('the hosted page', () => {
     expect(page.complaints).toEqual([])
   })
 
+  browserTest('a request that the shop withdrew is no error, and leads back without a code', async openPage => {
+    const { app, key, page, session } = await openSession(openPage)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await app.call('POST', `/v1/verifications/${session.id}/cancel`, { key })
+    await page.getByRole('heading', { level: 1, name: 'The request was withdrawn.' }).waitFor()
+    await page.getByText('Nothing was passed on.').waitFor()
+    expect(await page.locator('.seal.refused').count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).getAttribute('href')).toStartWith(BODY.redirect_url)
+    await expectAccessible(page)
+    expect(page.complaints).toEqual([])
+  })
+
   browserTest('a completed session that no rule judges is thanked for without a green seal', async openPage => {
     const query = {
       credentials: [

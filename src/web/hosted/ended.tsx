@@ -20,6 +20,13 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
       )
     case 'failed':
       if (ended.reason === 'declined') return <Declined way={way} to={asked_by} />
+      if (ended.reason === 'cancelled')
+        return (
+          <End seal="open" title={words.withdrawn} back={back}>
+            <p class="secondary">{words.withdrawnMore}</p>
+            {way.href === undefined && <p class="secondary">{words.askAgain(asked_by)}</p>}
+          </End>
+        )
       return (
         <End seal="refused" title={words.failed} back={back}>
           <p>{words.reasons[ended.reason ?? 'not_accepted']}</p>

@@ -12,12 +12,15 @@ type Told = { sentence: string; action: string; href: string }
 /** Problems that stop customers now or soon, each with a link to its remedy. */
 export function AttentionList({ attention }: { attention: readonly Attention[] }) {
   const words = useDashboardWords().overview
+  const { session } = useSession()
   const tell = useTelling()
   if (attention.length === 0) {
     return (
       <p class="calm secondary">
         <Icon name="tick" />
         {words.calm}
+        {/* Backups, disk and the like are not of this shop. */}
+        {session.user.is_owner && <Link href={hrefTo('settings/health')}>{words.health}</Link>}
       </p>
     )
   }

@@ -4,7 +4,7 @@ import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { hrefTo, Link } from '../route.tsx'
-import { usePlace } from '../session.tsx'
+import { useMayChange, usePlace } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { AttentionList } from './attention.tsx'
@@ -17,16 +17,17 @@ import { VerificationsEmpty } from './verifications-empty.tsx'
 export function Overview() {
   const words = useDashboardWords()
   const { environment, inTenant } = usePlace()
+  const mayChange = useMayChange()
   const data = useData<OverviewData>(inTenant(`overview?environment=${environment}`))
   return (
     <Page title={words.overview.title} actions={<TryIt />}>
       <Loaded data={data}>
-        {({ usage, recent, attention, numbers, first_steps }) => (
+        {({ usage, recent, attention, numbers, first_steps: steps }) => (
           <>
-            {first_steps && <FirstSteps steps={first_steps} />}
+            {steps && mayChange && <FirstSteps steps={steps} />}
             <AttentionList attention={attention} />
             {numbers.success_rate !== null && <Numbers numbers={numbers} />}
-            {(recent.length > 0 || !first_steps) && <Recent recent={recent} />}
+            {(recent.length > 0 || !steps || !mayChange) && <Recent recent={recent} />}
             <Quota usage={usage} />
           </>
         )}

@@ -56,5 +56,11 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
 }
 
 function Reason({ code }: { code: string }) {
-  return <span class="secondary">{useOutcome(code).sentence}</span>
+  const { sentence } = useOutcome(code)
+  // Narrow tables cut it.
+  return (
+    <span class="secondary" title={sentence}>
+      {sentence}
+    </span>
+  )
 }
