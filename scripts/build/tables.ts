@@ -243,7 +243,8 @@ const BUDGET_MEANINGS: Record<Policy, string> = {
 function pace({ perSecond, burst, total }: { perSecond: number; burst: number; total?: number }): [string, string] {
   const [count, unit] =
     perSecond >= 1 ? [perSecond, 'second'] : perSecond * 60 >= 1 ? [perSecond * 60, 'minute'] : [perSecond * 3600, 'hour']
-  return [String(burst), `${Math.round(count * 10) / 10} a ${unit}${total ? `, ${total} in all` : ''}`]
+  const article = unit === 'hour' ? 'an' : 'a'
+  return [String(burst), `${Math.round(count * 10) / 10} ${article} ${unit}${total ? `, ${total} in all` : ''}`]
 }
 
 async function commandTable(): Promise<string> {
@@ -269,10 +270,14 @@ function boundsOf(schema: Named): string {
     maxProperties,
     default: value,
   } = schema as Record<string, number>
-  const range = (low: number | undefined, high: number | undefined, unit: string) =>
-    low === undefined && high === undefined ? [] : [`${[low, high].filter(each => each !== undefined).join(' to ')}${unit}`]
+  const range = (low: number | undefined, high: number | undefined, unit: string) => {
+    if (low === undefined && high === undefined) return []
+    const [only, word] = low === undefined ? [high, 'at most'] : [low, 'at least']
+    return [`${low === undefined || high === undefined ? `${word} ${only}` : `${low} to ${high}`}${unit}`]
+  }
   return [
-    ...range(minLength, maxLength, ' characters'),
+    // At least one character is no limit.
+    ...range(maxLength === undefined && minLength === 1 ? undefined : minLength, maxLength, ' characters'),
     ...range(minimum, maximum, ''),
     ...range(minItems, maxItems, ' items'),
     ...(maxProperties === undefined ? [] : [`at most ${maxProperties} names`]),

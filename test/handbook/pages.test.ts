@@ -71,6 +71,14 @@ test('every link of the handbook leads to a page of the service, and every ancho
   for (const path of others) expect([path, (await app.call('GET', path)).status]).toEqual([path, 200])
 })
 
+test('every anchor of README is a heading of that page', async () => {
+  const readme = await Bun.file(join(ROOT, 'README.md')).text()
+  const links = [...readme.matchAll(/\]\(src\/handbook\/([^)#]+)\.md#([^)]+)\)/g)]
+  expect(links.length).toBeGreaterThan(2)
+  const broken = links.filter(([, slug, id]) => !served.get(`/docs/${slug}`)?.includes(`id="${id}"`))
+  expect(broken.map(([link]) => link)).toEqual([])
+})
+
 test('every link to a file of the repository leads to one', () => {
   const missing = pages.flatMap(({ slug, text }) =>
     [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\((?!https?:|#|\/)([^)#\s]+)/g)]
