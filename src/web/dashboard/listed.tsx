@@ -29,11 +29,12 @@ export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, rel
   )
 }
 
-export function NoMatch({ view }: { view: string }) {
+export function NoMatch({ view, hint }: { view: string; hint?: string | undefined }) {
   const words = useDashboardWords().verifications
   return (
     <div class="nothing">
       <p class="secondary">{words.noMatch}</p>
+      {hint && <p class="hint">{hint}</p>}
       <Button onClick={() => goTo(hrefTo(view), { replace: true })}>{words.clear}</Button>
     </div>
   )

@@ -4,7 +4,7 @@ import type { Device } from '../../../devices/schema.ts'
 import type { Status } from '../../../verifications/schema.ts'
 import { Choice } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
-import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { useLanguage } from '../../shared/language.tsx'
 import { useData } from '../data.ts'
 import { goTo, hrefTo, type Route } from '../route.tsx'
 import { usePlace } from '../session.tsx'
@@ -38,7 +38,6 @@ function startOf(day: string | null, daysLater: number): string | null {
 
 export function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
   const words = useDashboardWords().verifications
-  const common = useCommon()
   const language = useLanguage()
   const { environment, inTenant } = usePlace()
   const devices = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
@@ -53,7 +52,7 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
         <Choice
           label={words.status}
           value={filter.status ?? ''}
-          options={[['', words.anyStatus], ...STATUSES.map(status => [status, common.statuses[status]] as const)]}
+          options={[['', words.anyStatus], ...STATUSES.map(status => [status, words.statuses[status]] as const)]}
           onChoose={status => choose({ status: status || null })}
         />
         <Choice

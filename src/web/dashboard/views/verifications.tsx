@@ -60,7 +60,7 @@ export function Verifications({ id }: { id: string }) {
                   rows.length > 0 ? (
                     <VerificationTable rows={rows} templates={templates} chosen={id} />
                   ) : (
-                    <NoMatch view="verifications" />
+                    <NoMatch view="verifications" hint={filter.search ? words.wholeOnly : undefined} />
                   )
                 }
               </Listed>

@@ -716,7 +716,15 @@ export const dashboard = {
     emptyTitle: { test: 'No verifications in Test yet', live: 'No verifications in Live yet' },
     empty: 'A verification is one question to one customer. It waits for their wallet, then says yes or no with the reason.',
     liveKey: 'Create a live key',
+    /** Of the filter: each includes all badges that its sessions can have. */
+    statuses: {
+      pending: 'Waiting',
+      completed: 'Verified or shared',
+      failed: 'Refused, declined or stopped',
+      expired: 'Expired',
+    },
     noMatch: 'Nothing matches this filter.',
+    wholeOnly: 'Search finds a whole id or a whole metadata value, not a part of it.',
     erased: 'Erased for good.',
     clear: 'Show all',
   },
