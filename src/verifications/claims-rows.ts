@@ -19,14 +19,21 @@ export function claimsInRows(deps: RowsDeps): Claims {
     const at = now()
     const claimedBy = `${node} ${count++}`
     const own = { ...key, claimedBy, claimedUntil: at + LEASE_MS }
-    if (await insertClaim(light, own, at)) return { claim: claimOf(deps, own) }
+    const claim = claimOf(deps, own)
+    const orDropped = (taking: Promise<boolean>) =>
+      taking.catch(error => {
+        // Its answer was lost; the claim itself may be there.
+        void claim.release(false)
+        throw error
+      })
+    if (await orDropped(insertClaim(light, own, at))) return { claim }
     const found = await findClaim(light, key.hash, at)
     const holder = found?.claimedBy
     if (found && holder === null) return { stored: found }
     if (found?.isHeld || tries === TRIES_MAX) throw inFlight(heldBy(found ?? own), key.fingerprint, at)
-    if (!holder || !(await takeOverClaim(light, own, holder))) return await begin(key, tries + 1)
+    if (!holder || !(await orDropped(takeOverClaim(light, own, holder)))) return await begin(key, tries + 1)
     metrics.count('vidimus_claims_taken_over_total')
-    return { claim: claimOf(deps, own) }
+    return { claim }
   }
 
   return { begin }

@@ -1,5 +1,5 @@
 // The first answer under an Idempotency-Key, for repeats.
-import { and, eq, lt, lte, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { LIVING_NODES } from '../db/postgres/nodes.ts'
 import { idempotencyKeys } from '../db/schema.ts'
@@ -114,7 +114,8 @@ export async function takeOverClaim(light: Db, own: ClaimRow, from: string): Pro
   const taken = await light
     .update(idempotencyKeys)
     .set({ fingerprint, claimedBy, claimedUntil, expiresAt: claimedUntil })
-    .where(and(eq(idempotencyKeys.hash, hash), eq(idempotencyKeys.claimedBy, from)))
+    // Its own: the statement is repeated when a connection was lost.
+    .where(and(eq(idempotencyKeys.hash, hash), inArray(idempotencyKeys.claimedBy, [from, claimedBy])))
     .returning({ hash: idempotencyKeys.hash })
   return taken.length > 0
 }

@@ -1,6 +1,8 @@
 import { expect } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
+import type { Runner } from '../../src/db/postgres/pool.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
+import { Unavailable } from '../../src/unavailable.ts'
 import { claimsInRows } from '../../src/verifications/claims-rows.ts'
 import { shareCreations } from '../../src/verifications/create.ts'
 import { createIdempotency } from '../../src/verifications/idempotency.ts'
@@ -102,4 +104,37 @@ nodesTest('a claim that cannot be given back while the database refuses is given
   expect((await createWith(other, key, 'order-1')).status).toBe(409)
   editRows(one, 'DROP TRIGGER refused ON idempotency_keys')
   await until(async () => (await createWith(other, key, 'order-1')).status === 201)
+})
+
+nodesTest('a claim whose answer was lost is given back, and the next request on another node gets the key', async () => {
+  const [one, other] = await startNodes()
+  const { key } = await one.tenant()
+  const { $client } = one.deps.light as unknown as { $client: Runner }
+  const { rows } = $client
+  $client.rows = async <Found>(text: string, params: unknown[]) => {
+    const found = await rows<Found>(text, params)
+    if (!text.startsWith('insert into "idempotency_keys"')) return found
+    $client.rows = rows
+    throw new Unavailable('the answer was lost')
+  }
+  expect((await createWith(one, key, 'order-1')).status).toBe(500)
+  await until(async () => (await createWith(other, key, 'order-1')).status === 201)
+})
+
+nodesTest('a claim that is taken over by a repeated statement belongs to its request', async () => {
+  const [one] = await startNodes()
+  const { id, key } = await one.tenant()
+  const caller = await authenticate(one.deps, `Bearer ${key}`)
+  const claims = claimsInRows({ ...one.deps, light: one.deps.light!, node: 'node-without-beats' })
+  await createIdempotency({ ...one.deps, claims }).begin(caller, 'order-1', BODY)
+  const { $client } = one.deps.light as unknown as { $client: Runner & { values: Runner['rows'] } }
+  const { values } = $client
+  $client.values = async <Found>(text: string, params: unknown[]) => {
+    if (text.startsWith('update "idempotency_keys"')) await values(text, params)
+    return await values<Found>(text, params)
+  }
+  expect((await createWith(one, key, 'order-1')).status).toBe(201)
+  expect(await rowsIn(one, 'SELECT count(*) AS sessions FROM verification_sessions WHERE tenant_id = $1', [id])).toEqual([
+    { sessions: 1 },
+  ])
 })
