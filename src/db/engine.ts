@@ -63,8 +63,8 @@ export type Engine = {
    * life: what it read in an earlier one may be erased.
    */
   life(): { number: number; until: number }
-  /** How long a durable write proves that the next one will succeed. */
-  provenMs: number
+  /** How long a durable write proves that the next one will succeed; shorter after one that failed for lack of room. */
+  provenMs(): number
   /** The names of the nodes that run now. */
   livingNodes(): Promise<string[]>
   /** SQLite: the job itself; PostgreSQL: one node at a time runs it. */

@@ -14,7 +14,7 @@ const READY_TIMEOUT_MS = 5000
 const REFUSED_MS = 1000
 
 /** Writes, and tells how long that counts as a proof (db/engine.ts). */
-export type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs: number }
+export type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs(): number }
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
 
@@ -25,8 +25,8 @@ export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readine
   const isReady = () => {
     if (!isBeating()) return false
     const at = deps.now()
-    if (!last || at - last.at >= last.validMs) {
-      const asked = { at, validMs: provenMs, ready: canWrite(() => beat(at)) }
+    if (!last || at - last.at >= Math.min(last.validMs, provenMs())) {
+      const asked = { at, validMs: provenMs(), ready: canWrite(() => beat(at)) }
       last = asked
       void asked.ready.then(isGood => {
         if (!isGood) asked.validMs = REFUSED_MS

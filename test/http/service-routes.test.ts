@@ -14,7 +14,7 @@ test('GET /readyz makes a real write, at most once a second, and is 503 with the
     throw new Error('disk full')
   }
   expect((await app.call('GET', '/readyz')).status).toBe(200)
-  app.clock.advance(provenMs)
+  app.clock.advance(provenMs())
   expect(outcome(await app.call('GET', '/readyz'))).toBe('503 not_ready')
   app.deps.write = write
   app.clock.advance(1000)

@@ -4,7 +4,7 @@ import type { Db } from '../../src/db/engine.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
 import { installation } from '../../src/db/schema.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { editRows, rowsOf } from '../helpers/database.ts'
 import { nodesTest, rowsIn, tally } from '../helpers/nodes.ts'
 
 const on = (tx: Db) => (tx as unknown as { $client: Runner }).$client
@@ -126,4 +126,28 @@ nodesTest('closing waits for the writes that began before it, and refuses later 
   await closed
   await Promise.all(writes)
   expect(await namesIn(beside)).toEqual(['try ', 'try lane'])
+})
+
+nodesTest('a server whose disk is full makes creations 500 and its node not ready, until there is room', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  const create = () => app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+  const readiness = async () => (await app.call('GET', '/readyz')).status
+  expect(await readiness()).toBe(200)
+  const tables = ['verification_sessions', 'installation']
+  editRows(
+    app,
+    "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'No space left on device' USING ERRCODE = '53100'; END $$",
+  )
+  for (const table of tables) editRows(app, `CREATE TRIGGER filled BEFORE INSERT ON ${table} EXECUTE FUNCTION fill()`)
+  const refused = await create()
+  expect([refused.status, refused.text]).toEqual([500, expect.stringContaining('The database does not answer')])
+  app.clock.advance(1000)
+  expect(await readiness()).toBe(503)
+  expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  for (const table of tables) editRows(app, `DROP TRIGGER filled ON ${table}`)
+  app.clock.advance(1000)
+  expect(await readiness()).toBe(200)
+  expect((await create()).status).toBe(201)
 })

@@ -20,6 +20,8 @@ const CLOCK_EVERY_MS = 10_000
 const BEAT_AGE_MAX_MS = 5000
 /** Beats show each second that the database answers; this, that its disk does. */
 const PROVEN_MS = 60_000
+/** Its disk is full: the next write that succeeds ends this. */
+const REFUSED_MS = 1000
 
 /** The disk is the database server's. */
 const ELSEWHERE: Space = {
@@ -125,7 +127,7 @@ export async function openPostgres(
           subscribe: notices.subscribe,
           isBeating: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
           life: nodes.life,
-          provenMs: PROVEN_MS,
+          provenMs: () => (storage.lacksRoom() ? REFUSED_MS : PROVEN_MS),
           livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,
           checks: () =>

@@ -126,9 +126,12 @@ const REPEATABLE = ['40P01', '40001', '55P03']
 /** True when another try may succeed: the server refused for the moment, or the connection was lost. */
 export const isPassing = (error: unknown): boolean => isConnectionLost(error) || REPEATABLE.includes(sqlStateOf(error) ?? '')
 
+/** The server's disk, memory or connections are used up (53): another try at once fails too. */
+export const isOutOfRoom = (error: unknown): boolean => sqlStateOf(error)?.startsWith('53') === true
+
 /** For whoever waits: errors that pass are told from all others. */
 export const asUnavailable = (error: unknown): unknown =>
-  isPassing(error) && !(error instanceof Unavailable)
+  (isPassing(error) || isOutOfRoom(error)) && !(error instanceof Unavailable)
     ? new Unavailable('the database does not answer at the moment', { cause: error })
     : error
 

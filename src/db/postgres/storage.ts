@@ -7,7 +7,7 @@ import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'
 import { KeysReplaced } from './key-epoch.ts'
 import { createReaders, createWriters, drizzleOver } from './pool.ts'
-import { asUnavailable, isConnectionLost, sqlStateOf } from './session.ts'
+import { asUnavailable, isConnectionLost, isOutOfRoom, sqlStateOf } from './session.ts'
 import { openSnapshot } from './snapshot.ts'
 import { CommitUnknown, mayRepeat, type Transactions, transactionsOn } from './transaction.ts'
 
@@ -20,7 +20,11 @@ type Lane = { waiting: Job[]; isBusy: boolean }
 export type Storage = Pick<
   Engine,
   'db' | 'warm' | 'write' | 'writeSettings' | 'settingsVersion' | 'openSnapshot' | 'forgetDeleted' | 'waitingWrites' | 'close'
-> & { busyWriters(): number }
+> & {
+  busyWriters(): number
+  /** The last write failed because the server's disk, memory or connections are used up. */
+  lacksRoom(): boolean
+}
 
 type Options = {
   /** Of the keys that this process seals with. */
@@ -46,15 +50,19 @@ export function createStorage(
   const lanes = new Map<string, Lane>()
   const underWay = new Set<Promise<void>>()
   let isClosed = false
+  let lacksRoom = false
 
   const inTransaction = async <Result>(work: (tx: Db) => Promise<Result>): Promise<Result> => {
     for (let tries = 1; ; tries++) {
       try {
-        return await writers.alone((session, place) => {
+        const result = await writers.alone((session, place) => {
           transactions[place] ??= transactionsOn(session, onForeignRow)
           return transactions[place].run(connect.begin, epoch, work)
         })
+        lacksRoom = false
+        return result
       } catch (error) {
+        if (isOutOfRoom(error)) lacksRoom = true
         if (error instanceof KeysReplaced) onKeysReplaced?.()
         if (tries === TRIES_MAX || !mayRepeat(error)) throw asUnavailable(error)
         onRetry?.(isConnectionLost(error) ? 'connection_lost' : sqlStateOf(error)!)
@@ -155,6 +163,7 @@ export function createStorage(
     },
     waitingWrites: () => writers.waiting(),
     busyWriters: () => writers.busy(),
+    lacksRoom: () => lacksRoom,
     openSnapshot: first => openSnapshot(connect, first),
     forgetDeleted: async () => true,
     async close() {

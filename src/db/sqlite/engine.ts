@@ -47,7 +47,7 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
       }
       const node = base62(random, 16)
       const livingNodes = async () => [node]
-      const readiness = { isBeating: () => true, life: () => ONLY_LIFE, provenMs: PROVEN_MS }
+      const readiness = { isBeating: () => true, life: () => ONLY_LIFE, provenMs: () => PROVEN_MS }
       return { engine: { ...storage, ...readiness, node, light: undefined, livingNodes, checks, close }, space }
     },
   }
