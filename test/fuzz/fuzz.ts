@@ -9,16 +9,16 @@ import type { Scene } from './scene.ts'
 import { type Mode, type Shape, shapesOf } from './shapes.ts'
 import type { Outcome, WireRequest } from './wire.ts'
 
-/** Cases per route: 1,000 in all. */
-const CASES_OF_FIXED_SEED = 300
-const CASES_OF_FRESH_SEED = 100
+/** Cases per route. Of all answers that 400 meet, 200 miss only those that the same code gives on many other routes. */
+const CASES_OF_FIXED_SEED = 150
+const CASES_OF_FRESH_SEED = 50
 const FIXED_SEED = 20260304
 /** Least share of valid requests that must succeed: a fuzz that is always refused finds nothing. */
 const SUCCESS_SHARE_MIN = 0.2
 
 export type Tally = Record<Mode, { sent: number; succeeded: number }>
 
-/** Sends thousands of requests to one route; a wrong answer throws with route, seed and a curl command. */
+/** Sends hundreds of requests to one route; a wrong answer throws with route, seed and a curl command. */
 export async function fuzz(surface: Surface, scene: Scene, operation: Operation): Promise<Tally> {
   const tally: Tally = { valid: { sent: 0, succeeded: 0 }, near: { sent: 0, succeeded: 0 }, hostile: { sent: 0, succeeded: 0 } }
   const shapes = shapesOf(surface, operation, meaningOf(operation, Object.keys(scene.cast.credentials)))

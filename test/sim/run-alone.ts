@@ -1,5 +1,5 @@
-// Run by kill.test.ts as a process of its own, which is killed in the middle: `run-alone.ts DIR SEED`. It tells stories without end, and writes
-// down what its clients are told, each line before the next step begins.
+// Run by kill.test.ts as a process of its own, which is killed in the middle: `run-alone.ts DIR SEED`. It tells more stories than it
+// has time for, and writes down what its clients are told, each line before the next step begins.
 import { existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseOf, rowsOf } from '../helpers/database.ts'
@@ -14,7 +14,7 @@ const lastTime = hasRun
   ? (rowsOf<{ at: number | null }>(dir, 'SELECT max(at) AS at FROM audit_records')[0]?.at ?? undefined)
   : undefined
 const world = await openWorld({ dir, now: lastTime })
-for (const plot of plotsOf(Number(seed), 60, 1000)) {
+for (const plot of plotsOf(Number(seed), 60, 100)) {
   // Retention would erase sessions of earlier stories, whose clients are told nothing any more.
   const setting = { ...plot.setting, retentionDays: undefined }
   await tell(world, { ...plot, setting, isAlone: false }, fact => void writeSync(1, `${JSON.stringify(fact)}\n`))
