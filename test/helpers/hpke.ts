@@ -1,8 +1,11 @@
 // The sealing side of Annex C, by another implementation.
-import { AEAD_AES_128_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_DHKEM_P256_HKDF_SHA256 } from 'hpke'
+import { AEAD_AES_128_GCM, AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_DHKEM_P256_HKDF_SHA256 } from 'hpke'
 import type { HpkeKey } from '../../src/openid4vp/hpke.ts'
 
 export const suite = new CipherSuite(KEM_DHKEM_P256_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_128_GCM)
+
+/** Not the one of Annex C. */
+export const longerSuite = new CipherSuite(KEM_DHKEM_P256_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_256_GCM)
 
 const CURVE = { name: 'ECDH', namedCurve: 'P-256' }
 
@@ -14,8 +17,8 @@ export async function makeHpkeKey(): Promise<HpkeKey & { x: string; y: string }>
 
 export type Sealing = { info?: Uint8Array; aad?: Uint8Array }
 
-export async function seal(point: Uint8Array, plaintext: Uint8Array, options: Sealing = {}) {
-  const { encapsulatedSecret, ciphertext } = await suite.Seal(await suite.DeserializePublicKey(point), plaintext, options)
+export async function seal(point: Uint8Array, plaintext: Uint8Array, options: Sealing = {}, by = suite) {
+  const { encapsulatedSecret, ciphertext } = await by.Seal(await by.DeserializePublicKey(point), plaintext, options)
   return { enc: encapsulatedSecret, cipherText: ciphertext }
 }
 

@@ -25,6 +25,20 @@ export default [
     'openid4vp/dc-response',
   ],
   [
+    'Annex C answers are opened with a transcript in tag 24',
+    'readIsoAnswer',
+    'info: isoDcApiTranscript(encryptionInfo, origin)',
+    'info: Buffer.concat([Buffer.of(0xd8, 0x18, 0x58, 0x2c), isoDcApiTranscript(encryptionInfo, origin)])',
+    'openid4vp/dc-response',
+  ],
+  [
+    'transcripts of pages name a client and no origin',
+    'dcApiTranscript',
+    '[origin, nonce, encryptionKeyThumbprint]',
+    "['x509_hash:client', nonce, encryptionKeyThumbprint]",
+    'openid4vp/session-transcript',
+  ],
+  [
     'only the first document of an answer',
     'readDeviceResponse',
     'documents.flatMap',

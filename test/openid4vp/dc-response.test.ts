@@ -8,8 +8,8 @@ import type { HpkeKey } from '../../src/openid4vp/hpke.ts'
 import { MdocReader } from '../../src/openid4vp/mdoc.ts'
 import { UnreadableResponse } from '../../src/openid4vp/response.ts'
 import { isoDcApiTranscript } from '../../src/openid4vp/session-transcript.ts'
-import { makeHpkeKey, type Sealing, seal } from '../helpers/hpke.ts'
-import { type Change, cbor, DOC_TYPE, item, makeResponse, NAME_SPACE, NOW } from '../helpers/mdoc.ts'
+import { longerSuite, makeHpkeKey, type Sealing, seal } from '../helpers/hpke.ts'
+import { type Change, cbor, DOC_TYPE, item, makeResponse, NAME_SPACE, NOW, Tagged } from '../helpers/mdoc.ts'
 
 const ORIGIN = 'https://shop.example'
 const mdl = (id: string, elements: string[], more: object = {}) => ({
@@ -68,12 +68,19 @@ describe('Annex C', () => {
       'for another encryption info',
       async () => annexC(await signed(), { info: isoDcApiTranscript(encryptionInfo(Buffer.alloc(32, 1), key), ORIGIN) }),
     ],
+    ['for a transcript in tag 24', async () => annexC(await signed(), { info: tagged(isoDcApiTranscript(info, ORIGIN)) })],
+    [
+      'with AES-256',
+      async () => sealedText(await seal(key.point, await signed(), { info: isoDcApiTranscript(info, ORIGIN) }, longerSuite)),
+    ],
     ['for a padded encryption info', async () => annexC(await signed(), { info: isoDcApiTranscript(`${info}=`, ORIGIN) })],
     [
       'to another key',
       async () => sealedText(await seal((await makeHpkeKey()).point, await signed(), { info: isoDcApiTranscript(info, ORIGIN) })),
     ],
   ]
+  const tagged = (bytes: Uint8Array): Uint8Array => cbor(new Tagged(24, bytes))
+
   test.each(sealings)('an answer sealed %s is refused', async (_, make) => {
     await expect(readIso(await make())).rejects.toThrow('not encrypted for this request')
   })

@@ -147,12 +147,13 @@ describe('a good answer', () => {
     expect((await verifyAudit(app.deps)).problem).toBeUndefined()
   })
 
-  test('D25: of ten right answers at once, and one by QR code, one is taken', async () => {
+  test('D25: of 200 right answers at once, and one by QR code, one is taken', async () => {
     const session = await openSession({ app, key }, {})
     const answers = await Promise.all(Array.from({ length: 10 }, () => answerOf(app, session.created.id, holder)))
     const form = await formOf(session, holder)
-    const told = await Promise.all([...answers.map(answer => tell(app, session.created.id, answer)), postTo(session, form)])
-    expect(told.map(outcome).sort()).toEqual(['200', ...Array(10).fill('409 session_already_responded')])
+    const sent = Array.from({ length: 20 }, () => answers).flat()
+    const told = await Promise.all([...sent.map(answer => tell(app, session.created.id, answer)), postTo(session, form)])
+    expect(told.map(outcome).sort()).toEqual(['200', ...Array(200).fill('409 session_already_responded')])
   })
 
   test('D26: a millisecond before the end it is taken, at the end it is 410, after an erasure 404', async () => {
@@ -164,6 +165,17 @@ describe('a good answer', () => {
     expect(outcome(await tell(app, late.id, answers[1]))).toBe('410 session_expired')
     await app.call('DELETE', `/v1/verifications/${erased.id}`, { key })
     expect(outcome(await tell(app, erased.id, answers[2]))).toBe('404 session_not_found')
+  })
+
+  test('D26: an answer that races an erasure leaves nothing', async () => {
+    const ids = await Array.fromAsync({ length: 10 }, async () => (await create()).id)
+    const answers = await Promise.all(ids.map(id => answerOf(app, id, holder)))
+    const erase = (id: string) => app.call('DELETE', `/v1/verifications/${id}`, { key })
+    const told = await Promise.all(ids.flatMap((id, i) => [tell(app, id, answers[i]), erase(id)]))
+    for (const each of told) expect(['200', '404 session_not_found']).toContain(outcome(each))
+    const left = (table: string, column: string) =>
+      rowsOf<{ n: number }>(app, `SELECT count(*) AS n FROM ${table} WHERE ${column} IN (${ids.map(() => '?')})`, ...ids)[0]?.n
+    expect([left('verification_sessions', 'id'), left('verification_events', 'verification_id')]).toEqual([0, 0])
   })
 })
 
@@ -508,6 +520,27 @@ test('D51: two documents of one type are malformed', async () => {
   const told = await presentThrough(app, id, holder, { protocol: 'org-iso-mdoc', mutations: { moreDocuments: [document] } })
   expect(told.body.status).toBe('failed')
   expect((await read(id)).error?.code).toBe('presentation_malformed')
+})
+
+test('D51: a good document does not vouch for a forged one beside it, nor one of somebody else', async () => {
+  const [signer, stranger] = [await forgeSigner(), await forgeSigner()]
+  await trust(app, signer, { mode: 'pkix' })
+  const ID = 'org.iso.23220.photoID.1'
+  const credentials = [MDL.query.credentials[0]!, { ...MDL.query.credentials[0]!, id: 'id', meta: { doctype_value: ID } }]
+  const elements = [['org.iso.18013.5.1', 'age_over_18', true]] as const
+  const both = (second: typeof signer) =>
+    holderWith(async own => [await forgeMdoc(signer, own, { elements }), await forgeMdoc(second, own, { doctype: ID, elements })])
+  const codeFor = async (by: Awaited<ReturnType<typeof both>>) => {
+    const { id } = await create({ template: undefined, query: { credentials } })
+    await presentThrough(app, id, by, { protocol: 'org-iso-mdoc' })
+    const { status, error } = await read(id)
+    return error?.code ?? status
+  }
+  expect(await codeFor(await both(signer))).toBe('completed')
+  expect(await codeFor(await both(stranger))).toBe('issuer_untrusted')
+  const [own, others] = [await both(signer), await both(signer)]
+  const mixed = { ...own, credentials: [own.credentials[0]!, others.credentials[1]!] }
+  expect(await codeFor(mixed)).toBe('holder_binding_invalid')
 })
 
 /** The holder's document, as a wallet would send it. */
