@@ -11,6 +11,7 @@ export function Lost() {
   useEffect(() => {
     document.title = `${words.title} · Vidimus`
   }, [words])
+  const bare = location.pathname.replace(/\/+$/, '')
   return (
     <div class="lost">
       <main>
@@ -21,6 +22,12 @@ export function Lost() {
           <p class="asked">
             <code>{location.pathname}</code>
           </p>
+          {bare !== location.pathname && (
+            // With the origin: //host would lead to another one.
+            <p>
+              <a href={`${location.origin}${bare}`}>{words.bare}</a>
+            </p>
+          )}
           <div class="ways">
             <LinkButton kind="primary" href={serviceUrl('')}>
               {words.home}

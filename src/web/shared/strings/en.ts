@@ -231,6 +231,7 @@ export const documents: Record<string, string> = {
 export const lost = {
   title: 'There is no such page.',
   more: 'The address is incomplete or misspelled, or the page has moved.',
+  bare: 'Without the slash at the end',
   home: 'Go to the start page',
   handbook: 'Read the handbook',
 }
