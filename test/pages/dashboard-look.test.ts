@@ -95,24 +95,31 @@ browserTest(
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Weinhandlung' })
     const { verification } = await verifyWith(app, key, 'adult', { body: { template: 'driving_licence' } })
+    const { verification: person } = await verifyWith(app, key, 'adult', { body: { template: 'pid_mandatory' } })
     const { verification: age } = await verifyWith(app, key, 'adult', { body: { template: 'eu_av_age_18' } })
     const { page } = await enter(app, openPage, `/dashboard/verifications/${verification.id}`, {
       locale: 'de-DE',
       viewport: PHONE,
     })
     await page.getByText('Ausweisnummer').waitFor()
-    const touching = await page.locator('.claims .facts > div').evaluateAll(facts =>
-      facts
-        .filter(fact => {
-          const name = document.createRange()
-          name.selectNodeContents(fact.querySelector('dt')!)
-          const isBroken = !/\s/.test(name.toString()) && name.getClientRects().length > 1
-          return isBroken || fact.querySelector('dd')!.getBoundingClientRect().left - name.getBoundingClientRect().right < 12
-        })
-        .map(fact => fact.textContent),
-    )
-    expect(touching).toEqual([])
+    const touching = () =>
+      page.locator('.claims .facts > div').evaluateAll(facts =>
+        facts
+          .filter(fact => {
+            const name = document.createRange()
+            name.selectNodeContents(fact.querySelector('dt')!)
+            const isBroken = !/\s/.test(name.toString()) && name.getClientRects().length > 1
+            return isBroken || fact.querySelector('dd')!.getBoundingClientRect().left - name.getBoundingClientRect().right < 12
+          })
+          .map(fact => fact.textContent),
+      )
+    expect(await touching()).toEqual([])
     await shoot(page, 'dashboard-de-driving-licence')
+    await page.goto(`/dashboard/verifications/${person.id}`)
+    await page.getByText('Staatsangehörigkeit').waitFor()
+    await page.setViewportSize({ width: 360, height: 640 })
+    expect(await touching()).toEqual([])
+    await page.setViewportSize(PHONE)
     await page.goto(`/dashboard/verifications/${age.id}`)
     const title = page.locator('.credential h4')
     await title.getByText('EU-Altersnachweis').waitFor()

@@ -35,7 +35,9 @@ export function ConsentSketch({ asks, query, purpose, title }: Props) {
               </ul>
             </div>
           ))}
-          <p class="sheet-purpose">“{purpose}”</p>
+          <p class="sheet-purpose">
+            <q>{purpose}</q>
+          </p>
           <div class="sheet-buttons">
             <span>{words.walletDecline}</span>
             <span class="share">{words.walletShare}</span>

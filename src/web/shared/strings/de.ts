@@ -834,7 +834,7 @@ export const dashboard: typeof en.dashboard = {
     hints: 'Ginge es mit weniger?',
     hintWords: {
       age_instead_of_birthdate:
-        'Nach einem Geburtsdatum allein fragt man meist des Alters wegen. Eine Altersantwort sagt nur das.',
+        'Nach einem Geburtsdatum ohne Namen fragt man meist des Alters wegen. Eine Altersantwort sagt nur das.',
       portrait: 'Ein Foto ist heikel. Fragen Sie nur danach, wenn jemand das Gesicht vergleicht.',
       identifier: 'Personen- und Ausweisnummern folgen einem Menschen überallhin. Die meisten Geschäfte brauchen sie nicht.',
       many_claims: 'Das sind viele Angaben auf einmal. Jede braucht einen Grund.',
