@@ -5,7 +5,7 @@ import { buildSdk } from '../../scripts/build/sdk.ts'
 import { buildServer } from '../../scripts/build/shops.ts'
 import { temporaryDir, until } from './app.ts'
 
-export type Merchant = { url: string; stop: () => Promise<void>; said: () => string }
+export type Merchant = { url: string; stop: () => Promise<void>; said: () => string; printed: () => string }
 
 /** As the recipe says it. */
 export const START = 'node --env-file=.env server.mjs'
@@ -29,7 +29,9 @@ export async function startProject(name: 'shopify' | 'keycloak', port: number, e
   const dir = temporaryDir()
   await buildServer(name, dir)
   const { scripts } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as { scripts: { start: string } }
-  return await start(dir, scripts.start, port, env)
+  const merchant = await start(dir, scripts.start, port, env)
+  await until(async () => merchant.printed().includes(`listening on port ${port}`))
+  return merchant
 }
 
 async function start(dir: string, command: string, port: number, env: Record<string, string>): Promise<Merchant> {
@@ -43,16 +45,21 @@ async function start(dir: string, command: string, port: number, env: Record<str
   const child = Bun.spawn(command.split(' '), {
     cwd: dir,
     env: { PATH: process.env.PATH },
-    stdout: 'ignore',
+    stdout: 'pipe',
     stderr: 'pipe',
   })
   let text = ''
+  let lines = ''
   void (async () => {
     for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) text += chunk
+  })()
+  void (async () => {
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) lines += chunk
   })()
   const merchant: Merchant = {
     url: `http://127.0.0.1:${port}`,
     said: () => text,
+    printed: () => lines,
     stop: async () => {
       running.delete(merchant)
       child.kill()

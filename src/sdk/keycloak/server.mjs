@@ -39,7 +39,7 @@ createServer(async (request, response) => {
     process.stderr.write(`${error instanceof VidimusError ? `${error.code} ${error.requestId}` : error.message}\n`)
     if (!response.headersSent) reply(500, { error: 'server_error' })
   }
-}).listen(Number(PORT), process.env.HOST)
+}).listen(Number(PORT), process.env.HOST, () => process.stdout.write(`listening on port ${PORT} for ${PUBLIC_URL}\n`))
 
 const ROUTES = {
   'GET /.well-known/openid-configuration': ({ reply }) =>

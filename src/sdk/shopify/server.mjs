@@ -33,7 +33,7 @@ createServer(async (request, response) => {
     process.stderr.write(`${error instanceof VidimusError ? `${error.code} ${error.requestId}` : error.message}\n`)
     if (!response.headersSent) reply(500)
   }
-}).listen(Number(PORT), process.env.HOST)
+}).listen(Number(PORT), process.env.HOST, () => process.stdout.write(`listening on port ${PORT} for ${PUBLIC_URL}\n`))
 
 const ROUTES = {
   'POST /shopify/orders-create': async ({ request, reply, body }) => {
