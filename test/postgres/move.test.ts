@@ -41,9 +41,11 @@ beforeAll(async () => {
   // A certificate that was replaced: its key is erased, and its row stays.
   file.run(`INSERT INTO signing_keys (id, role, chain, client_id, salt, sealed, created_at, not_after, retired_at)
     SELECT 'sig_erased', role, chain, client_id, x'', x'', 1, 1, 2 FROM signing_keys WHERE role = 'leaf'`)
-  file.run('DELETE FROM known_networks')
+  // Their primary key begins with bytes.
+  file.run('DELETE FROM verification_terms')
   file.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-    INSERT INTO known_networks SELECT printf('network-%06d', i), i FROM n`)
+    INSERT INTO verification_terms (term, created_at, verification_id, tenant_id)
+    SELECT randomblob(16), i, 'vs_' || i, 'ten_1' FROM n`)
   file.close()
 })
 
@@ -91,13 +93,13 @@ async function killInTheMiddle(dir: string, name: string): Promise<number> {
   for (;;) {
     const [begun] = await cluster.query<{ name: string | null }>("SELECT to_regclass('move_progress')::text AS name", name)
     const [row] = begun!.name
-      ? await cluster.query<{ copied: string }>("SELECT copied FROM move_progress WHERE table_name = 'known_networks'", name)
+      ? await cluster.query<{ copied: string }>("SELECT copied FROM move_progress WHERE table_name = 'verification_terms'", name)
       : []
     if (Number(row?.copied ?? 0) > 0) break
   }
   child.kill('SIGKILL')
   await child.exited
-  return await rowsIn(name, 'known_networks')
+  return await rowsIn(name, 'verification_terms')
 }
 
 describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
@@ -110,19 +112,21 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     const early = await vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url })
     expect(early).toMatchObject({ exitCode: 29, stderr: expect.stringContaining('the move into this database is not finished') })
 
-    const first = await cluster.query<{ ctid: string }>('SELECT min(ctid::text) AS ctid FROM known_networks', 'moved')
+    const first = await cluster.query<{ ctid: string }>('SELECT min(ctid::text) AS ctid FROM verification_terms', 'moved')
     const moved = await move(dir, url)
     expect(moved).toMatchObject({ exitCode: 0, stderr: '' })
     const { tables, audit_head } = JSON.parse(moved.stdout) as { tables: { name: string; rows: number }[]; audit_head: string }
     expect(tables).toContainEqual({
-      name: 'known_networks',
+      name: 'verification_terms',
       rows: 60_000,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     } as never)
     expect(tables).toContainEqual(expect.objectContaining({ name: 'verification_sessions', rows: 2 }))
     // Rows of before the kill were not written again.
-    expect(await cluster.query<{ ctid: string }>('SELECT min(ctid::text) AS ctid FROM known_networks', 'moved')).toEqual(first)
-    expect(await rowsIn('moved', 'known_networks')).toBe(60_000)
+    expect(await cluster.query<{ ctid: string }>('SELECT min(ctid::text) AS ctid FROM verification_terms', 'moved')).toEqual(
+      first,
+    )
+    expect(await rowsIn('moved', 'verification_terms')).toBe(60_000)
 
     const refused = await vidimus(dir, ['serve'])
     expect(refused).toMatchObject({
@@ -157,10 +161,10 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     const url = await newDatabase(cluster, 'changed')
     await killInTheMiddle(dir, 'changed')
     const file = new Database(join(dir, 'vidimus.db'))
-    file.run("DELETE FROM known_networks WHERE network > 'network-000001'")
+    file.run('DELETE FROM verification_terms WHERE created_at > 1')
     file.close()
     expect((await move(dir, url)).exitCode).toBe(0)
-    expect(await rowsIn('changed', 'known_networks')).toBe(1)
+    expect(await rowsIn('changed', 'verification_terms')).toBe(1)
   })
 
   test('a dry run counts, and changes nothing on either side', async () => {
@@ -170,7 +174,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     const before = contentOf(dir)
     const run = await move(dir, url, '--dry-run')
     expect(run).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(JSON.parse(run.stdout).tables).toContainEqual({ name: 'known_networks', rows: 60_000 })
+    expect(JSON.parse(run.stdout).tables).toContainEqual({ name: 'verification_terms', rows: 60_000 })
     expect(contentOf(dir)).toEqual(before)
     expect(await rowsIn('dry', "pg_tables WHERE schemaname = 'public'")).toBe(0)
   })
@@ -179,10 +183,11 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     const dir = copyOf(origin)
     const url = await newDatabase(cluster, 'different')
     await killInTheMiddle(dir, 'different')
-    await cluster.query("UPDATE known_networks SET seen_at = 0 WHERE network = 'network-000001'", 'different')
+    const first = 'SELECT term FROM verification_terms ORDER BY term LIMIT 1'
+    await cluster.query(`UPDATE verification_terms SET tenant_id = 'ten_2' WHERE term = (${first})`, 'different')
     const run = await move(dir, url)
     expect(run.exitCode).toBe(1)
-    expect(run.stderr).toContain('known_networks differs: 60000 rows in the file, 60000 in the new database')
+    expect(run.stderr).toContain('verification_terms differs: 60000 rows in the file, 60000 in the new database')
     expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(0)
     expect((await vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url })).exitCode).toBe(29)
   })

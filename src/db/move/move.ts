@@ -13,10 +13,12 @@ import {
   type ReadRows,
   type Row,
   readFile,
+  readKey,
   readServer,
   type Table,
   tablesOf,
   type Value,
+  writeKey,
 } from './rows.ts'
 
 const ROWS_PER_STATEMENT = 500
@@ -93,12 +95,13 @@ async function copy(session: Session, { table, read, hasLinks, onProgress }: Cop
     'SELECT last_key, copied FROM move_progress WHERE table_name = $1',
     [table.name],
   )
-  let after = kept && (JSON.parse(kept.last_key) as Value[])
+  let after = kept && readKey(kept.last_key)
   let copied = kept?.copied ?? 0
   for (;;) {
     const batch = (await read(table, after, ROWS_PER_STATEMENT)) as Row[]
     if (batch.length === 0) return
-    after = keyOf(table, batch.at(-1)!)
+    const last = keyOf(table, batch.at(-1)!)
+    after = last
     copied += batch.length
     await inTransaction(session, async () => {
       if (table.name === 'audit_records' && hasLinks) await insertRecords(session, table, batch)
@@ -106,7 +109,7 @@ async function copy(session: Session, { table, read, hasLinks, onProgress }: Cop
       await session.rows(
         `INSERT INTO move_progress VALUES ($1, $2, $3)
          ON CONFLICT (table_name) DO UPDATE SET last_key = excluded.last_key, copied = excluded.copied`,
-        [table.name, JSON.stringify(after), copied],
+        [table.name, writeKey(last), copied],
       )
     })
     onProgress(table.name, copied)

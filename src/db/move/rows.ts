@@ -58,6 +58,15 @@ export const readServer =
 
 export const keyOf = ({ key }: Table, row: Row): Value[] => key.map(name => row[name]!)
 
+/** A key as text, for whoever goes on after it. */
+export const writeKey = (key: Value[]): string =>
+  JSON.stringify(key.map(value => (value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value)))
+
+export const readKey = (text: string): Value[] =>
+  (JSON.parse(text) as (Exclude<Value, Uint8Array> | { bytes: string })[]).map(value =>
+    typeof value === 'object' && value ? Buffer.from(value.bytes, 'base64') : value,
+  )
+
 /** Equal for equal rows, whichever engine holds them. */
 export async function digestOf(table: Table, read: ReadRows, count: number): Promise<{ rows: number; digest: string }> {
   const hash = new Bun.CryptoHasher('sha256')
