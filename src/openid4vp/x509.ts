@@ -54,6 +54,8 @@ type PublicKeyDescription = {
   curve?: 'P-256' | 'P-384' | 'P-521'
   /** Size of an RSA modulus. */
   bits?: number
+  /** RSAPublicKey (RFC 8017 § A.1.1), where the algorithm of the key is RSA-PSS: the runtime reads no such key by itself. */
+  rsaPublicKey?: Uint8Array
   sha1: Uint8Array
 }
 
@@ -217,7 +219,12 @@ function readKey(content: Uint8Array): PublicKeyDescription {
     return { algorithm, sha1, ...(curve && { curve }) }
   }
   const isRsa = algorithm === 'rsa' || algorithm === 'rsa-pss'
-  return { algorithm, sha1, ...(isRsa && { bits: modulusBits(bytes) }) }
+  return {
+    algorithm,
+    sha1,
+    ...(isRsa && { bits: modulusBits(bytes) }),
+    ...(algorithm === 'rsa-pss' && { rsaPublicKey: bytes }),
+  }
 }
 
 function modulusBits(rsaPublicKey: Uint8Array): number {

@@ -1,6 +1,6 @@
 // JAdES (ETSI TS 119 182-1) as lists of trusted entities use it (TS 119 602 annexes D.4 to I.4): one signature, compact or
 // as JSON, verified with the first certificate of its own `x5c`. `jku`, `x5u`, `kid` and `jwk` are never looked at.
-import { constants, hash, verify, X509Certificate } from 'node:crypto'
+import { constants, createPublicKey, hash, type KeyObject, verify, X509Certificate } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { decodeBase64url } from '../openid4vp/base64url.ts'
 import { hasStrongKey } from '../openid4vp/certification-path.ts'
@@ -154,11 +154,11 @@ function fitsKey({ curve, pss }: Algorithm, { key }: Certificate): boolean {
   return key.algorithm === 'rsa' || (pss === true && key.algorithm === 'rsa-pss')
 }
 
-function isSignedBy({ der }: Certificate, { hash: digest, pss, bytes }: Algorithm, jws: Signature): boolean {
+function isSignedBy(signer: Certificate, { hash: digest, pss, bytes }: Algorithm, jws: Signature): boolean {
   const signature = decoded(jws.signature)
   if (bytes !== undefined && signature.length !== bytes) return false
   try {
-    const key = new X509Certificate(der).publicKey
+    const key = keyOf(signer)
     // RFC 7518 § 3.5: the salt is as long as the digest.
     const padding = pss && { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
     return verify(digest, Buffer.from(`${jws.header}.${jws.payload}`), { key, dsaEncoding: 'ieee-p1363', ...padding }, signature)
@@ -166,4 +166,9 @@ function isSignedBy({ der }: Certificate, { hash: digest, pss, bytes }: Algorith
     // A key that the library cannot use has signed nothing.
     return false
   }
+}
+
+function keyOf({ der, key: { rsaPublicKey } }: Certificate): KeyObject {
+  if (!rsaPublicKey) return new X509Certificate(der).publicKey
+  return createPublicKey({ key: Buffer.from(rsaPublicKey), format: 'der', type: 'pkcs1' })
 }

@@ -99,6 +99,15 @@ describe('a LoTE', () => {
   ] as const)('signed with %s is accepted', (alg, by) => {
     expect(list({}, { alg }, by).ok).toBe(true)
   })
+
+  test('signed by a key that is for RSA-PSS only is accepted with PS256, and refused with RS256', () => {
+    // rsaEncryption becomes id-RSASSA-PSS (RFC 4055); nobody looks at who issued the certificate of a pinned signer.
+    const der = Buffer.from(rsa!.der)
+    der[der.indexOf('2a864886f70d010101', 'hex') + 8] = 10
+    const by = { ...rsa!, der, chain: [der] }
+    expect(list({}, { alg: 'PS256' }, by).ok).toBe(true)
+    expectRefused(list({}, { alg: 'RS256' }, by), 'algorithm_refused')
+  })
 })
 
 describe('the signature of a LoTE', () => {
