@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { type Found, ok, problem, secondOf, warning } from '../db/check.ts'
+import { type Found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
 import { fileOf } from '../session-keys/files.ts'
 import { currentOf, neededOf } from '../session-keys/keys.ts'
 import { readProgress } from '../upkeep/seal-again.ts'
 import type { Scene } from './scene.ts'
+import { statesOf } from './signing-checks.ts'
 
 const DAY_MS = 86_400_000
 /** The key turns daily; a run that was missed is made up for within hours. */
@@ -29,6 +30,11 @@ export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
       ],
     })
   }
+  if (rows.length === 0 && !(await statesOf(deps)))
+    return notSetUp({
+      en: ['There is no wrapping key yet.', 'Start the service once: the first start creates it.'],
+      de: ['Es gibt noch keinen Hüllschlüssel.', 'Starten Sie den Dienst einmal: Der erste Start erzeugt ihn.'],
+    })
   if (!current?.activeAt)
     return warning({
       en: [

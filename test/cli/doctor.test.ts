@@ -56,6 +56,16 @@ describe('vidimus doctor', () => {
     expect(statuses(stopped)).toMatchObject({ server: 'warning', database: 'ok', master_key: 'ok' })
   })
 
+  test('says of a directory that a command made that the first start makes the keys', async () => {
+    const dir = temporaryDir()
+    await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
+    const told: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'])).stdout)
+    expect(told.checks.find(({ name }) => name === 'wrapping_keys')).toMatchObject({
+      status: 'not_set_up',
+      detail: expect.stringContaining('Start the service once'),
+    })
+  })
+
   test('accepts a certificate of the local authority, and exits 1 when another service is behind the address', async () => {
     const dir = temporaryDir()
     const { cert, key, ca } = await vidimusJson<{ cert: string; key: string; ca: string }>(
