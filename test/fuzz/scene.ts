@@ -2,7 +2,7 @@
 // a service of its own process.
 import type { Operation } from './operations.ts'
 import { type Param, PEM, SECRET, type Shape, TENANT } from './shapes.ts'
-import { AFTER, authorityOf, decline, ENDS_SESSIONS, type Left, PREPARE, type Prepared, QUERY } from './spent.ts'
+import { AFTER, authorityOf, decline, ENDS_SESSIONS, type Left, ONE_BY_ONE, PREPARE, type Prepared, QUERY } from './spent.ts'
 import type { Outcome, Wire, WireAnswer, WireRequest } from './wire.ts'
 
 /** Requests are sent side by side: one after the other, most of the time would go to waiting. */
@@ -97,7 +97,7 @@ export async function setScene(wire: Wire, cast: Cast) {
         ? await AFTER[operation.id]?.(stage, (parsed(outcome.text) ?? {}) as Left, parsed(new TextDecoder().decode(body)))
         : undefined,
     /** An operation that ends log-ins would end those of parallel cases, so it runs alone. */
-    atOnce: (operation: Operation): number => (ENDS_SESSIONS.has(AFTER[operation.id]!) ? 1 : AT_ONCE),
+    atOnce: ({ id }: Operation): number => (ENDS_SESSIONS.has(AFTER[id]!) || ONE_BY_ONE.has(id) ? 1 : AT_ONCE),
   }
 }
 
