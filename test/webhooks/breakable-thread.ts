@@ -30,8 +30,7 @@ function breakOn({ url, headers }: { url: string; headers: Record<string, string
   if (pathname === '/throw' || pathname === `/throw-at-${headers['x-service-attempt']}`) throw new Error('broken')
   if (pathname === '/reject') void Promise.reject(new Error('broken'))
   if (pathname === '/exit') process.exit(1)
-  // Never back, and yet it leaves the processor to other tests.
+  // A thread that sleeps is as deaf as a busy one, and leaves the processor to other tests.
   if (pathname === '/loop') for (;;) Bun.sleepSync(1)
-  const end = performance.now() + (BUSY_MS[pathname] ?? 0)
-  while (performance.now() < end);
+  Bun.sleepSync(BUSY_MS[pathname] ?? 0)
 }

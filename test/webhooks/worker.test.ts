@@ -55,11 +55,6 @@ const untilLater = (app: TestApp, condition: () => boolean) =>
     return condition()
   })
 
-function work(ms: number): void {
-  const end = performance.now() + ms
-  while (performance.now() < end);
-}
-
 /** Tenths of a second; one in which the machine was late does not count. */
 async function onTime(tenths: number, isOver: () => boolean = () => false): Promise<void> {
   for (let counted = 0; counted < tenths && !isOver(); ) {
@@ -108,7 +103,7 @@ describe('a thread that breaks', () => {
     const { app, key } = await startBreakable([receiver], { sending: PATIENT })
     const id = await declined({ app, key }, receiver.url('/loop'))
     await until(async () => {
-      work(170)
+      Bun.sleepSync(170)
       await onTime(3)
       return lossesIn(app) === 1 && logOf(app, id).delivery?.lease_until === null
     })
@@ -163,7 +158,7 @@ describe('a thread is not taken to be stuck', () => {
     const id = await declined({ app, key }, receiver.url('/starved'))
     await until(async () => threads.length === 1)
     for (let i = 0; i < 13; i++) {
-      work(170)
+      Bun.sleepSync(170)
       await new Promise(resolve => setTimeout(resolve, 0))
     }
     await untilAttempted(app, id, 1)
