@@ -7,7 +7,7 @@ import { VerificationId } from '../verifications/schema.ts'
 import { demoCommands } from './commands.ts'
 import type { Deps } from './deps.ts'
 import { type Demo, TEMPLATES } from './furnish.ts'
-import { DemoAudit, DemoData, DemoSession, DemoTill } from './schema.ts'
+import { DemoAudit, DemoData, DemoSession, DemoTill, NewDemoTill } from './schema.ts'
 import { readSession } from './session.ts'
 
 /**
@@ -21,8 +21,9 @@ export const demoRoutes = (deps: Deps, demo: Demo) =>
       open: { ownPages: true },
       response: { 200: DemoData, ...errorResponses(429, 500) },
     })
-    .post('/tills', () => newTill(deps, demo), {
+    .post('/tills', ({ body }) => newTill(deps, demo, body.name), {
       open: { ownPages: true, body: 'json' },
+      body: NewDemoTill,
       response: { 200: DemoTill, ...errorResponses(400, 429, 500) },
     })
     .get('/sessions/:id', ({ params }) => readSession(deps, demo, params.id), {
@@ -35,8 +36,8 @@ export const demoRoutes = (deps: Deps, demo: Demo) =>
       response: { 200: DemoAudit, ...errorResponses(429, 500) },
     })
 
-async function newTill(deps: Deps, { tenantId }: Demo): Promise<DemoTill> {
-  const wanted = { name: 'Till 1', allowed_templates: TEMPLATES }
+async function newTill(deps: Deps, { tenantId }: Demo, name: string): Promise<DemoTill> {
+  const wanted = { name, allowed_templates: TEMPLATES }
   const { device, pairingCode } = await registerDevice(deps, { tenantId, environment: 'test' }, wanted, 'demo')
   return { device: device.id, pairing_code: pairingCode }
 }

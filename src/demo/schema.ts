@@ -1,5 +1,6 @@
 // Data for the demo's page beyond what any merchant reads with a key.
 import { Type } from '@sinclair/typebox'
+import { RegisterDevice } from '../devices/schema.ts'
 import { Timestamp } from '../http/schema.ts'
 import { Finding, Verification } from '../verifications/schema.ts'
 
@@ -8,6 +9,8 @@ export const DemoData = Type.Object(
   { additionalProperties: false },
 )
 export type DemoData = typeof DemoData.static
+
+export const NewDemoTill = Type.Object({ name: RegisterDevice.properties.name }, { additionalProperties: false })
 
 export const DemoTill = Type.Object({ device: Type.String(), pairing_code: Type.String() }, { additionalProperties: false })
 export type DemoTill = typeof DemoTill.static

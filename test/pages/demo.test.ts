@@ -168,6 +168,7 @@ browserTest('the panes of the demo are in German', async openPage => {
   await page.getByRole('button', { name: 'Mit dem Telefon scannen' }).click()
   await page.frameLocator('iframe[title="Auf dem Telefon"]').getByRole('button', { name: 'Teilen', exact: true }).click()
   await page.frameLocator('iframe[title="An der Kasse"]').getByText('Ja', { exact: true }).first().waitFor()
+  await page.frameLocator('iframe[title="An der Kasse"]').getByText('Kasse 1', { exact: true }).waitFor()
   await page.getByText('Signatur geprüft', { exact: true }).waitFor()
   await shoot(page, 'demo-german')
   expect(page.complaints).toEqual([])
@@ -193,7 +194,7 @@ browserTest('without the demo its page is missing, and till and wallet may not b
   for (const path of ['/demo', '/demo/data', '/demo/audit', '/demo/sessions/vs_1']) {
     expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
   }
-  expect((await app.call('POST', '/demo/tills', { body: {} })).status).toBe(404)
+  expect((await app.call('POST', '/demo/tills', { body: { name: 'Till 1' } })).status).toBe(404)
   for (const path of ['/till', '/sandbox']) {
     const { headers } = await app.call('GET', path)
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")

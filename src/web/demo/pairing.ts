@@ -9,9 +9,9 @@ const KEPT_AS = 'vidimus-demo'
 type Own = { key: string; device: string }
 
 /** Stores a pairing code for the till in the frame, unless it is paired already. */
-export async function pairTill({ key }: DemoData): Promise<void> {
+export async function pairTill({ key }: DemoData, name: string): Promise<void> {
   if (isOwn(key)) return
-  const { device, pairing_code } = await callApi<DemoTill>('demo/tills', { method: 'POST', body: {} })
+  const { device, pairing_code } = await callApi<DemoTill>('demo/tills', { method: 'POST', body: { name } })
   localStorage.setItem(KEPT_AS, JSON.stringify({ key, device } satisfies Own))
   for (const name of ['check', 'till', 'tokens', 'isUnpaired'] as const) keep(name, undefined)
   keep('pairing', { code: pairing_code, key: newKey() })

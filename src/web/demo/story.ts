@@ -9,6 +9,7 @@ import { type Check, read, useKept } from '../till/memory.ts'
 import { answerElsewhere, createSession } from './online.ts'
 import { pairTill, useIsPaired } from './pairing.ts'
 import { useSession } from './session.ts'
+import { useDemoWords } from './words.ts'
 
 const TEMPLATE = 'age_over_18'
 export const CHEATS = ['replay', 'expired', 'untrusted_issuer', 'revoked', 'tampered_claim', 'minor', 'elsewhere'] as const
@@ -44,6 +45,7 @@ type Phone = {
 }
 
 export function useStory({ hand, isAsked }: Phone): Story {
+  const words = useDemoWords()
   const [data, setData] = useState<DemoData>()
   const [problem, setProblem] = useState<unknown>()
   const [erased, setErased] = useState<Erased>()
@@ -61,7 +63,7 @@ export function useStory({ hand, isAsked }: Phone): Story {
   const attempted = <Result>(work: Promise<Result>, then: (result: Result) => void) => void work.then(then, setProblem)
 
   useEffect(() => {
-    attempted(begin(), setData)
+    attempted(begin(words.till.name), setData)
   }, [])
 
   // What was begun last is shown.
@@ -137,9 +139,9 @@ export function useStory({ hand, isAsked }: Phone): Story {
   }
 }
 
-async function begin(): Promise<DemoData> {
+async function begin(tillName: string): Promise<DemoData> {
   const data = await callApi<DemoData>('demo/data')
-  await pairTill(data)
+  await pairTill(data, tillName)
   return data
 }
 

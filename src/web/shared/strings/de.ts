@@ -1985,7 +1985,7 @@ export const demo: typeof en.demo = {
   next: 'Nächster Schritt',
   panes: 'Was zu sehen ist',
   tabs: { till: 'Kasse', shop: 'Online-Shop', phone: 'Telefon', office: 'Büro' },
-  till: { title: 'An der Kasse', more: 'Die Seite auf dem Tablet an der Kasse.' },
+  till: { title: 'An der Kasse', more: 'Die Seite auf dem Tablet an der Kasse.', name: 'Kasse 1' },
   shop: { title: 'Im Online-Shop', more: 'Ihre eigene Seite mit <vidimus-verify>, einer Zeile HTML.' },
   phone: { title: 'Auf dem Telefon', more: 'Eine Sandbox-Wallet: echte Schlüssel, echtes Protokoll, Testnachweise.' },
   office: { title: 'Im Büro', more: 'Was der Server des Händlers bekommt und behält.' },

@@ -1939,7 +1939,7 @@ export const demo = {
   next: 'Next step',
   panes: 'What to look at',
   tabs: { till: 'Till', shop: 'Online shop', phone: 'Phone', office: 'Back office' },
-  till: { title: 'At the till', more: 'The page a cashier has on a tablet.' },
+  till: { title: 'At the till', more: 'The page a cashier has on a tablet.', name: 'Till 1' },
   shop: { title: 'Online shop', more: 'A page of your own with <vidimus-verify>, one line of HTML.' },
   phone: { title: 'On the phone', more: 'A sandbox wallet: real keys, real protocol, test documents.' },
   office: { title: 'In the back office', more: "What the merchant's server gets, and keeps." },
