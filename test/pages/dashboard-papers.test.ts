@@ -90,6 +90,9 @@ browserTest('reader certificates are shown with their last day, and one that end
   await ending.getByText('Wine bar').waitFor()
   expect(await ending.locator('.badge.no').textContent()).toBe('9 days left')
   await page.getByText('Import its successor').waitFor()
+  // The buttons of the certificate that wallets see are not theirs.
+  const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Reader certificates' }) })
+  expect([await card.locator('.facts').count(), await card.getByRole('button').count()]).toEqual([2, 0])
   await expectAccessible(page)
   await shoot(page, 'dashboard-papers-readers')
 })

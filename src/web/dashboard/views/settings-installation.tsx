@@ -36,6 +36,7 @@ export function InstallationSettings() {
           />
         )}
       </Loaded>
+      {signing.value && <Readers readers={signing.value.readers} />}
       <Registrations />
       <Loaded data={installation}>{value => <InstallationCard installation={value} />}</Loaded>
     </>
@@ -60,7 +61,7 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
   const [isMaking, setIsMaking] = useState(false)
   const [notes, setNotes] = useState<readonly string[]>([])
   const makeCsr = useAction(async () => setCsr((await call<{ csr: string }>('signing/csr')).csr))
-  const { client_id, subject, issuer, is_self_made, chain, authority, readers } = signing
+  const { client_id, subject, issuer, is_self_made, chain, authority } = signing
   return (
     <Card title={words.signing}>
       <p class="secondary">{words.signingMore}</p>
@@ -82,7 +83,6 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
       <Folded title={words.chain} text={chain} name={words.chainName} />
       {authority && <Folded title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
       <ShopCertificates shops={shops} onChange={onShops} />
-      <Readers readers={readers} />
       {csr && (
         <div class="stack tight">
           <h3>{words.csr}</h3>
@@ -142,26 +142,27 @@ function Readers({ readers }: { readers: readonly ReaderCertificate[] }) {
   const shopName = useShopName()
   if (readers.length === 0) return null
   return (
-    <div class="stack tight">
-      <h3>{papers.readers}</h3>
-      <p class="hint">{papers.readersMore}</p>
-      {readers.map(reader => (
-        <Facts
-          key={reader.fingerprint}
-          facts={[
-            [papers.shop, reader.tenant === null ? papers.allShops : shopName(reader.tenant)],
-            [settings.signedFor, reader.subject],
-            [settings.signedBy, reader.issuer],
-            [settings.ends, <Ends key="ends" of={reader} />],
-          ]}
-        />
-      ))}
+    <Card title={papers.readers}>
+      <p class="secondary">{papers.readersMore}</p>
+      <div class="papers">
+        {readers.map(reader => (
+          <Facts
+            key={reader.fingerprint}
+            facts={[
+              [papers.shop, reader.tenant === null ? papers.allShops : shopName(reader.tenant)],
+              [settings.signedFor, reader.subject],
+              [settings.signedBy, reader.issuer],
+              [settings.ends, <Ends key="ends" of={reader} />],
+            ]}
+          />
+        ))}
+      </div>
       {readers.some(({ expires_soon }) => expires_soon) && (
         <Notice tone="wait">
           {papers.readersEnd} <code>vidimus signing import --reader --chain CHAIN.pem</code>
         </Notice>
       )}
-    </div>
+    </Card>
   )
 }
 
