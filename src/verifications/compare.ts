@@ -15,12 +15,11 @@ type CompareDeps = Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'sessionKe
  */
 export async function recordComparison(deps: CompareDeps, caller: Caller, id: string, isSame: boolean): Promise<Comparison> {
   return await deps.write(async tx => {
-    const found = await lockSession(tx, caller, id)
-    if (!found) throw apiError('session_not_found')
+    const session = await lockSession(tx, caller, id)
+    if (!session) throw apiError('session_not_found')
     if (caller.kind !== 'device')
       throw apiError('insufficient_scope', { message: 'Only the device that created this session may call this.' })
-    if (found.status !== 'completed') throw apiError('session_not_completed')
-    const session = { id, tenantId: caller.tenantId, wrappingKey: found.wrappingKey }
+    if (session.status !== 'completed') throw apiError('session_not_completed')
     const before = await readComparison(deps, tx, session)
     if (before && before.same_person !== isSame) throw apiError('comparison_recorded')
     if (before) return before
@@ -32,7 +31,7 @@ export async function recordComparison(deps: CompareDeps, caller: Caller, id: st
       action: 'verification.compared',
       subjectId: id,
       details: { environment, device: deviceId, same_person: isSame },
-      session: { ...session, sessionKey: await deps.sessionKeys.of(tx, session) },
+      session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
     })
     await recordEvent(deps, tx, session, 'photo_compared', { actor, same_person: isSame }, auditSeq)
     return { id, same_person: isSame }

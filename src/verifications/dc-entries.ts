@@ -8,7 +8,7 @@ import { keepDcRequests } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import type { OpenSession } from './read.ts'
 import { newResponseKey, type PrivateJwk } from './response-key.ts'
-import { findLocked } from './store.ts'
+import { lockSession } from './store.ts'
 import { recordEvent } from './timeline.ts'
 
 export type DcEntry = {
@@ -34,7 +34,7 @@ export async function keepDcEntry(deps: EntryDeps, session: OpenSession, origin:
   const fresh = newEntry(deps, origin, protocols)
   return await deps.write(async tx => {
     // Under its lock: of two pages that ask at once, neither loses its entry.
-    const current = await findLocked(tx, session)
+    const current = await lockSession(tx, { tenantId: session.tenantId, environment: session.environment }, session.id)
     if (!current) throw apiError('session_not_found')
     const entries = await readEntries(deps, tx, current)
     const made = entries.find(entry => entry.origin === origin)

@@ -2,11 +2,12 @@ import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
 import { countEnds } from '../usage/outcomes.ts'
 import type { Deps } from './deps.ts'
+import { type Expired, markExpired } from './end-store.ts'
 import { NOT_FOLLOWED } from './failures.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
 import { redeemableUntil } from './response-code.ts'
 import type { Status } from './schema.ts'
-import { type Expired, markExpired, type VerificationRow } from './store.ts'
+import type { VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 500
 

@@ -1,10 +1,10 @@
-// Sessions: created, found, listed, ended by time, deleted. Their answers, moments and replays have
+// Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have
 // stores of their own.
-import { and, count, desc, eq, gt, gte, inArray, isNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
-import { hot, isAmongFree, locked, prepared, wholeRow } from '../db/statements.ts'
+import { hot, locked, prepared, wholeRow } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 import { deleteTerms, insertTerms } from './term-store.ts'
 
@@ -188,13 +188,20 @@ const selectLocked = hot<Record<string, unknown>>(db =>
   ),
 )
 
-/** A session as it is now, locked until the commit like that of `lockSession`. */
-export async function findLocked(tx: Db, { id, tenantId }: SessionKey): Promise<VerificationRow | undefined> {
+/**
+ * A session of its owner as it is now, locked until the commit, before rows that belong to it are written or deleted: its
+ * answers, cancellations and erasures wait.
+ */
+export async function lockSession(
+  tx: Db,
+  { tenantId, environment, deviceId }: Owner,
+  id: string,
+): Promise<VerificationRow | undefined> {
   const [found] = await selectLocked(tx, { id, tenantId })
   if (!found) return undefined
   const row = wholeSession.read(found)
   refuseForeign(tx, row, { id, tenantId })
-  return row
+  return row.environment === environment && (deviceId === undefined || row.deviceId === deviceId) ? row : undefined
 }
 
 export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
@@ -204,70 +211,6 @@ export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKe
 export async function countPending(db: Db): Promise<number> {
   const [row] = await db.select({ pending: count() }).from(verificationSessions).where(eq(verificationSessions.status, 'pending'))
   return row?.pending ?? 0
-}
-
-export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
-
-/**
- * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them.
- * The update repeats the status: PostgreSQL does not repeat the inner select after it waited for a
- * row.
- */
-export async function markExpired(tx: Db, now: number, limit: number): Promise<Expired[]> {
-  const due = tx
-    .select({ id: verificationSessions.id })
-    .from(verificationSessions)
-    .where(
-      and(
-        eq(verificationSessions.status, 'pending'),
-        isNull(verificationSessions.respondedAt),
-        lte(verificationSessions.expiresAt, now),
-      ),
-    )
-    .limit(limit)
-  const { id, tenantId, environment, createdAt, expiresAt } = verificationSessions
-  return await tx
-    .update(verificationSessions)
-    .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null })
-    .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
-    .returning({ id, tenantId, environment, createdAt, expiresAt })
-}
-
-/** Fails sessions that were answered at or before a time and are still held, and returns them. */
-export async function markUnredeemed(tx: Db, answeredBy: number, limit: number): Promise<VerificationRow[]> {
-  const due = tx
-    .select({ id: verificationSessions.id })
-    .from(verificationSessions)
-    // As text: with a bound value SQLite would not use the partial index.
-    .where(and(sql`${verificationSessions.status} = 'pending'`, lte(verificationSessions.respondedAt, answeredBy)))
-    .limit(limit)
-  return await tx
-    .update(verificationSessions)
-    .set({ status: 'failed' })
-    .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
-    .returning()
-}
-
-/**
- * Sessions of a tenant that ended at or before a time, oldest first. Without held ones: the webhook
- * of their failure is still to be sent.
- */
-export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
-  const { createdAt, respondedAt, expiresAt, status } = verificationSessions
-  return await db
-    .select()
-    .from(verificationSessions)
-    .where(
-      and(
-        eq(verificationSessions.tenantId, tenantId),
-        inArray(verificationSessions.environment, ['test', 'live']),
-        lte(createdAt, endedBy),
-        sql`coalesce(${respondedAt}, ${expiresAt}) <= ${endedBy}`,
-        or(ne(status, 'pending'), isNull(respondedAt)),
-      ),
-    )
-    .orderBy(createdAt)
-    .limit(limit)
 }
 
 /** All sessions, by id. */
@@ -303,30 +246,6 @@ export async function listEndedSince(
   return rows
     .map(row => own(db, row, { tenantId }))
     .flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
-}
-
-/**
- * Locks a session until the commit, before rows that belong to it are written or deleted: its
- * answers, cancellations and erasures wait.
- */
-export async function lockSession(
-  tx: Db,
-  { tenantId, environment, deviceId }: Owner,
-  id: string,
-): Promise<Pick<VerificationRow, 'status' | 'wrappingKey' | 'createdAt' | 'expiresAt' | 'respondedAt'> | undefined> {
-  const { status, wrappingKey, createdAt, expiresAt, respondedAt } = verificationSessions
-  const session = tx
-    .select({ status, wrappingKey, createdAt, expiresAt, respondedAt })
-    .from(verificationSessions)
-    .where(
-      and(
-        eq(verificationSessions.id, id),
-        eq(verificationSessions.tenantId, tenantId),
-        eq(verificationSessions.environment, environment),
-        deviceId === undefined ? undefined : eq(verificationSessions.deviceId, deviceId),
-      ),
-    )
-  return (await locked(session, 'update'))[0]
 }
 
 type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {

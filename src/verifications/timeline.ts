@@ -111,7 +111,7 @@ export async function recordShown(
     if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
     await deps.write(async tx => {
       const open = await lockSession(tx, { tenantId, environment }, id)
-      if (open?.status === 'pending') await recordEvent(deps, tx, { ...open, id, tenantId }, 'qr_shown', {})
+      if (open?.status === 'pending') await recordEvent(deps, tx, open, 'qr_shown', {})
     })
   } catch (error) {
     deps.log.debug('timeline.not_recorded', { failure: describeFailure(error) })
@@ -127,9 +127,8 @@ export async function recordReading(
   { actor, environment }: Reading,
 ): Promise<boolean> {
   return await deps.write(async tx => {
-    const found = await lockSession(tx, { tenantId, environment }, id)
-    if (!found) return false
-    const session = { id, tenantId, wrappingKey: found.wrappingKey }
+    const session = await lockSession(tx, { tenantId, environment }, id)
+    if (!session) return false
     const entry = {
       at: deps.now(),
       tenantId,
@@ -137,7 +136,7 @@ export async function recordReading(
       action: 'verification.read' as const,
       subjectId: id,
       details: { environment },
-      session: { ...session, sessionKey: await deps.sessionKeys.of(tx, session) },
+      session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
     }
     await recordEvent(deps, tx, session, 'claims_read', { actor }, await deps.audit.append(tx, entry))
     return true

@@ -3,12 +3,13 @@ import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd } from './announce.ts'
 import { deleteResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
+import { markUnredeemed } from './end-store.ts'
 import { shred } from './erase.ts'
 import { deleteEvents } from './event-store.ts'
 import { recordFailure } from './fail.ts'
 import { NOT_FOLLOWED } from './failures.ts'
 import { unredeemableSince } from './response-code.ts'
-import { markUnredeemed, type VerificationRow } from './store.ts'
+import type { VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 100
 
