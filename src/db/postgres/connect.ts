@@ -128,7 +128,7 @@ function optionsFor({ user, password, database, tls, ca }: DatabaseSettings, { s
   }
 }
 
-/** Bun does not fall back to a connection in clear (test/postgres/tls.test.ts). */
+/** Bun does not fall back to a connection in clear (test/postgres/connection.test.ts). */
 function tlsOptions(mode: DatabaseAddress['tls'], ca: string | undefined, host: string): object {
   if (mode === 'off') return { tls: false }
   if (mode === 'require') return { tls: { rejectUnauthorized: false } }
