@@ -155,8 +155,11 @@ describe('a thread is not taken to be stuck', () => {
   test('while the thread that pings is late itself: both may lack processor time', async () => {
     const receiver = receive()
     const { app, key, threads } = await startBreakable([receiver], { sending: PATIENT })
-    const id = await declined({ app, key }, receiver.url('/starved'))
-    await until(async () => threads.length === 1)
+    // A thread that has reported is taken for stuck sooner than one that starts.
+    await untilAttempted(app, await declined({ app, key }, receiver.url('/sound')), 1)
+    const id = await declined({ app, key }, receiver.url('/starved', 'other.example'))
+    app.clock.advance(100)
+    await until(async () => logOf(app, id).attempts.length === 1)
     for (let i = 0; i < 13; i++) {
       Bun.sleepSync(170)
       await new Promise(resolve => setTimeout(resolve, 0))
