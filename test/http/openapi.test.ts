@@ -64,7 +64,7 @@ beforeAll(async () => {
     Object.entries(methods).map(([method, operation]) => ({ ...(operation as unknown as Operation), method, path })),
   )
   answers = (await Promise.all(Object.entries(WAYS).map(([way, use]) => askAll(way, use)))).flat()
-}, 120_000)
+}, 300_000)
 
 test('the document passes the recommended rules of redocly without an error or a warning', async () => {
   const dir = temporaryDir()
