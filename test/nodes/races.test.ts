@@ -6,6 +6,10 @@ import { listKeys } from '../../src/access/store.ts'
 import { refreshDevice } from '../../src/devices/refresh.ts'
 import { registerDevice } from '../../src/devices/register.ts'
 import { revokeDevice } from '../../src/devices/revoke.ts'
+import { beginSession, changePassword } from '../../src/people/login.ts'
+import type { Passwords } from '../../src/people/passwords.ts'
+import type { Visit } from '../../src/people/session.ts'
+import { findUserByName } from '../../src/people/store.ts'
 import { admitAttempt } from '../../src/people/throttle.ts'
 import { rotateWebhookSecret } from '../../src/tenants/webhook-secret.ts'
 import { cancelVerification } from '../../src/verifications/cancel.ts'
@@ -14,6 +18,7 @@ import { sweepExpired } from '../../src/verifications/expire.ts'
 import { readEvents, recordShown } from '../../src/verifications/timeline.ts'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { FIRST_CHANGE, inTheMiddle } from '../helpers/barrier.ts'
+import { startOwned } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { pair, TILL } from '../helpers/devices.ts'
 import { postgresOnly } from '../helpers/engines.ts'
@@ -129,6 +134,22 @@ onPostgres('of two log-ins, one in the middle of the other, one has to wait when
   // The third wrong password is the first one with a wait after it.
   for (let i = 0; i < 2; i++) await attempt(app.deps)
   expect(await inTheMiddle(app, attempt, attempt)).toEqual(['admitted', 'refused: rate_limit_exceeded'])
+})
+
+onPostgres('a password that is changed in the middle of a log-in ends its session', async () => {
+  const { app } = await startOwned()
+  const user = (await findUserByName(app.deps.db, 'olivia'))!
+  const browser = { client: '192.0.2.1', address: '192.0.2.1', agent: null, origin: null }
+  const passwords = { hash: async () => 'another', verify: async () => true } as unknown as Passwords
+  const [begun] = await inTheMiddle(
+    app,
+    deps => beginSession(deps, user, browser, { method: 'password' }),
+    deps =>
+      changePassword(deps, passwords, { user } as Visit, { password: 'old', new_password: 'tall-ship-7-lanterns' }, browser),
+  )
+  expect(begun).toMatchObject({ user: { id: user.id } })
+  // That of the browser that changed it.
+  expect(rowsOf(app, 'SELECT 1 FROM dashboard_sessions WHERE user_id = ?', user.id)).toHaveLength(1)
 })
 
 onPostgres('a key that is rolled in the middle of its rolling has one successor', async () => {
