@@ -939,7 +939,8 @@ export const dashboard = {
     operator: 'Default',
     hints: 'Could you ask for less?',
     hintWords: {
-      age_instead_of_birthdate: 'A date of birth without a name is mostly asked for to know an age. An age answer tells only that.',
+      age_instead_of_birthdate:
+        'A date of birth without a name is mostly asked for to know an age. An age answer tells only that.',
       portrait: 'A photo is sensitive. Ask for it only if somebody compares the face.',
       identifier: 'Personal and document numbers follow a person everywhere. Most shops do not need them.',
       many_claims: 'These are many claims at once. Each needs a reason.',
