@@ -24,7 +24,29 @@ const NEXT: Migration[] = [
   { id: '9001_no_schemes', sql: 'ALTER TABLE tenants DROP COLUMN app_schemes', kind: 'contract' },
 ]
 
-const upgradeTo = (url: string, wanted: { isFinish: boolean; isDryRun?: boolean }) =>
+const INDEXING: Migration[] = [
+  ...MIGRATIONS,
+  {
+    id: '9000_indexing',
+    sql: 'CREATE INDEX "sessions_by_status" ON "verification_sessions" USING btree ("status")',
+    kind: 'expand',
+  },
+]
+
+const FILLING: Migration[] = [
+  ...MIGRATIONS,
+  {
+    id: '9000_filling',
+    sql: [
+      'ALTER TABLE tenants ADD COLUMN note text',
+      'SELECT FROM settings_version FOR UPDATE',
+      "UPDATE tenants SET note = coalesce(note, '') || name",
+    ].join('--> statement-breakpoint'),
+    kind: 'expand',
+  },
+]
+
+const upgradeTo = (url: string, wanted: { isFinish: boolean; isDryRun?: boolean; migrations?: Migration[] }) =>
   upgradeDatabase(loadConfig({ VIDIMUS_DATABASE_URL: url }).database!, {
     now: NOON,
     version: '99.0.0',
@@ -98,6 +120,78 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
     expect(await upgrading).toMatchObject({ applied: ['9000_note'] })
     held.release()
     await holder.close()
+  })
+
+  test('an index is built while others write, and one whose build was cut off is built again', async () => {
+    const url = await newDatabase(cluster, 'indexing')
+    await vidimus(temporaryDir(), ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    const clients = new SQL({ url, max: 2 })
+    const writer = await clients.reserve()
+    const building = async () => {
+      const found = await cluster.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_progress_create_index WHERE datname = 'indexing' AND index_relid = 'sessions_by_status'::regclass",
+        'indexing',
+      )
+      return found[0]?.pid
+    }
+    const until = async (isBuilding: () => Promise<number | undefined>) => {
+      for (;;) {
+        const pid = await isBuilding().catch(() => undefined)
+        if (pid) return pid
+        await Bun.sleep(20)
+      }
+    }
+    const validity = () =>
+      clients.unsafe("SELECT indisvalid FROM pg_index WHERE indexrelid = 'sessions_by_status'::regclass").values()
+    // A transaction that has written holds up the build, which must not hold up the next writer.
+    await writer.unsafe('BEGIN')
+    await writer.unsafe('DELETE FROM verification_sessions')
+    const cut = upgradeTo(url, { isFinish: false, migrations: INDEXING }).then(
+      () => 'done',
+      () => 'cut off',
+    )
+    const pid = await until(building)
+    await clients.unsafe('DELETE FROM verification_sessions')
+    await cluster.query(`SELECT pg_terminate_backend(${pid})`)
+    expect(await cut).toBe('cut off')
+    expect(await validity()).toEqual([[false]])
+    const again = upgradeTo(url, { isFinish: false, migrations: INDEXING })
+    await until(building)
+    await writer.unsafe('COMMIT')
+    expect(await again).toMatchObject({ applied: [] })
+    expect(await validity()).toEqual([[true]])
+    writer.release()
+    await clients.close()
+  })
+
+  test('rows that an upgrade owes are written by the next one, and its structure is there before', async () => {
+    const url = await newDatabase(cluster, 'owed')
+    await vidimus(temporaryDir(), ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    const clients = new SQL({ url, max: 2 })
+    const held = await clients.reserve()
+    await held.unsafe('BEGIN')
+    await held.unsafe('SELECT FROM settings_version FOR UPDATE')
+    const upgrading = upgradeTo(url, { isFinish: false, migrations: FILLING }).then(
+      () => 'done',
+      () => 'cut off',
+    )
+    const cutOff = async () => {
+      for (;;) {
+        await cluster.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'owed' AND wait_event_type = 'Lock'",
+        )
+        if (await Promise.race([upgrading, Bun.sleep(20)])) return await upgrading
+      }
+    }
+    expect(await cutOff()).toBe('cut off')
+    await held.unsafe('COMMIT')
+    held.release()
+    const owed = () => clients.unsafe("SELECT id FROM schema_migrations WHERE id LIKE '%(rows)'").values()
+    const notes = () => clients.unsafe('SELECT note FROM tenants').values()
+    expect([await owed(), await notes()]).toEqual([[['9000_filling (rows)']], [[null]]])
+    await upgradeTo(url, { isFinish: false, migrations: FILLING })
+    expect([await owed(), await notes()]).toEqual([[], [['Shop']]])
+    await clients.close()
   })
 
   test('--finish is refused on a database file', async () => {

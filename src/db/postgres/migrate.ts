@@ -7,6 +7,7 @@ import browserChannel from '../../../drizzle/postgres/0005_browser_channel.sql' 
 import peopleAndSearch from '../../../drizzle/postgres/0006_people_and_search.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
+import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
 import { type Session, sqlStateOf } from './session.ts'
 
 /**
@@ -39,11 +40,32 @@ export type Migrated = { isNew: boolean; upgraded: string[] }
 
 type Wanted = { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] }
 
-/** A table that others hold is asked for again, some seconds later. */
+/** True when a start has nothing to change here. */
+export async function isUpToDate(session: Session): Promise<boolean> {
+  const applied = await listApplied(session)
+  const isExpanded = missingFrom(applied, MIGRATIONS).every(({ kind }) => kind !== 'expand')
+  return (
+    isExpanded && applied.every(({ id }) => !isOwed(id)) && (await listUnbuilt(session, doneOf(applied, MIGRATIONS))).length === 0
+  )
+}
+
+/** Structure first, in one short transaction; then, beside nodes that serve, the rows and the indexes that are owed. */
 export async function migrate(session: Session, wanted: Wanted): Promise<Migrated> {
+  const { mayMigrate, migrations = MIGRATIONS } = wanted
+  const migrated = await repeated(() => migrateOnce(session, wanted))
+  if (mayMigrate) {
+    await repeated(() => fillOwed(session, migrations))
+    const done = doneOf(await listApplied(session), migrations)
+    await repeated(() => buildIndexes(session, done))
+  }
+  return migrated
+}
+
+/** A table that others hold is asked for again, some seconds later. */
+async function repeated<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
-      return await migrateOnce(session, wanted)
+      return await act()
     } catch (error) {
       if (tries === TRIES_MAX || !['55P03', '40P01'].includes(sqlStateOf(error) ?? '')) throw error
       await Bun.sleep(RETRY_MS)
@@ -52,14 +74,11 @@ export async function migrate(session: Session, wanted: Wanted): Promise<Migrate
 }
 
 /** One transaction under one lock: of several nodes that start at once, one migrates and the others find it done. */
-async function migrateOnce(
+const migrateOnce = (
   session: Session,
   { now, mayMigrate, kinds = ['expand'], migrations = MIGRATIONS }: Wanted,
-): Promise<Migrated> {
-  await session.rows('BEGIN')
-  try {
-    await session.rows(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
-    await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+): Promise<Migrated> =>
+  underLock(session, async () => {
     const applied = await listApplied(session)
     const isNew = applied.length === 0
     const missing = missingFrom(applied, migrations).filter(({ kind }) => isNew || kinds.includes(kind))
@@ -67,13 +86,34 @@ async function migrateOnce(
       if (!mayMigrate && !isNew) throw new OlderDatabase()
       await applyAll(session, missing, { now, isNew })
     }
-    await session.rows('COMMIT')
     return { isNew, upgraded: isNew ? [] : missing.map(({ id }) => id) }
+  })
+
+async function underLock<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
+  await session.rows('BEGIN')
+  try {
+    // Whoever waits for this lock holds up nobody.
+    await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    await session.rows(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
+    const result = await work()
+    await session.rows('COMMIT')
+    return result
   } catch (error) {
     await session.rows('ROLLBACK').catch(() => session.drop())
     throw error
   }
 }
+
+/** The rows of new tables that are counted from old ones. */
+const fillOwed = (session: Session, migrations: readonly Migration[]): Promise<void> =>
+  underLock(session, async () => {
+    const owed = (await listApplied(session)).filter(({ id }) => isOwed(id))
+    for (const { id } of owed) {
+      const migration = migrations.find(each => owedBy(each) === id)
+      for (const statement of migration ? phasesOf(migration).rows : []) await session.rows(statement)
+      await session.rows('DELETE FROM schema_migrations WHERE id = $1', [id])
+    }
+  })
 
 async function applyAll(session: Session, missing: Migration[], { now, isNew }: { now: number; isNew: boolean }): Promise<void> {
   try {
@@ -81,7 +121,7 @@ async function applyAll(session: Session, missing: Migration[], { now, isNew }: 
       await session.rows(
         'CREATE TABLE schema_migrations (id text PRIMARY KEY, sha256 text NOT NULL, kind text NOT NULL, applied_at bigint NOT NULL)',
       )
-    for (const migration of missing) await apply(session, migration, now)
+    for (const migration of missing) await (isNew ? applyWhole : applyStructure)(session, migration, now)
   } catch (error) {
     if (sqlStateOf(error) !== '42501') throw error
     throw new StartRefusal(
@@ -129,12 +169,46 @@ function missingFrom(applied: Applied[], migrations: readonly Migration[]): Migr
   return migrations.filter(({ id }) => !done.has(id))
 }
 
-async function apply(session: Session, { id, sql, kind }: Migration, now: number): Promise<void> {
-  for (const statement of sql.split('--> statement-breakpoint')) await session.rows(statement)
-  await session.rows('INSERT INTO schema_migrations (id, sha256, kind, applied_at) VALUES ($1, $2, $3, $4)', [
+const OWED = ' (rows)'
+const owedBy = ({ id }: Migration): string => `${id}${OWED}`
+const isOwed = (id: string): boolean => id.endsWith(OWED)
+
+const statementsOf = ({ sql }: Migration): string[] =>
+  sql.split('--> statement-breakpoint').map(statement => statement.replace(/^(\s|--.*\n)*/, ''))
+
+/** What has been applied, statement by statement. */
+function doneOf(applied: Applied[], migrations: readonly Migration[]): string[] {
+  const done = new Set(applied.map(({ id }) => id))
+  return migrations.filter(({ id }) => done.has(id)).flatMap(statementsOf)
+}
+
+/** Rows are the statements at its end that change no table: they need none of the locks of those before. */
+function phasesOf(migration: Migration): { structure: string[]; rows: string[] } {
+  const statements = statementsOf(migration)
+  const atOnce = statements.filter(statement => !isBuiltLater(statement, statements))
+  const from = atOnce.findLastIndex(statement => /^(CREATE|ALTER|DROP)\b/.test(statement)) + 1
+  return migration.kind === 'contract'
+    ? { structure: statements, rows: [] }
+    : { structure: atOnce.slice(0, from), rows: atOnce.slice(from) }
+}
+
+/** A new database has no rows that anybody could wait for. */
+async function applyWhole(session: Session, migration: Migration, now: number): Promise<void> {
+  for (const statement of statementsOf(migration)) await session.rows(statement)
+  await note(session, migration.id, migration, now)
+}
+
+async function applyStructure(session: Session, migration: Migration, now: number): Promise<void> {
+  const { structure, rows } = phasesOf(migration)
+  for (const statement of structure) await session.rows(statement)
+  await note(session, migration.id, migration, now)
+  if (rows.length > 0) await note(session, owedBy(migration), migration, now)
+}
+
+const note = (session: Session, id: string, { sql, kind }: Migration, now: number): Promise<unknown> =>
+  session.rows('INSERT INTO schema_migrations (id, sha256, kind, applied_at) VALUES ($1, $2, $3, $4)', [
     id,
     sha256Hex(sql),
     kind,
     now,
   ])
-}

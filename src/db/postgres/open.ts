@@ -19,7 +19,7 @@ import {
 import type { DatabaseSettings } from './address.ts'
 import { type Connect, createConnect } from './connect.ts'
 import { keepEpoch, shareKeys } from './key-epoch.ts'
-import { hasSchema, isBeingMoved, MIGRATION_LOCK, migrate } from './migrate.ts'
+import { hasSchema, isBeingMoved, isUpToDate, MIGRATION_LOCK, migrate } from './migrate.ts'
 import { drizzleOver } from './pool.ts'
 import { createSession, isConnectionLost, type Session, sqlStateOf } from './session.ts'
 
@@ -71,7 +71,7 @@ export async function openDatabase({
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
     await refuseHalfMoved(session)
-    const { upgraded } = await migrate(session, { now, mayMigrate })
+    const upgraded = (await isUpToDate(session)) ? [] : await upgradeAt(settings, { now, mayMigrate })
     const { sealer, isNew } = await openSealer(session, masterKey, random)
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
@@ -81,6 +81,10 @@ export async function openDatabase({
     await session.close()
   }
 }
+
+/** A change of the schema takes as long as it takes; everything else at a start does not. */
+const upgradeAt = (settings: DatabaseSettings, wanted: { now: number; mayMigrate: boolean }): Promise<string[]> =>
+  withSession(settings, 'schema', async session => (await migrate(session, wanted)).upgraded)
 
 /** For calls that need an installation: a database without keys must not become one by a slip. */
 export const hasInstallation = (settings: DatabaseSettings): Promise<boolean> =>
