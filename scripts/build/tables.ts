@@ -6,7 +6,7 @@ import { COMMANDS } from '../../src/cli/index.ts'
 import { VARIABLES } from '../../src/config.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { CHECKS, type CheckName } from '../../src/doctor/check.ts'
-import { apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
+import { ERRORS, type ErrorCode, PAGE_ERRORS } from '../../src/http/errors.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { POLICIES, type Policy } from '../../src/http/rate-limit.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/metrics.ts'
@@ -36,7 +36,6 @@ const SRC = join(import.meta.dir, '../../src')
 
 /** `document` is the OpenAPI document. */
 export async function makeTables(document: OpenApi): Promise<Record<string, string>> {
-  const documented = codesOf(document)
   return {
     scopes: table(
       ['scope', 'allows'],
@@ -64,10 +63,8 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
         .filter(([name]) => name !== 'expired')
         .map(([name, { sentence }]) => [code(name), sentence]),
     ),
-    'api-errors': errorTable(documented),
-    'page-errors': errorTable(
-      (Object.keys(ERRORS) as ErrorCode[]).filter(name => !documented.includes(name) && apiError(name).wireCode === name),
-    ),
+    'api-errors': errorTable(codesOf(document)),
+    'page-errors': errorTable(Object.keys(PAGE_ERRORS) as ErrorCode[]),
     checks: table(
       ['check', 'looks at'],
       CHECKS.map(name => [code(name), CHECK_MEANINGS[name]]),

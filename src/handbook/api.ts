@@ -1,5 +1,6 @@
 // The API reference, from the OpenAPI document: operations by tag, events, objects. Examples are real ones, recorded by
 // scripts/build/examples.ts.
+import { addressInHandbook } from '../http/errors.ts'
 import type { OpenApi } from '../http/openapi.ts'
 import examples from './examples.json' with { type: 'json' }
 import { type Call, LANGUAGE_NAMES, LANGUAGES, type Language } from './samples.ts'
@@ -92,7 +93,7 @@ function responseTable(responses: Operation['responses'], up: string): string {
     const [body] = Object.values(content ?? {})
     const codes = Object.keys(body?.examples ?? {})
     if (codes.length === 0) return [status, body ? typeOf(body.schema) : '']
-    return [status, codes.map(code => `<a href="${up}docs/troubleshooting#${code}"><code>${code}</code></a>`).join(', ')]
+    return [status, codes.map(code => `<a href="${up}${addressInHandbook(code)}"><code>${code}</code></a>`).join(', ')]
   })
   return table(['status', 'body or error code'], rows)
 }

@@ -1,5 +1,6 @@
 // The pages of the handbook, in the order of the navigation. Each is a file inside the program, read when it is shown.
 import backupAndRestore from './backup-and-restore.md' with { type: 'file' }
+import benchmarks from './benchmarks.md' with { type: 'file' }
 import browserElement from './browser-element.md' with { type: 'file' }
 import commands from './commands.md' with { type: 'file' }
 import concepts from './concepts.md' with { type: 'file' }
@@ -11,7 +12,9 @@ import errors from './errors.md' with { type: 'file' }
 import evidence from './evidence.md' with { type: 'file' }
 import goingLive from './going-live.md' with { type: 'file' }
 import install from './install.md' with { type: 'file' }
+import logEvents from './log-events.md' with { type: 'file' }
 import metrics from './metrics.md' with { type: 'file' }
+import pageErrors from './page-errors.md' with { type: 'file' }
 import postgres from './postgres.md' with { type: 'file' }
 import privacy from './privacy.md' with { type: 'file' }
 import recipeDigitalCredentials from './recipes/digital-credentials.md' with { type: 'file' }
@@ -70,6 +73,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
     pages: [
       { slug: 'till', file: till },
       { slug: 'dashboard', file: dashboard },
+      { slug: 'page-errors', file: pageErrors },
       { slug: 'going-live', file: goingLive },
       { slug: 'trust', file: trust },
       { slug: 'privacy', file: privacy },
@@ -86,6 +90,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'upgrade', file: upgrade },
       { slug: 'postgres', file: postgres },
       { slug: 'metrics', file: metrics },
+      { slug: 'log-events', file: logEvents },
       { slug: 'doctor', file: doctor },
       { slug: 'troubleshooting', file: troubleshooting },
     ],
@@ -96,6 +101,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'security', file: security },
       { slug: 'threats', file: threats },
       { slug: 'evidence', file: evidence },
+      { slug: 'benchmarks', file: benchmarks },
       { slug: 'develop', file: develop },
     ],
   },

@@ -5,7 +5,7 @@ import { describeFailure } from '../log.ts'
 import { isUnavailable } from '../unavailable.ts'
 import { addressBucket, clientAddress } from './client-address.ts'
 import type { Deps } from './deps.ts'
-import { ApiError, apiError, envelope } from './errors.ts'
+import { ApiError, addressInHandbook, apiError, envelope } from './errors.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { describeProblem } from './schema.ts'
 
@@ -132,8 +132,8 @@ function isForPage({ method, headers, url }: Request): boolean {
   return method === 'GET' && /\btext\/html\b/.test(headers.get('accept') ?? '') && !/^\/(v1|wallet)\//.test(pathOf(url))
 }
 
-/** Every code has an address in the handbook (RFC 8288). */
-const helpLink = (publicUrl: string, code: string): string => `<${publicUrl}/docs/troubleshooting#${code}>; rel="help"`
+/** RFC 8288. */
+const helpLink = (publicUrl: string, code: string): string => `<${publicUrl}/${addressInHandbook(code)}>; rel="help"`
 
 /**
  * HSTS covers every port of a host: on localhost or a local name it would block plain http of other

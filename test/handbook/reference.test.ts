@@ -8,7 +8,7 @@ import { CHECKS } from '../../src/doctor/check.ts'
 import type { Examples } from '../../src/handbook/api.ts'
 import examples from '../../src/handbook/examples.json' with { type: 'json' }
 import { LANGUAGES, type Language } from '../../src/handbook/samples.ts'
-import { apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
+import { addressInHandbook, apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { outcomes } from '../../src/web/shared/strings/en.ts'
 import { startWithTenant, temporaryDir } from '../helpers/app.ts'
@@ -105,19 +105,35 @@ describe('the samples of the reference', () => {
 })
 
 describe('an address for every code', () => {
-  test('every error, verdict, check and refusal has an address on the page for troubleshooting', async () => {
-    const { text } = await app.call('GET', '/docs/troubleshooting')
-    const codes = [
-      ...(Object.keys(ERRORS) as ErrorCode[]).map(code => apiError(code).wireCode),
-      ...Object.keys(outcomes).filter(code => code !== 'expired'),
-      ...CHECKS,
-      ...Object.keys(REFUSALS),
+  test('every error, verdict, check and refusal has an address on the page of its readers', async () => {
+    const addresses = [
+      ...(Object.keys(ERRORS) as ErrorCode[]).map(code => addressInHandbook(apiError(code).wireCode)),
+      ...Object.keys(outcomes)
+        .filter(code => code !== 'expired')
+        .map(code => `docs/troubleshooting#${code}`),
+      ...CHECKS.map(check => `docs/doctor#${check}`),
+      ...Object.keys(REFUSALS).map(code => `docs/commands#${code}`),
     ]
-    expect(codes.filter(code => !text.includes(` id="${code}"`))).toEqual([])
+    const missing = addresses.map(async address => {
+      const [path, id] = address.split('#')
+      return (await app.call('GET', `/${path}`)).text.includes(` id="${id}"`) ? [] : [address]
+    })
+    expect((await Promise.all(missing)).flat()).toEqual([])
   })
 
-  test('every log event of the levels warn and error has an address and an explanation there', async () => {
+  test('every part that left the page for troubleshooting is reached from its old heading', async () => {
     const { text } = await app.call('GET', '/docs/troubleshooting')
+    const leadsTo = (id: string) => new RegExp(`<h2 id="${id}">.*?</h2>\\s*<p>.*?<a href="\\.\\./docs/([^"]+)">`).exec(text)?.[1]
+    expect(['errors-of-the-pages', 'checks-of-the-doctor', 'exit-codes', 'log-events'].map(leadsTo)).toEqual([
+      'page-errors',
+      'doctor#the-checks',
+      'commands#exit-codes',
+      'log-events',
+    ])
+  })
+
+  test('every log event of the levels warn and error has an address and an explanation', async () => {
+    const { text } = await app.call('GET', '/docs/log-events')
     const events = new Set<string>()
     for await (const file of new Bun.Glob('**/*.ts').scan({ cwd: join(import.meta.dir, '../../src'), absolute: true }))
       for (const [, event = ''] of (await Bun.file(file).text()).matchAll(/log\.(?:warn|error)\(\s*'([\w.]+)'/g))
@@ -131,5 +147,10 @@ describe('an address for every code', () => {
   test('an error links to its explanation', async () => {
     const unknown = await app.call('GET', '/v1/verifications/vs_none', { key })
     expect(unknown.headers.get('link')).toBe('<https://verify.example/docs/troubleshooting#session_not_found>; rel="help"')
+    const refused = await app.call('GET', '/dashboard/api/session')
+    expect([refused.status, refused.headers.get('link')]).toEqual([
+      401,
+      '<https://verify.example/docs/page-errors#not_logged_in>; rel="help"',
+    ])
   })
 })
