@@ -31,6 +31,8 @@ describe('the health of the installation', () => {
     expect(await address.locator('.badge').getAttribute('class')).toBe('badge neutral')
     await address.getByText(/a phone cannot reach it/).waitFor()
     await address.getByText(/set VIDIMUS_PUBLIC_URL to it/).waitFor()
+    const more = address.getByRole('link', { name: 'More in the handbook: Public address' })
+    expect(await more.getAttribute('href')).toEndWith('/docs/doctor#public_url')
     await items.last().getByText('In order', { exact: true }).waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-health')

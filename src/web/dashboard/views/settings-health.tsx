@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Health } from '../../../dashboard/settings-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
+import { serviceUrl } from '../../shared/base.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { useLanguage } from '../../shared/language.tsx'
@@ -80,6 +81,13 @@ function Checks({ checks }: { checks: readonly Check[] }) {
             <h3>{words.names[name]}</h3>
             <p>{detail[language]}</p>
             {remedy && <p class="remedy">{remedy[language]}</p>}
+            {status !== 'ok' && (
+              <p class="hint">
+                <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>
+                  {words.help}
+                </a>
+              </p>
+            )}
           </div>
         </li>
       ))}

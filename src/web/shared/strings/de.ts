@@ -1639,6 +1639,7 @@ export const dashboard: typeof en.dashboard = {
       title: 'Zustand',
       more: 'Was eine echte Wallet oder einen Webhook aufhalten würde, und was Ihre Daten gefährdet. Der Befehl „vidimus doctor“ meldet dasselbe auf Englisch.',
       again: 'Noch einmal prüfen',
+      help: 'Mehr im Handbuch (auf Englisch)',
       looking: 'Wird geprüft',
       checked: 'Geprüft',
       found: (problems, warnings) => {

@@ -1705,6 +1705,7 @@ export const dashboard = {
       title: 'Health',
       more: 'What would stop a real wallet or webhook, and what endangers your data. The command “vidimus doctor” reports the same.',
       again: 'Check again',
+      help: 'More in the handbook',
       looking: 'Looking',
       checked: 'Checked',
       found: (problems: number, warnings: number) => {
