@@ -57,7 +57,7 @@ export async function acceptList(
     : { ok: true, outcome: 'accepted', source: await saveFirst(deps, source, found, actor) }
 }
 
-/** Of an ETSI list that is not known, the operator names what counts. */
+/** The operator names what counts in an ETSI list that is not known. */
 function nothingCounts({ types }: SourceDraft, { kind }: TrustList): string {
   const nothing = `no entry counts for ${types?.join(', ') ?? 'a known type of document'}`
   if (kind === 'vical' || types) return nothing

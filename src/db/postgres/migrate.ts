@@ -92,7 +92,7 @@ const migrateOnce = (
 async function underLock<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
   await session.rows('BEGIN')
   try {
-    // Whoever waits for this lock holds up nobody.
+    // This lock holds up nobody but others who migrate, so a wait for it has no limit.
     await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     await session.rows(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
     const result = await work()
@@ -176,7 +176,7 @@ const isOwed = (id: string): boolean => id.endsWith(OWED)
 const statementsOf = ({ sql }: Migration): string[] =>
   sql.split('--> statement-breakpoint').map(statement => statement.replace(/^(\s|--.*\n)*/, ''))
 
-/** What has been applied, statement by statement. */
+/** The statements that have been applied, in order. */
 function doneOf(applied: Applied[], migrations: readonly Migration[]): string[] {
   const done = new Set(applied.map(({ id }) => id))
   return migrations.filter(({ id }) => done.has(id)).flatMap(statementsOf)

@@ -717,7 +717,7 @@ export const dashboard = {
     emptyTitle: { test: 'No verifications in Test yet', live: 'No verifications in Live yet' },
     empty: 'A verification is one question to one customer. It waits for their wallet, then says yes or no with the reason.',
     liveKey: 'Create a live key',
-    /** Of the filter: each includes all badges that its sessions can have. */
+    /** The filter's words: each includes all badges that its sessions can have. */
     statuses: {
       pending: 'Waiting',
       completed: 'Verified or shared',
