@@ -6,7 +6,7 @@ import { problemsWith } from './judge.ts'
 import { meaningOf } from './meanings.ts'
 import type { Operation, Surface } from './operations.ts'
 import type { Scene } from './scene.ts'
-import { type Mode, type Shape, shapesOf } from './shapes.ts'
+import { type Shape, shapesOf } from './shapes.ts'
 import type { Outcome, WireRequest } from './wire.ts'
 
 /** Cases per route: fewer meet fewer answers of the shared entrance on each of them. soak/fuzz goes on for minutes. */
@@ -14,24 +14,30 @@ const CASES_OF_FIXED_SEED = 150
 const CASES_OF_FRESH_SEED = 50
 const FIXED_SEED = 20260304
 /** Least share of valid requests that must succeed: a fuzz that is always refused finds nothing. */
-const SUCCESS_SHARE_MIN = 0.2
+const SUCCESS_SHARE_MIN = 0.15
 
-export type Tally = Record<Mode, { sent: number; succeeded: number }>
+/** Valid requests of the fixed seed. Those of another seed are not counted: how many of them succeed is luck. */
+export type Tally = { sent: number; succeeded: number }
 
 /** Sends hundreds of requests to one route; a wrong answer throws with route, seed and a curl command. */
 export async function fuzz(surface: Surface, scene: Scene, operation: Operation): Promise<Tally> {
-  const tally: Tally = { valid: { sent: 0, succeeded: 0 }, near: { sent: 0, succeeded: 0 }, hostile: { sent: 0, succeeded: 0 } }
+  const tally: Tally = { sent: 0, succeeded: 0 }
   const shapes = shapesOf(surface, operation, meaningOf(operation, Object.keys(scene.cast.credentials)))
-  const tryShape = async (shape: Shape) => {
+  const tryShape = async (shape: Shape): Promise<Outcome> => {
     const { request, outcome } = await tryOne(scene, operation, shape)
-    const counted = tally[shape.mode]
-    counted.sent++
-    if (outcome !== 'closed' && outcome.status < 400) counted.succeeded++
     const problems = problemsWith(surface, operation, shape, outcome)
     if (problems.length > 0) throw new Error(`${operation.id}: ${problems.join('; ')}\n${curlLine(request)}`)
+    return outcome
   }
-  await tryAll(shapes, { seed: FIXED_SEED, numRuns: CASES_OF_FIXED_SEED }, scene.atOnce(operation), tryShape)
-  await tryAll(shapes, { seed: FRESH_SEED, numRuns: CASES_OF_FRESH_SEED }, scene.atOnce(operation), tryShape)
+  const count = async (shape: Shape) => {
+    const outcome = await tryShape(shape)
+    if (shape.mode !== 'valid') return
+    tally.sent++
+    if (outcome !== 'closed' && outcome.status < 400) tally.succeeded++
+  }
+  const atOnce = scene.atOnce(operation)
+  await tryAll(shapes, { seed: FIXED_SEED, numRuns: CASES_OF_FIXED_SEED }, atOnce, count)
+  await tryAll(shapes, { seed: FRESH_SEED, numRuns: CASES_OF_FRESH_SEED }, atOnce, async shape => void (await tryShape(shape)))
   return tally
 }
 
@@ -65,8 +71,7 @@ export async function tryOne(
 }
 
 /** Enough of the valid requests succeeded. */
-export function expectSuccesses(tally: Tally, shareMin = SUCCESS_SHARE_MIN): void {
-  const { sent, succeeded } = tally.valid
+export function expectSuccesses({ sent, succeeded }: Tally, shareMin = SUCCESS_SHARE_MIN): void {
   expect(sent).toBeGreaterThan(20)
   expect(succeeded).toBeGreaterThanOrEqual(Math.floor(sent * shareMin))
 }
