@@ -163,7 +163,7 @@ describe('a name whose answer changes with every query', () => {
       { numRuns: 150 },
     )
     expect(seen).toEqual({ [`${OPENED}:${port}`]: called })
-    expect(called).toBeGreaterThan(10)
+    expect(called).toBeGreaterThan(0)
   })
 })
 

@@ -133,7 +133,7 @@ describe('the envelope', () => {
       }),
       RUNS,
     )
-    expect(outcomes.refused).toBeGreaterThan(100)
+    expect(outcomes.refused).toBeGreaterThan(0)
   }, 60_000)
 })
 
