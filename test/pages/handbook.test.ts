@@ -39,6 +39,17 @@ browserTest('the search of the handbook finds a code by keyboard, and leads to i
   expect(page.complaints).toEqual([])
 })
 
+browserTest('the contents of the handbook show the page that is open, and the page stays at its top', async openPage => {
+  const page = await openPage(origin)
+  await page.setViewportSize({ width: 1440, height: 600 })
+  await page.goto('/docs/benchmarks')
+  const link = page.getByRole('navigation').getByRole('link', { name: 'Benchmarks and runs' })
+  await link.waitFor()
+  const { y, height } = (await link.boundingBox())!
+  expect([y > 0, y + height < 600]).toEqual([true, true])
+  expect(await page.evaluate<number>('scrollY')).toBe(0)
+})
+
 browserTest('a block of the handbook is copied, and a heading has an address', async openPage => {
   const page = await openPage(origin, { permissions: ['clipboard-read', 'clipboard-write'] })
   await page.goto('/docs/start')

@@ -1,4 +1,4 @@
-// The search and the copy buttons of the handbook. Everything else on its pages works without a script.
+// The search, the copy buttons and the place in the contents of the handbook. Everything else on its pages works without a script.
 import { serviceUrl } from '../shared/base.ts'
 import { find, type Section } from './find.ts'
 
@@ -111,6 +111,15 @@ function itemOf({ page, title, heading, id, text }: Section): HTMLLIElement {
   return item
 }
 
+/** Contents are longer than a window: they open where the reader is. */
+function showPlace(): void {
+  const here = document.querySelector<HTMLElement>('.frame > nav a[aria-current]')
+  const contents = here?.closest('nav')
+  if (!here || !contents) return
+  contents.scrollTop += here.getBoundingClientRect().top - contents.getBoundingClientRect().top - contents.clientHeight / 2
+}
+
 addCopyButtons()
+showPlace()
 const form = document.querySelector<HTMLFormElement>('form.search')
 if (form) addSearch(form)
