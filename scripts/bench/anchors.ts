@@ -6,7 +6,7 @@ import { realWorld } from '../../src/ground.ts'
 import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
 import { newAuthority } from '../../src/sandbox/certificates.ts'
-import { FORMATS, type Format, PRESENTATIONS_TO_WARM_UP, preparedJudgements, speedOf } from './exchange.ts'
+import { FORMATS, type Format, preparedJudgements, speedOf, TO_WARM_UP } from './exchange.ts'
 import { atMost, fixed, type Spread, shown, spreadOf, table, whole } from './output.ts'
 import { environmentFor, makeTenant, startService, temporaryDir } from './service.ts'
 
@@ -77,8 +77,8 @@ async function makeStrangers(count: number): Promise<TrustAnchor[]> {
 type Judge = (i: number) => Promise<void>
 
 async function compare(withFew: Judge, withMany: Judge): Promise<Omit<AnchorFigures, 'format'>> {
-  await speedOf(PRESENTATIONS_TO_WARM_UP, withFew)
-  await speedOf(PRESENTATIONS_TO_WARM_UP, withMany)
+  await speedOf(TO_WARM_UP, withFew)
+  await speedOf(TO_WARM_UP, withMany)
   const rounds: { few: number; many: number }[] = []
   for (let round = 0; round < ROUNDS; round++) {
     // The first of a round is not always the same one.

@@ -24,18 +24,18 @@ type Wanted = {
   protocol: Protocol
   sessions: number
   rounds: number
+  toWarmUp: number
   inFlight: number
 }
 
 export async function measureBrowser(wanted: Wanted): Promise<ProtocolFigures> {
+  for (let warmed = 0; warmed < wanted.toWarmUp; warmed += wanted.sessions) await browserRound(wanted)
   const rounds: Awaited<ReturnType<typeof browserRound>>[] = []
-  // The first one warms up.
-  for (let round = 0; round <= wanted.rounds; round++) rounds.push(await browserRound(wanted))
-  const kept = rounds.slice(1)
+  for (let round = 0; round < wanted.rounds; round++) rounds.push(await browserRound(wanted))
   return {
     protocol: wanted.protocol,
-    ...ratesOf(PHASES, kept, wanted.sessions),
-    server_cpu_us_per_cycle: spreadOf(kept.map(({ cpuMs }) => (cpuMs === undefined ? null : (cpuMs * 1000) / wanted.sessions))),
+    ...ratesOf(PHASES, rounds, wanted.sessions),
+    server_cpu_us_per_cycle: spreadOf(rounds.map(({ cpuMs }) => (cpuMs === undefined ? null : (cpuMs * 1000) / wanted.sessions))),
   }
 }
 

@@ -28,7 +28,7 @@ const JUDGED_AT_ONCE = 64
 /** Half a second and more: a round of a tenth is decided by when the system changes threads. */
 const JUDGED_A_ROUND = 4000
 /** Until the runtime has compiled what is hot: a service is measured as it runs all day, and compiling takes processor time as well. */
-export const PRESENTATIONS_TO_WARM_UP = 10_000
+export const TO_WARM_UP = 10_000
 const TEMPLATE = 'age_over_18'
 /** The issuer's signature and the holder's. */
 const VERIFICATIONS_A_PRESENTATION = 2
@@ -81,7 +81,7 @@ export async function benchExchange(): Promise<ExchangeReport> {
     formats.push({ format, ...cycles, ...judged })
   }
   const protocols: ProtocolFigures[] = []
-  const wanted = { service, key, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, inFlight: IN_FLIGHT }
+  const wanted = { service, key, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, toWarmUp: TO_WARM_UP, inFlight: IN_FLIGHT }
   for (const [protocol, format] of Object.entries(PROTOCOLS) as [Protocol, Format][])
     protocols.push(await measureBrowser({ ...wanted, protocol, holder: await holderFor(deps, format) }))
   await deps.close()
@@ -123,11 +123,10 @@ type Cycles = Pick<
 async function measureCycles(service: Server, key: string, holder: Holder): Promise<Cycles> {
   const rounds: (Awaited<ReturnType<typeof cycleRound>> & { curve: Speed })[] = []
   const operate = await preparedExchange()
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let warmed = 0; warmed < TO_WARM_UP; warmed += SESSIONS_A_ROUND) await cycleRound([service], key, holder)
+  for (let round = 0; round < ROUNDS; round++) {
     const run = await cycleRound([service], key, holder)
-    const curve = await speedOf(JUDGED_A_ROUND, operate)
-    // The first one warms up.
-    if (round > 0) rounds.push({ ...run, curve })
+    rounds.push({ ...run, curve: await speedOf(JUDGED_A_ROUND, operate) })
   }
   const serverUs = ({ cpuMs }: (typeof rounds)[number]) => (cpuMs === undefined ? null : (cpuMs * 1000) / SESSIONS_A_ROUND)
   return {
@@ -189,8 +188,8 @@ type Judged = Pick<
 async function measureJudgement(deps: Deps, service: Server, key: string, format: Format): Promise<Judged> {
   const judge = (await preparedJudgements(deps, service, key, format))(new AnchorIndex([(await deps.sandbox()).anchor]))
   const verify = await preparedSignatures()
-  await speedOf(PRESENTATIONS_TO_WARM_UP, judge)
-  await speedOf(PRESENTATIONS_TO_WARM_UP, verify)
+  await speedOf(TO_WARM_UP, judge)
+  await speedOf(TO_WARM_UP, verify)
   const rounds: { judged: Speed; limit: Speed }[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const { perSecond, cpuUs } = await speedOf(JUDGED_A_ROUND * VERIFICATIONS_A_PRESENTATION, verify)

@@ -1,5 +1,5 @@
-// Two nodes beside one on the same PostgreSQL. All share this machine, so each node gets a fixed share of a core (a
-// cgroup): then a second node adds what a second machine would, as long as the database has time left.
+// Nodes beside half as many on the same PostgreSQL. All share this machine, so each node gets a fixed share of a core (a
+// cgroup): then a node adds what another machine would, as long as the database has time left.
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -16,7 +16,8 @@ import { environmentFor, makeTenant, type Server, startService, temporaryDir } f
 
 const TENANTS = 8
 const ROUNDS = 5
-const NODE_SHARE = 0.22
+/** Of a core, for all nodes together: the database and the clients need the rest. */
+const SHARE_OF_ALL = 0.44
 const WARM_UP_SECONDS = 6
 const SESSIONS_A_ROUND = 400
 const PERIOD_US = 20_000
@@ -27,27 +28,30 @@ type Work = RequestKind | 'exchange'
 const WORKS: Work[] = ['plain', 'full', 'exchange']
 
 export type NodesReport = {
+  nodes: number
   share_of_a_core: number
   tenants: number
   rounds: number
   seconds: number
   aim: { ratio_minimum: number }
-  works: { work: Work; one_per_second: Spread | null; two_per_second: Spread | null; ratio: Spread | null }[]
+  works: { work: Work; half_per_second: Spread | null; all_per_second: Spread | null; ratio: Spread | null }[]
 }
 
-export async function benchNodes(seconds: number): Promise<NodesReport> {
+export async function benchNodes(seconds: number, count: number): Promise<NodesReport> {
   const server = process.env.VIDIMUS_DATABASE_URL
   if (!server) throw new UsageError('set VIDIMUS_DATABASE_URL, for example to postgres://postgres@127.0.0.1/postgres')
   const { url, drop } = await freshDatabase(server)
-  const dirs = [temporaryDir(), temporaryDir()] as const
-  const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_KEY_DIR: dirs[0], VIDIMUS_PUBLIC_URL: PUBLIC_URL }
+  const dirs = Array.from({ length: count }, () => temporaryDir())
+  const [first = ''] = dirs
+  const share = SHARE_OF_ALL / count
+  const env = { VIDIMUS_DATABASE_URL: url, VIDIMUS_KEY_DIR: first, VIDIMUS_PUBLIC_URL: PUBLIC_URL }
   const nodes: Server[] = []
   try {
     const keys: string[] = []
-    for (let i = 0; i < TENANTS; i++) keys.push((await makeTenant(dirs[0], env)).key)
+    for (let i = 0; i < TENANTS; i++) keys.push((await makeTenant(first, env)).key)
     for (const dir of dirs) nodes.push(await startService(dir, env))
-    const holder = await makeHolder(dirs[0], env)
-    for (const [i, { pid }] of nodes.entries()) limit(`vidimus-bench-${i}`, pid)
+    const holder = await makeHolder(first, env)
+    for (const [i, { pid }] of nodes.entries()) limit(`vidimus-bench-${i}`, pid, share)
 
     const measure = async (work: Work, taking: Server[], duration: number): Promise<number> => {
       if (work === 'exchange') return await exchangesPerSecond(taking, keys[0]!, holder)
@@ -57,25 +61,26 @@ export async function benchNodes(seconds: number): Promise<NodesReport> {
       return runs.reduce((sum, run) => sum + run.requestsPerSecond, 0)
     }
     for (const work of WORKS) await measure(work, nodes, WARM_UP_SECONDS)
-    const rounds = Object.fromEntries(WORKS.map(work => [work, []])) as unknown as Record<Work, { one: number; two: number }[]>
+    const rounds = Object.fromEntries(WORKS.map(work => [work, []])) as unknown as Record<Work, { half: number; all: number }[]>
     for (let round = 0; round < ROUNDS; round++) {
       for (const work of WORKS) {
-        // The one is each of the two in turn.
-        const one = await measure(work, [nodes[round % 2]!], seconds)
-        rounds[work].push({ one, two: await measure(work, nodes, seconds) })
+        // Either half in turn.
+        const half = await measure(work, round % 2 === 0 ? nodes.slice(0, count / 2) : nodes.slice(count / 2), seconds)
+        rounds[work].push({ half, all: await measure(work, nodes, seconds) })
       }
     }
     return {
-      share_of_a_core: NODE_SHARE,
+      nodes: count,
+      share_of_a_core: share,
       tenants: TENANTS,
       rounds: ROUNDS,
       seconds,
       aim: { ratio_minimum: RATIO_AIM },
       works: WORKS.map(work => ({
         work,
-        one_per_second: spreadOf(rounds[work].map(({ one }) => one)),
-        two_per_second: spreadOf(rounds[work].map(({ two }) => two)),
-        ratio: spreadOf(rounds[work].map(({ one, two }) => two / one)),
+        half_per_second: spreadOf(rounds[work].map(({ half }) => half)),
+        all_per_second: spreadOf(rounds[work].map(({ all }) => all)),
+        ratio: spreadOf(rounds[work].map(({ half, all }) => all / half)),
       })),
     }
   } finally {
@@ -114,10 +119,10 @@ async function freshDatabase(server: string): Promise<{ url: string; drop(): Pro
 }
 
 /** Linux only, as root: cgroup version 1 or 2. */
-function limit(name: string, pid: number): void {
+function limit(name: string, pid: number, share: number): void {
   const isFirst = existsSync('/sys/fs/cgroup/cpu')
   const folder = join(isFirst ? '/sys/fs/cgroup/cpu' : '/sys/fs/cgroup', name)
-  const quota = String(Math.round(PERIOD_US * NODE_SHARE))
+  const quota = String(Math.round(PERIOD_US * share))
   mkdirSync(folder, { recursive: true })
   if (isFirst) {
     writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US))
@@ -135,15 +140,15 @@ function limit(name: string, pid: number): void {
   })
 }
 
-export function describeNodes({ share_of_a_core, tenants, rounds, seconds, aim, works }: NodesReport): string {
-  const rows = works.map(({ work, one_per_second, two_per_second, ratio }) => [
+export function describeNodes({ nodes, share_of_a_core, tenants, rounds, seconds, aim, works }: NodesReport): string {
+  const rows = works.map(({ work, half_per_second, all_per_second, ratio }) => [
     work,
-    shown(one_per_second, 0),
-    shown(two_per_second, 0),
+    shown(half_per_second, 0),
+    shown(all_per_second, 0),
     shown(ratio, 2),
     atLeast(ratio, aim.ratio_minimum),
   ])
-  return `Two nodes beside one on one PostgreSQL: each node has ${share_of_a_core} of a core, ${tenants} tenants, medians (and ranges) of ${rounds} rounds of ${seconds} s.
+  return `${nodes} nodes beside ${nodes / 2} on one PostgreSQL: each node has ${share_of_a_core} of a core, ${tenants} tenants, medians (and ranges) of ${rounds} rounds of ${seconds} s.
 
-${table(['work', 'one /s', 'two /s', 'two over one', 'aim'], rows)}`
+${table(['work', `${nodes / 2} /s`, `${nodes} /s`, 'ratio', 'aim'], rows)}`
 }

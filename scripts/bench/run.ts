@@ -16,7 +16,7 @@ const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench exchange [--anchors] | start [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
-       scripts/bun run bench nodes [--seconds N] [--json]
+       scripts/bun run bench nodes [--nodes N] [--seconds N] [--json]
        scripts/bun run bench profile [plain | full | exchange] [--seconds N] [--out DIR] [--json]
 
 all       everything below in one table, medians with their ranges; takes about ten minutes
@@ -26,13 +26,14 @@ exchange  full cycles with a wallet, and presentations judged beside the ellipti
 poll      status polls on 10,000 connections, beside one look-up on the bare framework
 list      latency of reading at 1,000 and at a million sessions, time to start, and idle memory
 webhooks  a backlog drained after an outage, beside the least a POST can cost, and the API's latency meanwhile
-nodes     two nodes on one PostgreSQL beside one, each with a fixed share of a core: creations and whole
+nodes     nodes on one PostgreSQL beside half as many, each with a fixed share of a core: creations and whole
           exchanges; needs root and VIDIMUS_DATABASE_URL of a PostgreSQL server on which the user may create a database
 start     the compiled program: size, start to the first answer, idle memory
 profile   where the processor time of a creation, or of an exchange, goes by function
 
 --seconds N  how long each round lasts (5 for create, poll and all, 1 for list, 10 for profile)
 --rows N     the size of the large table (1,000,000), or of the backlog (10,000)
+--nodes N    how many nodes, an even number (2)
 --out DIR    where profiles are kept (node_modules/.cache/profiles)
 --json       one JSON object instead of tables
 
@@ -42,11 +43,13 @@ example: scripts/bun run bench create --seconds 10`
 
 const SECONDS_MAX = 3600
 const ROWS_MAX = 100_000_000
+const NODES_MAX = 8
 
 async function run(args: string[]): Promise<number> {
   const { values, words } = parseCall(args, {
     seconds: { type: 'string' },
     rows: { type: 'string' },
+    nodes: { type: 'string' },
     out: { type: 'string' },
     anchors: { type: 'boolean' },
   })
@@ -54,6 +57,8 @@ async function run(args: string[]): Promise<number> {
   const seconds = values.seconds === undefined ? undefined : wholeNumber(values.seconds, '--seconds', SECONDS_MAX)
   const rows = values.rows === undefined ? undefined : wholeNumber(values.rows, '--rows', ROWS_MAX)
   if (seconds === 0 || rows === 0) throw new UsageError('--seconds and --rows are at least 1')
+  const nodes = values.nodes === undefined ? 2 : wholeNumber(values.nodes, '--nodes', NODES_MAX)
+  if (nodes === 0 || nodes % 2 === 1) throw new UsageError('--nodes is 2, 4, 6 or 8')
   const show = <Report>(report: Report, describe: (report: Report) => string) =>
     print(values.json ? JSON.stringify(report) : describe(report))
 
@@ -68,7 +73,7 @@ async function run(args: string[]): Promise<number> {
     case 'exchange':
       return values.anchors ? show(await benchAnchors(), describeAnchors) : show(await benchExchange(), describeExchange)
     case 'nodes':
-      return show(await benchNodes(seconds ?? 5), describeNodes)
+      return show(await benchNodes(seconds ?? 5, nodes), describeNodes)
     case 'poll':
       return show(await benchPoll(seconds ?? 5, POLL_CONNECTIONS), describePoll)
     case 'profile':
