@@ -12,3 +12,9 @@ export function hireThread(path: string): Worker {
   const place = IN_BINARY.test(Bun.main) ? `${dirname(Bun.main)}/${path}.js` : new URL(`./${path}.ts`, import.meta.url).href
   return new Worker(place, { smol: true })
 }
+
+/**
+ * From now on this thread compiles code that runs often to machine code early, as usual. The built program begins without that
+ * (scripts/build/compile.ts).
+ */
+export const compileHotCode = (): void => Bun.unsafe.setJITPolicy(1)

@@ -21,6 +21,9 @@ export async function compile(outfile: string, target?: string): Promise<void> {
       // The log names the class of a failure.
       '--keep-names',
       '--bytecode',
+      // Nearly everything runs once while the program starts: compiled to machine code, it would start later. `compileHotCode`
+      // ends this.
+      '--compile-jit-policy=100',
       // A released program reads its own settings only, not files in the folder where it is started.
       '--no-compile-autoload-bunfig',
       '--no-compile-autoload-dotenv',

@@ -1,3 +1,4 @@
+import { compileHotCode } from '../threads.ts'
 import { type Command, runCommand } from './command.ts'
 import { nearest } from './nearest.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
@@ -73,7 +74,10 @@ export async function run(args: string[], shell: Shell = processShell()): Promis
 async function runNamed(name: string, args: string[], shell: Shell): Promise<number> {
   const load = COMMANDS.get(name)
   if (!load) throw new UsageError(unknownCommand(name))
-  return await runCommand(name, (await load()).command, args, shell)
+  const { command } = await load()
+  // A service does it once it listens.
+  if (name !== 'serve' && name !== 'demo') compileHotCode()
+  return await runCommand(name, command, args, shell)
 }
 
 function unknownCommand(typed: string): string {

@@ -11,6 +11,7 @@ import { ensureWrappingKey } from '../session-keys/ensure.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { ensureSigningKey } from '../signing/keys.ts'
 import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
+import { compileHotCode } from '../threads.ts'
 import { within } from '../time.ts'
 import { noteNothingToSeal } from '../upkeep/seal-again.ts'
 import { announce } from '../verifications/announce.ts'
@@ -72,6 +73,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   await turn()
   const stopPeriodic = startPeriodic(deps)
   const stopLinking = startLinking(deps)
+  compileHotCode()
   return {
     url,
     reloadTls: () => reloadTls(deps, listener),
