@@ -2,7 +2,7 @@
 // answers `ok`.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { compile } from '../build/compile.ts'
+import { compileReleases } from '../build/release.ts'
 import { atMost, fixed, type Spread, shown, spreadOf, table } from './output.ts'
 import { cpuMs, environmentFor, residentMb, temporaryDir } from './service.ts'
 
@@ -20,7 +20,7 @@ export type StartReport = { aims: typeof AIMS; floor: Figures; service: Figures;
 export async function benchStart(): Promise<StartReport> {
   const dir = temporaryDir()
   const program = join(dir, 'vidimus')
-  await compile(program)
+  await compileReleases([{ outfile: program }])
   return await compareStarts(program, join(dir, 'data'))
 }
 

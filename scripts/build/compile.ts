@@ -10,8 +10,11 @@ export const ENTRY_POINTS = [
   'src/trust-lists/read-thread.ts',
 ]
 
+/** `order`: a recorded start (release.ts). */
+type Options = { target?: string; order?: string }
+
 /** The whole program as one file, for this machine or for another. */
-export async function compile(outfile: string, target?: string): Promise<void> {
+export async function compile(outfile: string, { target, order }: Options = {}): Promise<void> {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -28,6 +31,7 @@ export async function compile(outfile: string, target?: string): Promise<void> {
       '--no-compile-autoload-bunfig',
       '--no-compile-autoload-dotenv',
       ...(target === undefined ? [] : [`--target=bun-${target}`]),
+      ...(order === undefined ? [] : [`--bytecode-order=${order}`]),
       ...ENTRY_POINTS,
       '--outfile',
       outfile,

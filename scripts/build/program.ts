@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCall, print, UsageError } from '../../src/cli/output.ts'
 import { sha256Hex } from '../../src/hash.ts'
-import { compile } from './compile.ts'
+import { compileReleases } from './release.ts'
 import { billOfMaterials } from './sbom.ts'
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'windows-x64']
@@ -27,8 +27,8 @@ async function run(args: string[]): Promise<number> {
   const out = values.out ?? join(ROOT, 'dist')
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
-  if (values.all) for (const target of TARGETS) await compile(join(out, `vidimus-${target}`), target)
-  else await compile(join(out, 'vidimus'))
+  const others = TARGETS.map(target => ({ outfile: join(out, `vidimus-${target}`), target }))
+  await compileReleases(values.all ? others : [{ outfile: join(out, 'vidimus') }])
   writeFileSync(join(out, 'vidimus.cdx.json'), `${JSON.stringify(await billOfMaterials(ROOT), null, 2)}\n`)
   const sums = await Promise.all(
     readdirSync(out).map(async name => `${sha256Hex(await Bun.file(join(out, name)).bytes())}  ${name}`),
