@@ -3,9 +3,18 @@ import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { readDelivery } from '../webhooks/browse.ts'
-import { type By, listOutlines, type Outline } from './browse-store.ts'
+import {
+  type By,
+  findReach,
+  type Indexed,
+  type LookedAt,
+  listOutlines,
+  type Outline,
+  type Range,
+  type Wanted,
+} from './browse-store.ts'
 import type { Deps } from './deps.ts'
-import { isHeld, statusAt } from './expire.ts'
+import { isHeld } from './expire.ts'
 import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
 import { openSecrets, questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
@@ -13,11 +22,8 @@ import { findVerification, type Owner } from './store.ts'
 import { createTerms } from './terms.ts'
 import { presentOrLog } from './unreadable.ts'
 
-/** Rows that a page looks at when a filter beside the index decides; more would block the event loop. */
-const LOOKED_AT_MAX = 1000
-
-/** By the index to use: the one that leaves the fewest rows first. */
-const INDEXED = ['device', 'key', 'template', 'status'] as const
+/** Filters with an index, the one that usually leaves the fewest sessions first. */
+const INDEXED = ['term', 'device', 'key', 'template', 'status'] as const
 
 /** A session that is over may be stored as pending until the next sweep. */
 const STORED: Record<Status, readonly Status[]> = {
@@ -48,22 +54,13 @@ export async function browseVerifications(
   owner: Owner,
   { before = Number.MAX_SAFE_INTEGER, limit, ...filter }: Filter & { before?: number; limit: number },
 ): Promise<{ verifications: Browsed[]; nextBefore: number | null }> {
-  const at = deps.now()
   const range = { from: filter.from ?? 0, before: Math.min(before, filter.until ?? before) }
-  const reads = await Promise.all(
-    (await sourcesOf(deps, owner, filter)).map(async ({ by, isExact }) => {
-      const lookedAtMax = isExact ? limit + 1 : LOOKED_AT_MAX
-      const rows = await listOutlines(deps.db, owner, by, { ...range, limit: lookedAtMax })
-      return { rows, downTo: rows.length === lookedAtMax ? rows.at(-1)!.createdAt : 0 }
-    }),
-  )
-  // Below this time one of the reads has ended, and the next page continues.
-  const downTo = Math.max(...reads.map(read => read.downTo))
-  const matching = reads
-    .flatMap(({ rows }) => rows)
-    .filter(row => row.createdAt >= downTo && isWanted(row, filter, at))
-    .toSorted((a, b) => b.createdAt - a.createdAt)
+  const wanted = await wantedOf(deps, owner, filter)
+  const few = await lookAt(deps, owner, { wanted, range, limit }, 'few')
+  const isEnough = few.matching.length > limit || few.downTo === 0
+  const { matching, downTo } = isEnough ? few : await lookAt(deps, owner, { wanted, range, limit }, 'most')
   const shown = matching.slice(0, limit)
+  // Below `downTo` nothing was looked at, and the next page continues.
   const nextBefore = matching.length > limit ? shown.at(-1)!.createdAt : downTo
   const found = await Promise.all(
     shown.map(async ({ id, deviceId, keyId }) => ({ row: await findVerification(deps.db, owner, id), deviceId, keyId })),
@@ -76,36 +73,63 @@ export async function browseVerifications(
   }
 }
 
-type Source = {
-  by: By
-  /** Every row of it is wanted. */
-  isExact: boolean
+type Asked = { wanted: Wanted; range: Range; limit: number }
+
+/** Those created at or after `downTo`, newest first; one more than `limit` at most. */
+async function lookAt(
+  deps: Deps,
+  owner: Owner,
+  { wanted, range, limit }: Asked,
+  lookedAt: LookedAt,
+): Promise<{ matching: Outline[]; downTo: number }> {
+  const { reads, downTo } = await sourceOf(deps, owner, wanted, range, lookedAt)
+  const within = { from: Math.max(range.from, downTo), before: range.before, limit: limit + 1 }
+  const rows = await Promise.all(reads.map(by => listOutlines(deps.db, owner, by, wanted, within)))
+  return { matching: rows.flat().toSorted((a, b) => b.createdAt - a.createdAt), downTo }
 }
 
-async function sourcesOf(deps: Deps, owner: Owner, filter: Filter): Promise<Source[]> {
-  const given = INDEXED.filter(name => filter[name] !== undefined)
-  if (filter.search !== undefined) return [{ by: await searched(deps, owner, filter.search.trim()), isExact: given.length === 0 }]
-  const [name, ...others] = given
-  const isExact = others.length === 0
-  if (name === undefined) return [{ by: { name: 'all' }, isExact }]
-  if (name !== 'status') return [{ by: { name, value: filter[name]! }, isExact }]
-  return STORED[filter.status!].map(value => ({ by: { name, value }, isExact: isExact && value !== 'pending' }))
+type Source = { reads: By[]; downTo: number }
+
+/** Of the filters, the one that leads furthest back over as many sessions: it leaves the fewest. */
+async function sourceOf(deps: Deps, owner: Owner, wanted: Wanted, range: Range, lookedAt: LookedAt): Promise<Source> {
+  if (wanted.id !== undefined) return { reads: [{ name: 'id', value: wanted.id }], downTo: 0 }
+  const given = INDEXED.filter(name => wanted[name] !== undefined)
+  const [first, ...others] = given.map(name => readsOf(name, wanted))
+  if (!first) return { reads: [{ name: 'all' }], downTo: 0 }
+  const reachOf = async (reads: Indexed[]): Promise<Source> => {
+    const isWhole = (by: Indexed) => others.length === 0 && isExact(by)
+    const reaches = reads.map(by => (isWhole(by) ? 0 : findReach(deps.db, owner, by, lookedAt, range)))
+    return { reads, downTo: Math.max(...(await Promise.all(reaches))) }
+  }
+  let best = await reachOf(first)
+  for (const reads of others) {
+    if (best.downTo === 0) break
+    const source = await reachOf(reads)
+    if (source.downTo < best.downTo) best = source
+  }
+  return best
 }
 
-async function searched(deps: Deps, owner: Owner, text: string): Promise<By> {
-  if (/^vs_[0-9A-Za-z]{22}$/.test(text)) return { name: 'id', value: text }
+function readsOf(name: (typeof INDEXED)[number], wanted: Wanted): Indexed[] {
+  if (name === 'status') return STORED[wanted.status!].map(value => ({ name, value }))
+  return [{ name, value: wanted[name] } as Indexed]
+}
+
+/** Every row of it is wanted when no other filter is given. */
+const isExact = (by: Indexed): boolean => by.name !== 'status' || by.value !== 'pending'
+
+async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<Wanted> {
+  const { device, key, template, status } = filter
+  const wanted = { device, key, template, status, at: deps.now() }
+  if (filter.search === undefined) return wanted
+  const text = filter.search.trim()
+  if (/^vs_[0-9A-Za-z]{22}$/.test(text)) return { ...wanted, id: text }
   if (/^whd_[0-9A-Za-z]{22}$/.test(text)) {
     const found = await readDelivery(deps, owner, text)
-    if (found) return { name: 'id', value: found.delivery.verificationId }
+    if (found) return { ...wanted, id: found.delivery.verificationId }
   }
-  return { name: 'term', value: createTerms(deps)(owner, text) }
+  return { ...wanted, term: createTerms(deps)(owner, text) }
 }
-
-const isWanted = (row: Outline, { device, key, template, status }: Filter, at: number): boolean =>
-  (device ?? row.deviceId) === row.deviceId &&
-  (key ?? row.keyId) === row.keyId &&
-  (template ?? row.template) === row.template &&
-  (status === undefined || status === statusAt(row, at))
 
 export type WholeVerification = {
   verification: Verification

@@ -51,9 +51,11 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { id: 'vs_1', tenantId: 'ten_1' },
     { createdAt: 1, auditSeq: 1 },
   ],
+  'verifications/browse-store.ts findReach': [OWNER, { name: 'key', value: 'key_1' }, 'few', { from: 1, before: 2 }],
   'verifications/browse-store.ts listOutlines': [
     OWNER,
-    { name: 'term', value: Buffer.alloc(16) },
+    { name: 'status', value: 'pending' },
+    { term: Buffer.alloc(16), key: 'key_1', status: 'failed', at: 1 },
     { from: 1, before: 2, limit: 5 },
   ],
   'verifications/event-store.ts listEvents': [{ id: 'vs_1', tenantId: 'ten_1' }, 5],

@@ -30,7 +30,7 @@ export default [
     'linesOf',
     'if (page.next_before === null) return',
     'if (before !== page.next_before) return',
-    'dashboard/find',
+    'dashboard/filters',
   ],
   ['find: an export has no record', 'exportSummaries', 'deps.write(tx =>', 'Promise.resolve((tx: never) =>', 'dashboard/find'],
   [

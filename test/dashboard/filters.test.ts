@@ -1,0 +1,149 @@
+// Filters of the list of verifications, together, over sessions in every state.
+import { afterAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
+import { verificationSessions } from '../../src/db/schema.ts'
+import { newVerificationId } from '../../src/ids.ts'
+import { insertResult } from '../../src/verifications/answer-store.ts'
+import { sealResult } from '../../src/verifications/present.ts'
+import type { Status } from '../../src/verifications/schema.ts'
+import { findVerification, insertVerification, type Owner, type VerificationRow } from '../../src/verifications/store.ts'
+import { createTerms, termsOf } from '../../src/verifications/terms.ts'
+import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
+import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
+import { FRESH_SEED } from '../helpers/fresh-seed.ts'
+import { type Seeded, seeded } from '../helpers/seeded.ts'
+
+afterAll(cleanUp)
+
+const SESSIONS = 2600
+const PAGE = 100
+/** As in browse-store.ts. */
+const LOOKED_AT_MAX = 1000
+
+const { app, id: tenantId, key: apiKey } = await startWithTenant()
+const boss = await setUpOwner(app)
+const owner: Owner = { tenantId, environment: 'test' }
+
+const NAMES = ['search', 'device', 'key', 'template', 'status'] as const
+type Name = (typeof NAMES)[number]
+type Drawn = { id: string; createdAt: number; stored: Status } & Record<Name, string>
+type Shares<Value> = readonly (readonly [share: number, value: Value])[]
+
+const HOUR_MS = 3_600_000
+const REDEEMABLE_MS = 600_000
+const STATES: Shares<{ stored: Status; expiresIn: number; respondedIn: number | null; status: Status }> = [
+  [45, { stored: 'expired', expiresIn: -HOUR_MS, respondedIn: null, status: 'expired' }],
+  [40, { stored: 'pending', expiresIn: 1, respondedIn: null, status: 'pending' }],
+  [3, { stored: 'pending', expiresIn: 0, respondedIn: null, status: 'expired' }],
+  [2, { stored: 'pending', expiresIn: -HOUR_MS, respondedIn: 1 - REDEEMABLE_MS, status: 'pending' }],
+  [1, { stored: 'pending', expiresIn: HOUR_MS, respondedIn: -REDEEMABLE_MS, status: 'failed' }],
+  [3, { stored: 'failed', expiresIn: -HOUR_MS, respondedIn: -HOUR_MS, status: 'failed' }],
+  [6, { stored: 'completed', expiresIn: -HOUR_MS, respondedIn: -HOUR_MS, status: 'completed' }],
+]
+const VALUES: Record<Exclude<Name, 'status'>, Shares<string>> = {
+  search: [[80, 'north'], [20, 'south']], // biome-ignore format: a table
+  device: [[45, 'till-1'], [54, ''], [1, 'till-2']], // biome-ignore format: a table
+  key: [[97, 'key-1'], [3, 'key-2']], // biome-ignore format: a table
+  template: [[95, 'age_over_18'], [5, 'country']], // biome-ignore format: a table
+}
+
+function oneOf<Value>({ below }: Seeded, shares: Shares<Value>): Value {
+  const at = below(100)
+  let sum = 0
+  for (const [share, value] of shares) {
+    sum += share
+    if (at < sum) return value
+  }
+  throw new Error('the shares are less than 100')
+}
+
+/** Newest first; written as the service writes them. */
+async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<Drawn[]> {
+  const { deps } = app
+  const at = app.clock.now()
+  const drawn: Drawn[] = []
+  await deps.write(async tx => {
+    for (let n = 1; n <= SESSIONS; n++) {
+      const { stored, expiresIn, respondedIn, status } = oneOf(random, STATES)
+      const device = oneOf(random, VALUES.device)
+      const key = device === '' ? oneOf(random, VALUES.key) : ''
+      const [template, search] = [oneOf(random, VALUES.template), oneOf(random, VALUES.search)]
+      const id = newVerificationId(deps.random)
+      const createdAt = at - n * 1000 - random.below(1000)
+      const terms = termsOf(createTerms(deps), owner, { till: search })
+      const columns = { template, deviceId: device || null, keyId: key || null, expiresAt: at + expiresIn, sealed: null, terms }
+      await insertVerification(tx, { ...pattern, id, createdAt, ...columns })
+      const respondedAt = respondedIn === null ? null : at + respondedIn
+      if (stored !== 'pending' || respondedAt !== null)
+        await tx.update(verificationSessions).set({ status: stored, respondedAt }).where(eq(verificationSessions.id, id))
+      const sessionKey = deps.sessionKeys.derive(id, pattern.wrappingKey)
+      if (respondedAt !== null) {
+        const result = sealResult(deps, { id, tenantId, sessionKey }, {}, respondedAt)
+        await insertResult(tx, { ...result, auditSeq: pattern.auditSeq })
+      }
+      drawn.push({ id, createdAt, stored, device, key, template, status, search })
+    }
+  })
+  return drawn
+}
+
+/** Ids of all pages, and how many pages there were. */
+async function readAll(filter: Record<string, string>): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = []
+  const query = new URLSearchParams({ environment: 'test', limit: String(PAGE), ...filter })
+  for (let pages = 1; ; pages++) {
+    const { body } = await boss.get<VerificationPage>(`/tenants/${tenantId}/verifications?${query}`)
+    ids.push(...body.data.map(({ id }) => id))
+    if (body.next_before === null) return { ids, pages }
+    query.set('before', body.next_before)
+  }
+}
+
+/** A session that is over may be stored as pending: both are read. */
+const readsOf = (name: Name, value: string): ((row: Drawn) => boolean)[] =>
+  name === 'status'
+    ? [row => row.stored === value, row => row.stored === 'pending' && ['failed', 'expired'].includes(value)]
+    : [row => row[name] === value]
+
+test('filters together find what a plain filter finds, by the one that leaves the fewest sessions; an export has all', async () => {
+  const first = await createVerification(app, apiKey, { template: 'country' })
+  const { verification } = (await findVerification(app.deps.db, owner, first.id))!
+  const random = seeded(FRESH_SEED)
+  const drawn = await drawSessions(verification, random)
+
+  const check = async (filter: Partial<Record<Name, string>>, until: number) => {
+    const within = drawn.filter(({ createdAt }) => createdAt < until)
+    const given = Object.entries(filter) as [Name, string][]
+    const wanted = within.filter(row => given.every(([name, value]) => row[name] === value)).map(({ id }) => id)
+    // Pages that are not full, at most: each has looked at a thousand sessions of every filter.
+    const unfilled = Math.min(
+      ...given.map(([name, value]) =>
+        readsOf(name, value).reduce((sum, isRead) => sum + Math.floor(within.filter(isRead).length / LOOKED_AT_MAX), 0),
+      ),
+    )
+    const { ids, pages } = await readAll({ ...filter, until: new Date(until).toISOString() })
+    expect([filter, ids]).toEqual([filter, wanted])
+    const pagesMax = 1 + Math.floor(wanted.length / PAGE) + (given.length > 0 ? unfilled : 0)
+    expect([filter, pages <= pagesMax ? 'few' : `${pages} of ${pagesMax}`]).toEqual([filter, 'few'])
+    if (given.length > 1 && wanted.length < PAGE) expect([filter, pages > 1]).toEqual([filter, unfilled > 0])
+  }
+
+  const now = app.clock.now()
+  for (let subset = 0; subset < 2 ** NAMES.length; subset++) {
+    const { device, key, ...rest } = drawn[random.below(drawn.length)]!
+    const any = { ...rest, device: device || 'till-1', key: key || 'key-1' }
+    const filter = Object.fromEntries(NAMES.filter((_, i) => subset & (1 << i)).map(name => [name, any[name]]))
+    await check(filter, random.below(2) ? now : any.createdAt)
+  }
+  // Frequent and rare, either way round; two frequent ones that exclude each other.
+  await check({ key: 'key-1', status: 'completed' }, now)
+  await check({ key: 'key-2', status: 'expired' }, now)
+  await check({ search: 'north', template: 'country' }, now)
+  await check({ search: 'north', device: 'till-2', status: 'pending' }, now)
+  await check({ device: 'till-1', key: 'key-1' }, now)
+
+  const clerk = await joinMember(app, tenantId, 'exporter')
+  const { text } = await clerk.post(`/tenants/${tenantId}/verifications/export?environment=test`)
+  expect(text.trimEnd().split('\r\n').length).toBe(1 + 1 + SESSIONS)
+})
