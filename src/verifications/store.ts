@@ -124,8 +124,8 @@ const selectPageWhere = (...owned: (SQL | undefined)[]) =>
   )
 
 const selectPage = selectPageWhere(...ownedBy())
-/** Without index: SQLite would prefer the tenant's, and read all sessions of the tenant. */
-const unindexed = (name: 'tenantId' | 'environment') => sql`coalesce(${verificationSessions[name]}, '') = ${column(name)}`
+/** Without index: SQLite would prefer the tenant's, and read all sessions of the tenant. PostgreSQL estimates it like `=`. */
+const unindexed = (name: 'tenantId' | 'environment') => sql`(${verificationSessions[name]} = ${column(name)}) IS TRUE`
 const selectPageOfDevice = selectPageWhere(byDevice(), unindexed('tenantId'), unindexed('environment'))
 
 export async function listVerifications(
