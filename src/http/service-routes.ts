@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { isLoopback } from '../egress/addresses.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { within } from '../time.ts'
+import { REFUSED_MS } from '../unavailable.ts'
 import type { Deps } from './deps.ts'
 import { apiError } from './errors.ts'
 import { takesFrom, traceOf } from './plugin.ts'
@@ -10,8 +11,6 @@ import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
 
 const READY_TIMEOUT_MS = 5000
-/** More frequent requests get the last refusal: the check is a durable write, and the route is public. */
-const REFUSED_MS = 1000
 
 /** Writes, and tells how long that counts as a proof (db/engine.ts). */
 export type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs(): number }
@@ -29,6 +28,7 @@ export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readine
       const asked = { at, validMs: provenMs(), ready: canWrite(() => beat(at)) }
       last = asked
       void asked.ready.then(isGood => {
+        // More frequent requests get the same refusal: the check is a durable write, and the route is public.
         if (!isGood) asked.validMs = REFUSED_MS
       })
     }

@@ -1,4 +1,5 @@
 import { version as ownVersion } from '../../../package.json' with { type: 'json' }
+import { REFUSED_MS } from '../../unavailable.ts'
 import type { Opened, Opening } from '../opening.ts'
 import { makeDirectory } from '../sqlite/data-dir.ts'
 import type { Space } from '../sqlite/space.ts'
@@ -20,8 +21,6 @@ const CLOCK_EVERY_MS = 10_000
 const BEAT_AGE_MAX_MS = 5000
 /** Beats show each second that the database answers; this, that its disk does. */
 const PROVEN_MS = 60_000
-/** Its disk is full: the next write that succeeds ends this. */
-const REFUSED_MS = 1000
 
 /** The disk is the database server's. */
 const ELSEWHERE: Space = {
@@ -127,6 +126,7 @@ export async function openPostgres(
           subscribe: notices.subscribe,
           isBeating: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
           life: nodes.life,
+          // On a full disk until a write succeeds.
           provenMs: () => (storage.lacksRoom() ? REFUSED_MS : PROVEN_MS),
           livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,
