@@ -82,6 +82,12 @@ browserTest(
       const columns = page.locator('.split:not(.open) .table th:not(details:not([open]) *), .page > .table-frame th')
       for (const column of await columns.all())
         if (!(await column.isVisible())) hidden.push(`${view}: ${await column.textContent()}`)
+      const sentences = page.locator('.split:not(.open) .grows:has(> .whole)')
+      hidden.push(
+        ...(await sentences.evaluateAll(all =>
+          all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.textContent),
+        )),
+      )
     }
     expect(wide).toEqual([])
     expect(hidden).toEqual([])

@@ -57,10 +57,5 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
 
 function Reason({ code }: { code: string }) {
   const { sentence } = useOutcome(code)
-  // Narrow tables cut it.
-  return (
-    <span class="secondary" title={sentence}>
-      {sentence}
-    </span>
-  )
+  return <span class="secondary whole">{sentence}</span>
 }
