@@ -57,7 +57,9 @@ export type Config = {
 }
 
 /** The message names the variable and says what to do. */
-export class ConfigError extends Error {}
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
 
 type Environment = Record<string, string | undefined>
 

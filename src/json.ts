@@ -10,7 +10,9 @@ type JsonLimits = {
   valuesMax?: number
 }
 
-export class DoubledName extends SyntaxError {}
+export class DoubledName extends SyntaxError {
+  override name = 'DoubledName'
+}
 
 /** Throws a SyntaxError that names the fault and quotes nothing of the text. */
 export function parseJson(text: string, limits: JsonLimits): unknown {

@@ -26,7 +26,7 @@ export type LogFields = {
   /** The first digits of its subject on the audit chain: its id is a capability. */
   session?: string
   error_code?: string
-  /** Class and code, never the message: libraries quote values there. */
+  /** Name and code, never the message: libraries quote values there. */
   failure?: string
   count?: number
   address?: string
@@ -77,7 +77,7 @@ function printable(line: string): string {
   return line.replace(/[\x7f-\x9f\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Class, code and place, without the message: messages quote values. */
+/** Name, code and place, without the message: messages quote values. Not the name of the class, which the build shortens. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure
   // An error that wraps one of the database or the network hides its code.
@@ -85,7 +85,7 @@ export function describeFailure(failure: unknown): string {
   // The stack begins with the message, which may look like a place itself.
   const frames = failure.stack?.replace(failure.message, '') ?? ''
   const origin = /^\s+at .*?\(?([^()\s]+:\d+):\d+\)?$/m.exec(frames)?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
-  return [failure.constructor.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
+  return [failure.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
 }
 
 /** PostgreSQL's own code, such as 23505, is in `errno`; `code` says only that the server refused. */

@@ -1,5 +1,7 @@
 /** The database did not answer. Whether an act took place may be unknown; repeating it may succeed. */
-export class Unavailable extends Error {}
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
 
 /** A database that refused to write is tried again after this time. */
 export const REFUSED_MS = 1000

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { LOG_LEVELS, type LogLevel } from '../src/config.ts'
 import { newSecret, newVerificationId, newWebhookSecret } from '../src/ids.ts'
 import { createLog, describeFailure, type LogFields } from '../src/log.ts'
+import { Unavailable } from '../src/unavailable.ts'
 import { anyText } from './helpers/texts.ts'
 
 const AT = Date.parse('2026-03-04T12:30:15.123Z')
@@ -170,6 +172,18 @@ describe('describeFailure', () => {
     const text = describeFailure(failure)
     expect(text).toMatch(/^TypeError ERR_BAD \S+log\.test\.ts:\d+$/)
     expect(text).not.toContain('4711')
+  })
+
+  test('each error of ours has a name that the build does not shorten', async () => {
+    const unnamed: string[] = []
+    for await (const file of new Bun.Glob('**/*.ts').scan({ cwd: join(import.meta.dir, '../src') })) {
+      if (file.startsWith('web/')) continue
+      const text = await Bun.file(join(import.meta.dir, '../src', file)).text()
+      for (const [, name] of text.matchAll(/class (\w+) extends \w*Error\b/g))
+        if (!text.includes(`name = '${name}'`)) unnamed.push(`${file}: ${name}`)
+    }
+    expect(unnamed).toEqual([])
+    expect(describeFailure(new Unavailable('x'))).toStartWith('Unavailable ')
   })
 
   test('describeFailure names the code of a wrapped error', () => {

@@ -21,8 +21,6 @@ export async function compile(outfile: string, { target, order }: Options = {}):
       'build',
       '--compile',
       '--minify',
-      // The log names the class of a failure.
-      '--keep-names',
       '--bytecode',
       // Nearly everything runs once while the program starts: compiled to machine code, it would start later. `compileHotCode`
       // ends this.

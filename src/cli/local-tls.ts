@@ -13,7 +13,9 @@ const LEAF_DAYS = 397
 const NAME_CHARS_MAX = 64
 
 /** The message is one sentence with the remedy. */
-export class LocalTlsProblem extends Error {}
+export class LocalTlsProblem extends Error {
+  override name = 'LocalTlsProblem'
+}
 
 export type LocalTls = {
   certFile: string

@@ -16,10 +16,14 @@ export type Shell = {
 }
 
 /** A wrong call: exit code 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
 
 /** A call that cannot be carried out: exit code 1. */
-export class CommandError extends Error {}
+export class CommandError extends Error {
+  override name = 'CommandError'
+}
 
 /** Prints an answer, and returns the exit code of success. */
 export function print(text: string): number {

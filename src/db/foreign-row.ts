@@ -2,7 +2,9 @@
 // with what was asked for: such a mistake is an error, and shows nobody the claims of somebody else.
 import type { Db } from './engine.ts'
 
-export class ForeignRow extends Error {}
+export class ForeignRow extends Error {
+  override name = 'ForeignRow'
+}
 
 /** Throws unless the row has every value that was asked for. PostgreSQL drops the connections it may have come from. */
 export function refuseForeign<Row extends object>(db: Db, row: Row, asked: { [Name in keyof Row]?: Row[Name] }): void {

@@ -25,6 +25,7 @@ export const REFUSALS = {
 } as const
 
 export class StartRefusal extends Error {
+  override name = 'StartRefusal'
   readonly exitCode: number
   constructor(
     readonly reason: keyof typeof REFUSALS,
@@ -38,6 +39,7 @@ export class StartRefusal extends Error {
 
 /** A command does not upgrade a database: a server of the earlier version may run on it, and there is no way back. */
 export class OlderDatabase extends Error {
+  override name = 'OlderDatabase'
   constructor() {
     super('the database is of an earlier version than this program; stop the service and run "vidimus upgrade"')
   }

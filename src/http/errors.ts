@@ -100,6 +100,7 @@ export type ErrorCode = keyof typeof ERRORS
 type Details = { message?: string; retryAfter?: number; headers?: Record<string, string>; cause?: unknown }
 
 export class ApiError extends Error {
+  override name = 'ApiError'
   readonly status: number
   readonly wireCode: string
   readonly headers: Record<string, string>

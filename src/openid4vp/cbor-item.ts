@@ -5,7 +5,9 @@ import { Decoder } from 'cbor-x/decode'
 import type { SmallMap } from './small-map.ts'
 
 /** The input is malformed. Messages are fixed sentences and contain nothing of the input. */
-export class CborError extends Error {}
+export class CborError extends Error {
+  override name = 'CborError'
+}
 
 export class CborTag {
   constructor(

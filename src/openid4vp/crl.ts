@@ -34,7 +34,9 @@ export type Crl = {
 }
 
 /** The list cannot be used; `message` is a clause for the merchant. */
-export class CrlFault extends Error {}
+export class CrlFault extends Error {
+  override name = 'CrlFault'
+}
 
 const OID = {
   crlNumber: '2.5.29.20',

@@ -1,7 +1,9 @@
 // DER (X.690) as far as certificates need it: definite, shortest lengths, one-byte tags, nothing
 // after the last element. A violation throws `DerError`.
 
-export class DerError extends Error {}
+export class DerError extends Error {
+  override name = 'DerError'
+}
 
 export type DerElement = {
   tag: number

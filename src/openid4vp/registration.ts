@@ -32,7 +32,9 @@ export type Registration = {
 }
 
 /** Why a text is no registration certificate: a clause for the operator. */
-export class RegistrationFault extends Error {}
+export class RegistrationFault extends Error {
+  override name = 'RegistrationFault'
+}
 
 /** It goes into every request object. */
 export const REGISTRATION_CHARS_MAX = 32_768

@@ -17,7 +17,9 @@ const PRESENTATIONS_MAX = 20
 const ERROR_CODE = /^[a-z_]{1,64}$/
 
 /** Not an answer to this session: status 400, and the session does not change. */
-export class UnreadableResponse extends Error {}
+export class UnreadableResponse extends Error {
+  override name = 'UnreadableResponse'
+}
 
 export type ResponseKey = { kid: string; privateKey: CryptoKey | KeyObject }
 

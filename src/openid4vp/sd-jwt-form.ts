@@ -37,6 +37,7 @@ export type DecodedSdJwt = {
 
 /** Stops the reading of a presentation. The message is for the merchant. */
 export class Malformed extends Error {
+  override name = 'Malformed'
   constructor(
     readonly check: 'format' | 'digests',
     detail: string,

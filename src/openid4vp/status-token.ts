@@ -25,7 +25,9 @@ export type StatusToken = {
 }
 
 /** The message is for the merchant and contains nothing of the token. */
-export class StatusFault extends Error {}
+export class StatusFault extends Error {
+  override name = 'StatusFault'
+}
 
 /** Finds the key to verify with: that of the leaf, except in tests. */
 type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>

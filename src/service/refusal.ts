@@ -1,2 +1,4 @@
 /** Why the port cannot be opened, and what to do. */
-export class PortRefusal extends Error {}
+export class PortRefusal extends Error {
+  override name = 'PortRefusal'
+}

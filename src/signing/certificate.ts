@@ -11,7 +11,9 @@ const DAY_MS = 86_400_000
 export const EXPIRY_WARNING_DAYS = 30
 
 /** Why a key and chain cannot be used: one sentence with the remedy. */
-export class SigningProblem extends Error {}
+export class SigningProblem extends Error {
+  override name = 'SigningProblem'
+}
 
 /** A certificate and the days it has. */
 export type SigningCertificate = {

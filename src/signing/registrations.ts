@@ -18,7 +18,9 @@ const REGISTRATIONS_MAX = 200
 const YEAR_MS = 366 * DAY_MS
 
 /** Why a registration certificate is not taken: one sentence with the remedy. */
-export class RegistrationProblem extends Error {}
+export class RegistrationProblem extends Error {
+  override name = 'RegistrationProblem'
+}
 
 export type NewRegistration = {
   /** The JWT, or a JSON document around it. */

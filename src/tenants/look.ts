@@ -9,7 +9,9 @@ export const LOGO_BYTES_MAX = 64 * 1024
 const PRIVACY_URL_CHARS_MAX = 1000
 
 /** Why a look is not taken: one sentence with the remedy. */
-export class LookProblem extends Error {}
+export class LookProblem extends Error {
+  override name = 'LookProblem'
+}
 
 export const readLook = async (db: Db, tenantId: string): Promise<Look | undefined> => await findLook(db, tenantId)
 

@@ -13,7 +13,9 @@ const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 export const isLocalHost = (hostname: string): boolean => LOCAL_HOSTS.has(hostname)
 
 /** Why an origin is not listed: one sentence with the remedy. */
-export class OriginProblem extends Error {}
+export class OriginProblem extends Error {
+  override name = 'OriginProblem'
+}
 
 /** An app of Android. It has no pages: its server asks for it. */
 export const isApp = (origin: string): boolean => APP.test(origin)

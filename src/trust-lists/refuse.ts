@@ -5,6 +5,7 @@ export const refuse = (code: RefusalCode, detail: string): ListRefused => ({ ok:
 
 /** Ends the reading of a list from inside its parts. */
 export class Unreadable extends Error {
+  override name = 'Unreadable'
   constructor(
     readonly code: RefusalCode,
     readonly detail: string,

@@ -6,7 +6,9 @@ import type { Deps } from './deps.ts'
 import { type AnchorRow, deleteAnchor, existsAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
 /** A certificate that cannot be an anchor. The message is one sentence with the remedy. */
-export class TrustProblem extends Error {}
+export class TrustProblem extends Error {
+  override name = 'TrustProblem'
+}
 
 export class AnchorExists extends TrustProblem {}
 

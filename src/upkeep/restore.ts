@@ -32,7 +32,9 @@ export type Restoration = BackupReport & {
 }
 
 /** It is unknown who was erased since this backup was made. */
-export class ErasuresUnknown extends Error {}
+export class ErasuresUnknown extends Error {
+  override name = 'ErasuresUnknown'
+}
 
 type Wanted = {
   dir: string

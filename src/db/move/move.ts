@@ -29,7 +29,9 @@ export type Source = { file: Database; fingerprint: string }
 export type Moved = { tables: { name: string; rows: number; digest: string }[] }
 
 /** The message says in what; neither side serves the other's place. */
-export class Differs extends Error {}
+export class Differs extends Error {
+  override name = 'Differs'
+}
 
 export type OnProgress = (table: string, rows: number) => void
 

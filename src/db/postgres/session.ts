@@ -118,7 +118,9 @@ export function createSession(open: Open, silenceMaxMs = SILENCE_MAX_MS, onState
 }
 
 /** The connection ended before the answer came. */
-export class ConnectionLost extends Error {}
+export class ConnectionLost extends Error {
+  override name = 'ConnectionLost'
+}
 
 /** Deadlock, serialization failure, lock not available: nothing has taken place. */
 const REPEATABLE = ['40P01', '40001', '55P03']

@@ -37,7 +37,9 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
-export class MigrationError extends Error {}
+export class MigrationError extends Error {
+  override name = 'MigrationError'
+}
 
 /** Returns the names of the applied migrations. */
 export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS): string[] {
