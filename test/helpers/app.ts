@@ -12,6 +12,7 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { WorkerOptions } from '../../src/webhooks/worker.ts'
 import { databaseOf, dropDatabases, prepareDirectory } from './database.ts'
+import { takeSandbox } from './shared-sandbox.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -61,9 +62,11 @@ export function temporaryDir(parent = tmpdir()): string {
 }
 
 /** The start makes everything itself where the master key is not in the directory, or not yet. */
-function preparedDir({ config, beside }: Options): string {
+const isPrepared = ({ config, beside, dir }: Options): boolean => dir === undefined && !config?.masterKey && !beside
+
+function preparedDir(options: Options): string {
   const dir = temporaryDir()
-  if (!config?.masterKey && !beside) prepareDirectory(dir)
+  if (isPrepared(options)) prepareDirectory(dir)
   return dir
 }
 
@@ -94,6 +97,8 @@ export async function startApp(options: Options = {}) {
   const deps = await createDeps({ ...settings, ...config }, world, 'server')
   // How busy the machine of the tests is must not decide them.
   deps.isOverloaded = () => false
+  // Otherwise its address, which certificates name, is known only once it listens.
+  if (isPrepared(options) && deps.config.publicUrl !== '') await takeSandbox(deps)
   const service = await start(deps, { sending })
   const stop = async () => {
     if (open.delete(stop)) await service.stop()

@@ -1,20 +1,28 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startApp, temporaryDir } from './app.ts'
+import { startApp, type TestApp, temporaryDir } from './app.ts'
 import { isOnPostgres, rowsOf } from './database.ts'
 
 const SCHEMA = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'
 const ROOT_KEY = "SELECT value FROM installation WHERE name = 'root_key'"
 const CERTIFICATES = 'SELECT chain FROM signing_keys'
+const SANDBOX = "SELECT value FROM installation WHERE name = 'sandbox_issuer'"
 
 test.skipIf(isOnPostgres)('a prepared directory has the schema of a first start, and keys of its own', async () => {
   const first = await startApp({ dir: temporaryDir() })
   const [one, other] = [await startApp(), await startApp()]
   expect(rowsOf(one, SCHEMA)).toEqual(rowsOf(first, SCHEMA))
   expect(readFileSync(join(one.dir, 'master.key')).equals(readFileSync(join(other.dir, 'master.key')))).toBe(false)
-  for (const kept of [ROOT_KEY, CERTIFICATES]) {
+  for (const kept of [ROOT_KEY, CERTIFICATES, SANDBOX]) {
     expect(rowsOf(one, kept)).not.toBeEmpty()
     expect(rowsOf(one, kept)).not.toEqual(rowsOf(other, kept))
   }
+})
+
+test('prepared directories at one address and time share the sandbox issuer; a first start makes its own', async () => {
+  const anchorOf = async ({ deps }: TestApp) => Buffer.from((await deps.sandbox()).issuer.anchor).toString('base64')
+  const [one, other, first] = [await startApp(), await startApp(), await startApp({ dir: temporaryDir() })]
+  expect(await anchorOf(one)).toBe(await anchorOf(other))
+  expect(await anchorOf(first)).not.toBe(await anchorOf(one))
 })
