@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
+import { deleteRegistration } from '../../src/signing/registration-store.ts'
 import { addRegistration, removeRegistration } from '../../src/signing/registrations.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { AGE_OF_PIDS, getCertificate, newRegistrar } from '../helpers/access.ts'
@@ -161,21 +162,15 @@ test('VIDIMUS_REGISTRATION_CERT counts while nothing is stored', async () => {
   expect(await sent()).toEqual(only({ jwt: 'aaa.bbb.ccc' }))
 })
 
-test('the registration certificates of a template are read once for all its requests', async () => {
+test('the registration certificates of a template are read again when settings were written, and only then', async () => {
   const { app, key, add } = await startRegistered()
   const stored = await add({ credentials: AGE_OF_PIDS })
   const session = await createVerification(app, key)
   const fetchOne = async () => decodeJwt((await app.call('GET', `/wallet/request/${session.id}`)).text).verifier_info
   expect(await fetchOne()).toEqual(only(stored))
-  // Behind the back of the service: no settings were written, so nothing is read again.
-  const { db } = app.deps
-  const read = db.select
-  let reads = 0
-  db.select = ((...given: Parameters<typeof read>) => {
-    reads++
-    return read.apply(db, given)
-  }) as typeof read
+  // Behind the back of the service.
+  await app.deps.write(tx => deleteRegistration(tx, stored.id))
   expect(await fetchOne()).toEqual(only(stored))
-  db.select = read
-  expect(reads).toBe(0)
+  await app.deps.writeSettings(async () => {})
+  expect(await fetchOne()).toBeUndefined()
 })
