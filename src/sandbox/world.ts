@@ -10,7 +10,14 @@ type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'co
 
 const LOAD_ATTEMPTS_MAX = 5
 
-const PLACE = { tenant: '', table: 'installation', column: 'value', row: 'sandbox_issuer', salt: Buffer.from('sandbox_issuer') }
+/** Place of the sealed issuer. */
+export const PLACE = {
+  tenant: '',
+  table: 'installation',
+  column: 'value',
+  row: 'sandbox_issuer',
+  salt: Buffer.from('sandbox_issuer'),
+}
 
 /**
  * The sandbox issuer of this installation. It is made on first use and stored sealed; its signers

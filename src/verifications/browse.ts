@@ -90,7 +90,7 @@ async function lookAt(
 
 type Source = { reads: By[]; downTo: number }
 
-/** Of the filters, the one that leads furthest back over as many sessions: it leaves the fewest. */
+/** The filter that leads furthest back over as many sessions: it leaves the fewest. */
 async function sourceOf(deps: Deps, owner: Owner, wanted: Wanted, range: Range, lookedAt: LookedAt): Promise<Source> {
   if (wanted.id !== undefined) return { reads: [{ name: 'id', value: wanted.id }], downTo: 0 }
   const given = INDEXED.filter(name => wanted[name] !== undefined)

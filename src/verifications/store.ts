@@ -124,7 +124,7 @@ const selectPageWhere = (...owned: (SQL | undefined)[]) =>
   )
 
 const selectPage = selectPageWhere(...ownedBy())
-/** Without index: SQLite would prefer the tenant's, and read all sessions of the tenant. PostgreSQL estimates it like `=`. */
+/** No index fits: SQLite would prefer the tenant's, and read all sessions of the tenant. PostgreSQL estimates it like `=`. */
 const unindexed = (name: 'tenantId' | 'environment') => sql`(${verificationSessions[name]} = ${column(name)}) IS TRUE`
 const selectPageOfDevice = selectPageWhere(byDevice(), unindexed('tenantId'), unindexed('environment'))
 

@@ -48,7 +48,7 @@ let key: string
 let acknowledged: Verification[]
 
 beforeAll(async () => {
-  // Without the sandbox issuer: the end of its sealed value fills a page that says nothing of its own damage.
+  // No sandbox issuer is in it: the end of its sealed value would fill a page that says nothing of its own damage.
   const app = await startApp({ now: Date.now(), dir: temporaryDir() })
   ;({ key } = await app.tenant())
   const before = await createVerification(app, key, DETAILS)

@@ -3,11 +3,9 @@
 import type { Deps } from '../../src/deps.ts'
 import { createIssuer } from '../../src/sandbox/issuer.ts'
 import { saveSandbox } from '../../src/sandbox/store.ts'
+import { PLACE } from '../../src/sandbox/world.ts'
 
 const made = new Map<string, ReturnType<typeof createIssuer>>()
-
-/** As in src/sandbox/world.ts, which could open it from no other place. */
-const PLACE = { tenant: '', table: 'installation', column: 'value', row: 'sandbox_issuer', salt: Buffer.from('sandbox_issuer') }
 
 export async function takeSandbox({ config: { publicUrl }, now, random, sealer, write }: Deps): Promise<void> {
   const name = `${now()} ${publicUrl}`
