@@ -78,6 +78,15 @@ browserTest(
         const overflow = await overflowOf(page)
         if (overflow > 0) wide.push(`${view} at ${size.width}: ${overflow}`)
       }
+      // Lists with a sentence in a column: as narrow as a tablet, and where the columns have their usual room again.
+      const frames = page.locator('.split:not(.open) .table-frame:has(.whole)')
+      for (const width of [1100, TABLET.width]) {
+        await page.setViewportSize({ ...TABLET, width })
+        for (const frame of await frames.all()) {
+          const beyond = await frame.evaluate(each => each.scrollWidth - each.clientWidth)
+          if (beyond > 0) wide.push(`list of ${view} at ${width}: ${beyond}`)
+        }
+      }
       // A panel beside the list takes half of the room.
       const columns = page.locator('.split:not(.open) .table th:not(details:not([open]) *), .page > .table-frame th')
       for (const column of await columns.all())
