@@ -43,7 +43,13 @@ function switchToLog(sqlite: Database): void {
 
 export function openReader(file: string): Database {
   const sqlite = new Database(file, { readonly: true, strict: true })
-  for (const pragma of [`busy_timeout = ${BUSY_TIMEOUT_MS}`, 'trusted_schema = OFF', 'cell_size_check = ON'])
+  for (const pragma of [
+    `busy_timeout = ${BUSY_TIMEOUT_MS}`,
+    'trusted_schema = OFF',
+    'cell_size_check = ON',
+    // 8 MiB: the upper pages of a million sessions' indexes. With the default of 2 MiB a read of one session fetches two pages more.
+    'cache_size = -8192',
+  ])
     sqlite.run(`PRAGMA ${pragma}`)
   return sqlite
 }
