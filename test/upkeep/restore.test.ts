@@ -7,7 +7,8 @@ import { REFUSALS } from '../../src/db/refusal.ts'
 import { holdDirectory } from '../../src/db/sqlite/locks.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, type ErrorBody, startApp, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { type Served, serve, vidimus as spawnVidimus, vidimusJson as spawnVidimusJson, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { HOW, killPoints } from '../helpers/crash/kill-at.ts'
 import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -92,7 +93,7 @@ beforeAll(async () => {
       later.push(made.body.id)
     }
   })
-  await vidimusJson(dir, 'backup', backup)
+  await spawnVidimusJson(dir, 'backup', backup)
   traces = erased.flatMap(id => tracesOf(backup, id))
   expect(traces.length).toBeGreaterThan(20)
   for (const id of erased) expect((await call(server.url, 'DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
@@ -402,7 +403,10 @@ describe('is refused, and no byte of the data directory is changed:', () => {
 test('while it is restored, neither a server nor a command gets in', async () => {
   const own = copyOf(dir)
   const release = holdDirectory(own, 'alone')
-  const [server, command] = await Promise.all([vidimus(own, ['serve'], { PORT: '0' }), vidimus(own, ['tenant', 'list'])])
+  const [server, command] = await Promise.all([
+    spawnVidimus(own, ['serve'], { PORT: '0' }),
+    spawnVidimus(own, ['tenant', 'list']),
+  ])
   release()
   expect([server.exitCode, command.exitCode]).toEqual([REFUSALS.directory_in_use, REFUSALS.directory_in_use])
   expect(command.stderr).toContain('is being restored; try again')

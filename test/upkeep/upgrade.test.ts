@@ -8,7 +8,8 @@ import { holdDirectory } from '../../src/db/sqlite/locks.ts'
 import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, startApp, temporaryDir } from '../helpers/app.ts'
-import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
+import { serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
+import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { HOW, killPoints } from '../helpers/crash/kill-at.ts'
 import { withOldSchema } from '../helpers/crash/old-schema.ts'
 import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
@@ -204,7 +205,7 @@ test('a command is refused beside a server of an older version, too', async () =
   const dir = oldDir(1)
   const release = holdDirectory(dir, 'server')
   const before = contentOf(dir)
-  const { exitCode, stderr } = await vidimus(dir, ['tenant', 'list'])
+  const { exitCode, stderr } = await spawnVidimus(dir, ['tenant', 'list'])
   release()
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: OLDER })
   expect(contentOf(dir)).toEqual(before)

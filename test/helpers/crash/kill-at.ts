@@ -51,7 +51,9 @@ async function timedPoints(dir: string, args: string[]): Promise<KillPoint[]> {
 
 async function killed(dir: string, args: string[], change: string, nth: number): Promise<{ isKilled: boolean }> {
   const set = known([change])
-  const child = spawn(['strace', '-f', '-o', '/dev/null', '-e', `inject=${set}:signal=SIGKILL:when=${nth}`], dir, args)
+  // Without the first -e it would decode all other calls, too.
+  const strace = ['strace', '-f', '-o', '/dev/null', '-e', `trace=${set}`, '-e', `inject=${set}:signal=SIGKILL:when=${nth}`]
+  const child = spawn(strace, dir, args)
   await child.exited
   return { isKilled: child.signalCode === 'SIGKILL' || child.exitCode === 137 }
 }
