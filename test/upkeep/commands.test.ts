@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { vidimus } from '../helpers/cli.ts'
+import { vidimus } from '../helpers/command.ts'
 
 setDefaultTimeout(60_000)
 
