@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { ROOT, runTests } from './run.ts'
 
-/** Each of these takes more than 3 s of processor time, or waits as long. */
+/** Each of these takes about two seconds of processor time or more, or waits as long, for a part that seldom changes. */
 const LONG =
-  /^(api\/damaged-session|dashboard\/(go-live|login|trust-lists|webhooks)|devices\/guessing|doctor\/examine|http\/slow-clients|sandbox\/templates|trust\/(accept|bundle|refresh|sources)|trust-lists\/(libxml2|real-xml)|wallet\/(attacks|dc-answers|listed-issuers|mutations)|egress\/hostile|webhooks\/(delivery|endpoint|fairness|faults|worker))\./
+  /^(api\/damaged-session|dashboard\/(filters|go-live|login|pages|second-factor|setup|trust-lists|webhooks)|devices\/guessing|doctor\/(examine|trust-lists)|egress\/(extra-ca|hostile)|http\/(page-budgets|rate-limit|slow-clients)|sandbox\/(templates|two-processes)|session-keys\/kept-everything|signing\/schedule|trust\/(accept|bundle|hostile|refresh|sources)|trust-lists\/(libxml2|real-xml)|wallet\/(attacks|dc-answers|listed-issuers|mutations)|webhooks\/(delivery|delivery-log|endpoint|erase|fairness|faults|rotation|worker))\./
 
 /** First match counts. A helper is one of test/helpers that the test imports, directly or not. */
 const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
