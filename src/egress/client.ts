@@ -1,13 +1,13 @@
 // The one client for outgoing calls: webhooks, status lists, revocation lists. A name is resolved
 // once, its addresses are checked, and a checked address is connected to. No redirect is followed,
 // no proxy of the environment is used, nothing is unpacked, certificates are always checked, and
-// time and bytes are bounded. Built on node:http, because `fetch` cannot be kept from using
-// HTTP_PROXY.
-import type { IncomingMessage } from 'node:http'
-import type { RequestOptions } from 'node:https'
+// time and bytes are bounded. Built on bare sockets: `fetch` cannot be kept from using HTTP_PROXY,
+// node:http costs twice the processor time, and a connection that is still being opened can be given
+// up at once, which Bun.connect does not offer.
 import type { Socket } from 'node:net'
-import { isIPv6 } from '../ip.ts'
+import { isIP } from '../ip.ts'
 import { within } from '../time.ts'
+import { type Answer, BadAnswer, createAnswerReader, HEADER_LINE } from './answer.ts'
 import type { ExtraCa } from './authorities.ts'
 import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './policy.ts'
 
@@ -39,14 +39,10 @@ export type EgressAnswer =
   | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
   | { ok: false; address?: string; status?: number; failure: EgressFailure; reason?: RefusalReason; detail: string }
 
-/** Status line, headers and chunk sizes. */
-const FRAMING_BYTES_MAX = 128 * 1024
-/** Answers with a 1xx status before the final one. */
-const INTERIM_ANSWERS_MAX = 16
-
 const ADDRESSES_TRIED_MAX = 3
 
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
+const FAILED = { failure: 'connection_failed', detail: 'The connection failed or was closed.' } as const
 
 /** For calls that may arrive twice: after a failed connection the next address is called. */
 export async function callOut(
@@ -89,6 +85,8 @@ const tooLate = (): never => {
 /** Calls an address that `locate` gave for this URL. */
 export async function callAt(address: string, call: EgressCall, options: CallOptions = {}): Promise<EgressAnswer> {
   if (options.signal?.aborted) return { ok: false, address, ...CANCELLED }
+  // Anything else would be looked up, or taken for this machine.
+  if (isIP(address) === 0) return { ok: false, address, ...FAILED }
   return await new Promise(settle => exchange(new URL(call.url), address, call, options, settle))
 }
 
@@ -99,119 +97,99 @@ function exchange(
   { extraCa, signal, maySend = () => true }: CallOptions,
   settle: (answer: EgressAnswer) => void,
 ): void {
-  // Not imported: the start of the service would wait for it.
-  const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
-  const request = send(optionsFor(url, address, call, extraCa))
-  let response: IncomingMessage | undefined
+  const { limits, onLargeAnswer } = call
+  const isTls = url.protocol === 'https:'
+  const reader = createAnswerReader(limits.answerBytes)
+  const request = requestOf(url, call)
+  const socket = connect(url, address, extraCa)
+  let isSent = false
+  let isSettled = false
   const finish = (answer: EgressAnswer) => {
+    isSettled = true
     clearTimeout(connecting)
     clearTimeout(whole)
     signal?.removeEventListener('abort', cancel)
-    request.destroy()
+    socket.destroy()
     settle(answer)
   }
-  const fail = (failure: EgressFailure, detail: string) =>
-    finish({ ok: false, address, ...(response && { status: response.statusCode }), failure, detail })
-  const tooLarge = () =>
-    fail('too_large', `The answer is larger than ${call.limits.answerBytes} bytes, or goes on without an end.`)
-  const cancel = () => finish({ ok: false, address, ...CANCELLED })
-  const connecting = setTimeout(() => fail('timeout', 'The connection took too long.'), call.limits.connectMs)
-  const whole = setTimeout(() => fail('timeout', 'The answer took too long.'), call.limits.totalMs)
-
-  signal?.addEventListener('abort', cancel)
-  request.on('socket', socket => {
-    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-      clearTimeout(connecting)
-      void sendIfAllowed()
-    })
-    boundBytes(socket, FRAMING_BYTES_MAX + 2 * call.limits.answerBytes, tooLarge)
-  })
-  const sendIfAllowed = async () => {
-    const isAllowed = maySend()
-    if (isAllowed === true || (await isAllowed)) request.end(call.body)
-    else fail('interrupted', 'This node stood still for too long.')
+  const fail = (failure: EgressFailure, detail: string) => {
+    const status = reader.status()
+    finish({ ok: false, address, ...(status !== undefined && { status }), failure, detail })
   }
-  let interimAnswers = 0
-  request.on('information', () => {
-    interimAnswers += 1
-    if (interimAnswers > INTERIM_ANSWERS_MAX) tooLarge()
-  })
-  request.on('upgrade', () => fail('connection_failed', 'The answer changes to a protocol that was not asked for.'))
-  request.on('error', error => {
-    // Bytes behind a whole answer, such as a body under 204, are ignored: its `end` event follows.
-    if (!response?.complete) fail(...classify(error))
-  })
-  request.on('response', answer => {
-    response = answer
+  const failWith = (error: unknown) => {
+    if (!isSettled) fail(...classify(error, limits.answerBytes))
+  }
+  const cancel = () => finish({ ok: false, address, ...CANCELLED })
+  const connecting = setTimeout(() => fail('timeout', 'The connection took too long.'), limits.connectMs)
+  const whole = setTimeout(() => fail('timeout', 'The answer took too long.'), limits.totalMs)
+  signal?.addEventListener('abort', cancel)
+
+  const sendIfAllowed = async () => {
     clearTimeout(connecting)
-    answer.on('error', error => fail(...classify(error)))
-    receive(answer, call, {
-      done: body => finish({ ok: true, address, status: answer.statusCode ?? 0, headers: headersOf(answer), body }),
-      tooLarge,
-    })
-  })
+    const isAllowed = maySend()
+    const isGranted = isAllowed === true || (await isAllowed)
+    if (isSettled) return
+    if (!isGranted) return fail('interrupted', 'This node stood still for too long.')
+    isSent = true
+    socket.write(request)
+  }
+  const receive = (read: () => Answer | undefined) => {
+    if (isSettled) return
+    try {
+      const answer = read()
+      if (!answer) return
+      const { isCut, ...kept } = answer
+      if (isCut && onLargeAnswer === 'fail') throw new BadAnswer('too_large')
+      finish({ ok: true, address, ...kept })
+    } catch (error) {
+      failWith(error)
+    }
+  }
+
+  socket.once(isTls ? 'secureConnect' : 'connect', () => void sendIfAllowed().catch(failWith))
+  // Nothing can be an answer yet while the request waits for its permission.
+  socket.on('data', (bytes: Buffer) => (isSent ? receive(() => reader.read(bytes)) : failWith(new BadAnswer())))
+  socket.on('end', () => receive(reader.end))
+  socket.on('close', () => receive(reader.end))
+  socket.on('error', failWith)
 }
 
-/** The checked address is given in place of a look-up; Host, SNI and certificate stay the URL's. */
-function optionsFor(url: URL, address: string, { method, headers, body }: EgressCall, extraCa?: ExtraCa): RequestOptions {
-  const family = isIPv6(address) ? 6 : 4
-  return {
-    method,
-    protocol: url.protocol,
-    hostname: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port || (url.protocol === 'https:' ? 443 : 80),
-    path: `${url.pathname}${url.search}`,
-    headers: {
-      'accept-encoding': 'identity',
-      ...headers,
-      host: url.host,
-      connection: 'close',
-      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
-    },
-    agent: false,
+/** SNI and certificate are the URL's, whatever address is connected to. */
+function connect(url: URL, address: string, extraCa: ExtraCa | undefined): Socket {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  // Not imported: the start of the service would wait for them.
+  if (url.protocol === 'http:') return process.getBuiltinModule('node:net').connect({ host: address, port })
+  return process.getBuiltinModule('node:tls').connect({
+    host: address,
+    port,
+    // Without a name, the certificate must be for the address.
+    ...(isIP(hostOf(url)) === 0 && { servername: hostOf(url) }),
     // Explicitly, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
     ...(extraCa && { secureContext: extraCa.secureContext() }),
-    lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
-  }
-}
-
-/** Bounds bytes outside the body too: leading line ends and chunk sizes can be endless. */
-function boundBytes(socket: Socket, bytesMax: number, stop: () => void): void {
-  let received = 0
-  socket.on('data', (chunk: Buffer) => {
-    // Compared before this chunk is added: one chunk may exceed the bound and hold the beginning
-    // that is kept.
-    if (received > bytesMax) stop()
-    received += chunk.length
   })
 }
 
-function receive(
-  response: IncomingMessage,
-  { limits, onLargeAnswer }: EgressCall,
-  { done, tooLarge }: { done: (body: Uint8Array) => void; tooLarge: () => void },
-): void {
-  const chunks: Buffer[] = []
-  let size = 0
-  const kept = () => Buffer.concat(chunks).subarray(0, limits.answerBytes)
-  response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size <= limits.answerBytes) return
-    if (onLargeAnswer === 'cut') done(kept())
-    else tooLarge()
-  })
-  response.on('end', () => done(kept()))
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
+function requestOf(url: URL, { method, headers, body }: EgressCall): Buffer {
+  const lines = Object.entries({
+    'accept-encoding': 'identity',
+    ...headers,
+    host: url.host,
+    connection: 'close',
+    ...((method === 'POST' || body !== undefined) && { 'content-length': String(Buffer.byteLength(body ?? '')) }),
+  }).map(([name, value]) => `${name}: ${value}`)
+  if (!lines.every(line => HEADER_LINE.test(line))) throw new TypeError('a header of the call is none')
+  const head = [`${method} ${url.pathname}${url.search} HTTP/1.1`, ...lines, '\r\n'].join('\r\n')
+  return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body ?? '')])
 }
 
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-}
-
-function classify(error: Error): [EgressFailure, string] {
-  const code = (error as { code?: string }).code ?? ''
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
+function classify(error: unknown, answerBytes: number): [EgressFailure, string] {
+  if (error instanceof BadAnswer && error.failure === 'too_large')
+    return ['too_large', `The answer is larger than ${answerBytes} bytes, or goes on without an end.`]
+  const code = (error as { code?: string } | null)?.code ?? ''
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|ALTNAME|EPROTO/.test(code))
     return ['tls_failed', 'The certificate or the TLS handshake failed.']
-  return ['connection_failed', 'The connection failed or was closed.']
+  return [FAILED.failure, FAILED.detail]
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { createExtraCa } from '../../src/egress/authorities.ts'
 import { callAt, callOut, type EgressCall } from '../../src/egress/client.ts'
 import type { EgressPolicy } from '../../src/egress/policy.ts'
 import { temporaryDir } from '../helpers/app.ts'
@@ -85,6 +86,20 @@ test('a call tries the next address when none listens at one, and no more than t
   expect(await to('127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.1')).toMatchObject({ ok: false, failure: 'connection_failed' })
 })
 
+test('a call with a body larger than the buffers of a connection arrives whole', async () => {
+  const body = 'ä'.repeat(5_000_000)
+  expect(await out('/large-call', { method: 'POST', body, limits: { ...limits, totalMs: 30_000 } })).toMatchObject({
+    status: 202,
+  })
+  expect(seen.pop()?.body === body).toBe(true)
+})
+
+test('a call with a header that would begin another line is not made', async () => {
+  const before = seen.length
+  await expect(out('/in', { headers: { 'x-a': 'b\r\nx-c: d' } })).rejects.toThrow(TypeError)
+  expect(seen).toHaveLength(before)
+})
+
 test('a redirect is returned and not followed', async () => {
   const before = seen.length
   expect(await out('/redirect')).toMatchObject({ ok: true, status: 302 })
@@ -144,6 +159,11 @@ describe('failures, each by its name', () => {
     expect(await to(dropper)).toMatchObject({ ok: false, failure: 'connection_failed' })
     await new Promise(resolve => dropper.close(resolve))
     expect(await to(dropper, portOf(dropper))).toMatchObject({ ok: false, failure: 'connection_failed' })
+    for (const [address, url] of [
+      ['', `http://hooks.shop.example:${server.port}/`],
+      ['127.0.0.1', 'http://hooks.shop.example:0/'],
+    ] as const)
+      expect(await callAt(address, call(url))).toMatchObject({ ok: false, failure: 'connection_failed' })
   })
 
   test('an answer that trickles is cut when the whole has taken too long', async () => {
@@ -157,15 +177,15 @@ describe('failures, each by its name', () => {
     trickler.close()
   })
 
-  test('an untrusted certificate is tls_failed', async () => {
-    const dir = temporaryDir()
-    const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
-    const made = words('req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x')
-    execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  test('an untrusted certificate is tls_failed, and so is a server without TLS', async () => {
+    expect(await callAt('127.0.0.1', call(`https://hooks.shop.example:${server.port}/`))).toMatchObject({
+      ok: false,
+      failure: 'tls_failed',
+    })
     const tls = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
-      tls: { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') },
+      tls: certificate(),
       fetch: () => new Response('secret'),
     })
     const out = () => callOut(policy(tls.port ?? 0), here, call(`https://hooks.shop.example:${tls.port}/in`))
@@ -208,6 +228,50 @@ test('a call that may not be sent once it is connected is interrupted, and the r
   const url = `http://hooks.shop.example:${server.port}/late`
   for (const maySend of [() => false, async () => false])
     expect(await callAt('127.0.0.1', call(url), { maySend })).toMatchObject({ ok: false, failure: 'interrupted' })
+  const unknown = () => Promise.reject(new Error('lost'))
+  expect(await callAt('127.0.0.1', call(url), { maySend: unknown })).toMatchObject({ ok: false, failure: 'connection_failed' })
   expect(await callAt('127.0.0.1', call(url), { maySend: async () => true })).toMatchObject({ ok: true })
   expect(seen.slice(before).map(({ path }) => path)).toEqual(['/late'])
+})
+
+/** For hooks.shop.example, signed by itself. */
+function certificate(): { key: string; cert: string } {
+  const dir = temporaryDir()
+  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
+  const made = words(
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x -addext subjectAltName=DNS:hooks.shop.example',
+  )
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
+
+test('a call sends nothing while it waits for its permission, over TLS neither', async () => {
+  let received = 0
+  const count = (bytes: number) => {
+    received += bytes
+  }
+  const plain = await listening(socket => socket.on('data', ({ length }) => count(length)))
+  const made = certificate()
+  const answering = () => {
+    count(1)
+    return new Response()
+  }
+  const tls = Bun.serve({ port: 0, hostname: '127.0.0.1', tls: made, fetch: answering })
+  const maySend = async () => {
+    for (let turn = 0; turn < 100; turn++) await new Promise(resolve => setImmediate(resolve))
+    return false
+  }
+  const extraCa = createExtraCa(made.cert)
+  for (const url of [`http://hooks.shop.example:${portOf(plain)}/`, `https://hooks.shop.example:${tls.port}/`])
+    expect(await callAt('127.0.0.1', call(url), { extraCa, maySend })).toMatchObject({ ok: false, failure: 'interrupted' })
+  expect(await callAt('127.0.0.1', call(`https://hooks.shop.example:${tls.port}/`), { extraCa })).toMatchObject({ ok: true })
+  expect(received).toBe(1)
+  // What comes first is no answer.
+  const hasty = await listening(socket => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
+  const never = () => new Promise<boolean>(() => {})
+  const url = `http://hooks.shop.example:${portOf(hasty)}/`
+  expect(await callAt('127.0.0.1', call(url), { maySend: never })).toMatchObject({ ok: false, failure: 'connection_failed' })
+  hasty.close()
+  plain.close()
+  tls.stop(true)
 })

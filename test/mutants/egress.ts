@@ -1,13 +1,16 @@
 import type { Slip } from './list.ts'
 
 export default [
+  ['address not pinned', 'connect', '({ host: address, port })', '({ host: hostOf(url), port })', 'egress/client'],
   [
-    'address not pinned',
-    'optionsFor',
-    'lookup: (_, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),',
+    'no address taken for this machine',
+    'callAt',
+    'if (isIP(address) === 0) return { ok: false, address, ...FAILED }',
     '',
     'egress/client',
   ],
+  ['name of a certificate not checked', 'connect', 'servername: hostOf(url)', "servername: 'localhost'", 'egress/extra-ca'],
+  ['bare line feed ends a line', 'createAnswerReader', 'if (unread[end - 1] !== CR) throw new BadAnswer()', '', 'egress/answer'],
   ['look-ups without a share', 'createPlaces', 'if (count >= perOwner) return await wait(owner)', '', 'egress/resolve'],
   ['look-up failures forgotten', 'createResolver', 'failed.set(name, { until: now() + FAILURE_KEPT_MS })', '', 'egress/resolve'],
   ['hosts file ignored', 'createResolver', 'const local = hosts(name) ?? (', 'const local = (', 'egress/resolve'],
@@ -30,7 +33,7 @@ export default [
   ['inside name leads anywhere', 'addressRefusal', 'if (isInsideName(to.host)) return insideName(to.host)', '', 'egress/policy'],
   [
     'extra authority not trusted',
-    'optionsFor',
+    'connect',
     '...(extraCa && { secureContext: extraCa.secureContext() }),',
     '',
     'egress/extra-ca',
