@@ -45,8 +45,9 @@ export function parseAllowList(text: string): AllowedDestination[] {
 /** A forbidden entry matches nothing, even if it is in the list. */
 export function isAllowed(allow: readonly AllowedDestination[], address: string, port: number): boolean {
   return allow.some(entry => {
+    if (entry.port !== port) return false
     const network = parseCidr(`${entry.address}/${entry.prefix}`)
-    return entry.port === port && network !== undefined && !allowanceFault(network) && inCidr(address, network)
+    return network !== undefined && !allowanceFault(network) && inCidr(address, network)
   })
 }
 
