@@ -100,11 +100,17 @@ async function readAll(filter: Record<string, string>): Promise<{ ids: string[];
   }
 }
 
+type StoredOf = (row: Drawn) => string
+
 /** A session that is over may be stored as pending: both are read. */
-const readsOf = (name: Name, value: string): ((row: Drawn) => boolean)[] =>
+const readsOf = (name: Name, value: string, storedOf: StoredOf): ((row: Drawn) => boolean)[] =>
   name === 'status'
-    ? [row => row.stored === value, row => row.stored === 'pending' && ['failed', 'expired'].includes(value)]
+    ? [row => storedOf(row) === value, row => storedOf(row) === 'pending' && ['failed', 'expired'].includes(value)]
     : [row => row[name] === value]
+
+/** The service sweeps every half minute, so on a busy machine perhaps in between. */
+const BEFORE_A_SWEEP: StoredOf = row => row.stored
+const AFTER_A_SWEEP: StoredOf = row => (row.stored === 'pending' ? row.status : row.stored)
 
 test('filters together find what a plain filter finds, by the one that leaves the fewest sessions; an export has all', async () => {
   const first = await createVerification(app, apiKey, { template: 'country' })
@@ -117,16 +123,23 @@ test('filters together find what a plain filter finds, by the one that leaves th
     const given = Object.entries(filter) as [Name, string][]
     const wanted = within.filter(row => given.every(([name, value]) => row[name] === value)).map(({ id }) => id)
     // Pages that are not full, at most: each has looked at a thousand sessions of every filter.
-    const unfilled = Math.min(
-      ...given.map(([name, value]) =>
-        readsOf(name, value).reduce((sum, isRead) => sum + Math.floor(within.filter(isRead).length / LOOKED_AT_MAX), 0),
+    const unfilled = [BEFORE_A_SWEEP, AFTER_A_SWEEP].map(storedOf =>
+      Math.min(
+        ...given.map(([name, value]) =>
+          readsOf(name, value, storedOf).reduce(
+            (sum, isRead) => sum + Math.floor(within.filter(isRead).length / LOOKED_AT_MAX),
+            0,
+          ),
+        ),
       ),
     )
     const { ids, pages } = await readAll({ ...filter, until: new Date(until).toISOString() })
     expect([filter, ids]).toEqual([filter, wanted])
-    const pagesMax = 1 + Math.floor(wanted.length / PAGE) + (given.length > 0 ? unfilled : 0)
+    const pagesMax = 1 + Math.floor(wanted.length / PAGE) + (given.length > 0 ? Math.max(...unfilled) : 0)
     expect([filter, pages <= pagesMax ? 'few' : `${pages} of ${pagesMax}`]).toEqual([filter, 'few'])
-    if (given.length > 1 && wanted.length < PAGE) expect([filter, pages > 1]).toEqual([filter, unfilled > 0])
+    const isContinued = new Set(unfilled.map(count => count > 0))
+    if (given.length > 1 && wanted.length < PAGE && isContinued.size === 1)
+      expect([filter, pages > 1]).toEqual([filter, isContinued.has(true)])
   }
 
   const now = app.clock.now()
