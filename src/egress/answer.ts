@@ -8,11 +8,12 @@ export type AnswerReader = {
   read(bytes: Buffer): Answer | undefined
   /** The other side sends nothing more. Throws `BadAnswer` unless that is the end of the answer. */
   end(): Answer
-  /** Known before the body is. */
+  /** Of the final answer, once its headers are read. */
   status(): number | undefined
 }
 
 export class BadAnswer extends Error {
+  override name = 'BadAnswer'
   constructor(readonly failure: 'connection_failed' | 'too_large' = 'connection_failed') {
     super()
   }
@@ -25,7 +26,7 @@ const HEADERS_MAX = 256
 const FRAMING_BYTES_MAX = 128 * 1024
 /** Answers with a 1xx status, and empty lines, before the final answer. */
 const INTERIM_ANSWERS_MAX = 16
-/** Have one value. Where a proxy has repeated them, the first is taken; others are joined. */
+/** Headers with one value: of repeated ones the first is taken. Others are joined. */
 const SINGLE = new Set(['content-type', 'etag', 'last-modified', 'location', 'retry-after'])
 
 const EMPTY = Buffer.alloc(0)
@@ -106,7 +107,7 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
     if (status < 200) return interim()
     linesBytes = 0
     const [length, coding] = [headers.get('content-length'), headers.get('transfer-encoding')]
-    // Of two equal lengths too: they are joined.
+    // Two lengths, even equal ones, have been joined and are refused here.
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new BadAnswer()
     if (coding !== undefined && (length !== undefined || isOld || coding.toLowerCase() !== 'chunked')) throw new BadAnswer()
     missingBytes = length === undefined ? Number.POSITIVE_INFINITY : Number(length)

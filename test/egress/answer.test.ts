@@ -237,3 +237,9 @@ test('an answer in chunks of one byte is too large once it is mostly framing', (
   expect(reader.read(chunks(32_000))).toBeUndefined()
   expect(() => reader.read(chunks(1000))).toThrow(BadAnswer)
 })
+
+test('of a repeated header that has one value the first is read; others are joined', () => {
+  const lines = ['Retry-After: 120', 'retry-after: 7', 'ETag: "a"', 'ETag: "a"', 'Via: x', 'Via: y']
+  const answer = readIn(Buffer.from(`HTTP/1.1 204 No Content\r\n${lines.join('\r\n')}\r\n\r\n`), [])
+  expect(answer).toMatchObject({ headers: { 'retry-after': '120', etag: '"a"', via: 'x, y' } })
+})

@@ -245,7 +245,7 @@ function certificate(): { key: string; cert: string } {
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }
 
-test('a call sends nothing while it waits for its permission, over TLS neither', async () => {
+test('a call sends nothing while it waits for its permission, with and without TLS', async () => {
   let received = 0
   const count = (bytes: number) => {
     received += bytes
