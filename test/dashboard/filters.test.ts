@@ -1,5 +1,5 @@
 // Filters of the list of verifications, together, over sessions in every state.
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import { verificationSessions } from '../../src/db/schema.ts'
@@ -14,10 +14,13 @@ import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
 import { FRESH_SEED } from '../helpers/fresh-seed.ts'
 import { type Seeded, seeded } from '../helpers/seeded.ts'
 
+setDefaultTimeout(180_000)
 afterAll(cleanUp)
 
 const SESSIONS = 2600
 const PAGE = 100
+/** Of a longer list only the beginning is read: each session costs a query. */
+const READ_MAX = 2 * PAGE
 /** As in browse-store.ts. */
 const LOOKED_AT_MAX = 1000
 
@@ -88,14 +91,14 @@ async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<D
   return drawn
 }
 
-/** Ids of all pages, and how many pages there were. */
-async function readAll(filter: Record<string, string>): Promise<{ ids: string[]; pages: number }> {
+/** Ids, page by page, and how many pages there were. */
+async function readPages(filter: Record<string, string>): Promise<{ ids: string[]; pages: number; isWhole: boolean }> {
   const ids: string[] = []
   const query = new URLSearchParams({ environment: 'test', limit: String(PAGE), ...filter })
   for (let pages = 1; ; pages++) {
     const { body } = await boss.get<VerificationPage>(`/tenants/${tenantId}/verifications?${query}`)
     ids.push(...body.data.map(({ id }) => id))
-    if (body.next_before === null) return { ids, pages }
+    if (body.next_before === null || ids.length >= READ_MAX) return { ids, pages, isWhole: body.next_before === null }
     query.set('before', body.next_before)
   }
 }
@@ -133,9 +136,9 @@ test('filters together find what a plain filter finds, by the one that leaves th
         ),
       ),
     )
-    const { ids, pages } = await readAll({ ...filter, until: new Date(until).toISOString() })
-    expect([filter, ids]).toEqual([filter, wanted])
-    const pagesMax = 1 + Math.floor(wanted.length / PAGE) + (given.length > 0 ? Math.max(...unfilled) : 0)
+    const { ids, pages, isWhole } = await readPages({ ...filter, until: new Date(until).toISOString() })
+    expect([filter, ids]).toEqual([filter, isWhole ? wanted : wanted.slice(0, ids.length)])
+    const pagesMax = 1 + Math.floor(ids.length / PAGE) + (given.length > 0 ? Math.max(...unfilled) : 0)
     expect([filter, pages <= pagesMax ? 'few' : `${pages} of ${pagesMax}`]).toEqual([filter, 'few'])
     const isContinued = new Set(unfilled.map(count => count > 0))
     if (given.length > 1 && wanted.length < PAGE && isContinued.size === 1)
