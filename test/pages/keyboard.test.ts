@@ -34,6 +34,7 @@ browserTest('a customer goes from the hosted page to the sandbox wallet, shares,
   await tabTo(link)
   const wallet = await openPage(app.deps.config.publicUrl)
   await wallet.goto((await link.getAttribute('href')) ?? '')
+  await isFocused(heading(wallet, /^Wine bar/))
   // The persona is a group of radio buttons: arrows choose.
   await tabTo(wallet.getByRole('radio', { name: /^Adult/ }))
   await wallet.keyboard.press('ArrowDown')
