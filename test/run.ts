@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dir, '..')
 
-/** One more than there are cores: a test that waits for a timer, a lock or a child leaves its core to another. */
-const WORKERS = availableParallelism() + 1
+/** Two more than there are cores: a test that waits for a timer, a lock or a child leaves its core to another. */
+const WORKERS = availableParallelism() + 2
 
 /** Code runs too seldom here for the last compiler to pay: it takes a tenth of the processor time and gives nothing back. */
 const WITHOUT_LAST_COMPILER = { BUN_JSC_useFTLJIT: '0' }
