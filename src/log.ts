@@ -77,15 +77,21 @@ function printable(line: string): string {
   return line.replace(/[\x7f-\x9f\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** Wrapped errors that are looked at: drizzle's, the engine's, the driver's. */
+const CHAIN_MAX = 3
+
 /** Name, code and place, without the message: messages quote values. Not the name of the class, which the build shortens. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure
-  // An error that wraps one of the database or the network hides its code.
-  const code = [failure, failure.cause].map(codeOf).find(each => each !== undefined)
+  // An error that wraps one of the database or the network hides its name and code.
+  const chain = [failure]
+  for (let { cause } = failure; cause instanceof Error && chain.length < CHAIN_MAX; cause = cause.cause) chain.push(cause)
+  const name = chain.map(each => each.name).find(each => each !== 'Error') ?? 'Error'
+  const code = chain.map(codeOf).find(each => each !== undefined)
   // The stack begins with the message, which may look like a place itself.
   const frames = failure.stack?.replace(failure.message, '') ?? ''
   const origin = /^\s+at .*?\(?([^()\s]+:\d+):\d+\)?$/m.exec(frames)?.[1]?.replace(/^.*\/(src|node_modules)\//, '$1/')
-  return [failure.name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
+  return [name, typeof code === 'string' ? code : undefined, origin].filter(Boolean).join(' ')
 }
 
 /** PostgreSQL's own code, such as 23505, is in `errno`; `code` says only that the server refused. */

@@ -186,10 +186,12 @@ describe('describeFailure', () => {
     expect(describeFailure(new Unavailable('x'))).toStartWith('Unavailable ')
   })
 
-  test('describeFailure names the code of a wrapped error', () => {
+  test('describeFailure gives name and code of a wrapped error', () => {
     const full = Object.assign(new Error('INSERT 4711'), { code: 'SQLITE_FULL' })
     const text = describeFailure(new Error('params: 4711', { cause: full }))
     expect(text).toMatch(/^Error SQLITE_FULL \S+log\.test\.ts:\d+$/)
+    const away = new Unavailable('4711', { cause: Object.assign(new Error('4711'), { code: 'ERR_POSTGRES_CONNECTION_CLOSED' }) })
+    expect(describeFailure(new Error('SELECT 4711', { cause: away }))).toStartWith('Unavailable ERR_POSTGRES_CONNECTION_CLOSED ')
     expect(describeFailure(new Error('x', { cause: 'secret' }))).toMatch(/^Error \S+:\d+$/)
     expect(describeFailure(new Error('x', { cause: null }))).toMatch(/^Error \S+:\d+$/)
   })
