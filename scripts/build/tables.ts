@@ -407,6 +407,6 @@ const EVENT_MEANINGS: Record<string, string> = {
   'webhooks.attempt_failed': 'an attempt failed inside the service, not at the receiver; it is repeated. Report it',
   'webhooks.record_failed': 'the outcome of an attempt could not be stored; the message may be sent again',
   'webhooks.recovered': 'the thread that sends webhooks was started again',
-  'webhooks.round_failed': 'due webhooks could not be read; tried again. Look at the database',
+  'webhooks.round_failed': 'due webhooks could not be read; tried again until they can be, without another line. Look at the database',
   'webhooks.thread_lost': 'the thread that sends webhooks ended; it is started again',
 }

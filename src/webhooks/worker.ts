@@ -60,6 +60,7 @@ export async function startWorker(
   let serving: Promise<void> | undefined
   let isCalledAgain = false
   let isListed = false
+  let hasFailed = false
 
   await recoverInterrupted(deps)
   const unsubscribes = [
@@ -82,7 +83,7 @@ export async function startWorker(
       return
     }
     serving = round()
-      .catch(error => deps.log.error('webhooks.round_failed', { failure: describeFailure(error) }))
+      .catch(tellOnce)
       .finally(() => {
         serving = undefined
         if (!isCalledAgain) return
@@ -91,10 +92,17 @@ export async function startWorker(
       })
   }
 
+  /** Once until the database answers again: rounds go on meanwhile, several a second. */
+  function tellOnce(error: unknown): void {
+    if (!hasFailed) deps.log.error('webhooks.round_failed', { failure: describeFailure(error) })
+    hasFailed = true
+  }
+
   async function round(): Promise<void> {
     if (!isListed) await lookForOthers()
     if (!poster.isReady()) return
     const { claimed, hasFreed } = await claimAttempts(deps, slots)
+    if (claimed.length > 0) hasFailed = false
     for (const attempt of claimed) deps.attempts.run(attempt.verificationId, signal => run(attempt, signal))
     if (hasFreed) serve()
   }
@@ -106,6 +114,7 @@ export async function startWorker(
     try {
       await recoverInterrupted(deps)
       for (const due of await listDueQueues(deps.db)) slots.add(due)
+      hasFailed = false
     } catch (error) {
       isListed = false
       throw error

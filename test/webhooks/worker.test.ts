@@ -256,17 +256,23 @@ describe('a failure of the service itself', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  test('an attempt that cannot be logged is not made until it can be', async () => {
+  test('an attempt that cannot be logged is not made until it can be, and the log of the service says so once', async () => {
     const receiver = receive()
     const { app, key } = await startTenantFor([receiver])
     await refuseAttempts(app, 'INSERT')
     const ids = [await declined({ app, key }, receiver.url()), await declined({ app, key }, receiver.url('/', 'b.example'))]
-    await until(async () => app.logs.filter(line => line.includes('webhooks.round_failed')).length > 0)
+    const failures = () => app.logs.filter(line => line.includes('webhooks.round_failed')).length
+    await until(async () => failures() > 0)
+    for (const host of ['c.example', 'd.example']) {
+      app.clock.advance(1000)
+      ids.push(await declined({ app, key }, receiver.url('/', host)))
+    }
     expect(receiver.received).toEqual([])
     await inDatabase(app, isOnPostgres ? 'DROP TRIGGER no_room ON webhook_attempts' : 'DROP TRIGGER no_room')
     await untilLater(app, () => ids.every(id => logOf(app, id).delivery?.status === 'delivered'))
-    expect(receiver.received).toHaveLength(2)
+    expect(receiver.received).toHaveLength(4)
     for (const id of ids) expect(outcomesOf(app, id)).toEqual([[1, 'delivered']])
+    expect(failures()).toBe(1)
   })
 
   test('a clock that jumps ahead while a message is under way does not send it twice', async () => {
