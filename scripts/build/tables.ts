@@ -389,6 +389,7 @@ const EVENT_MEANINGS: Record<string, string> = {
   'login.failed': 'somebody was not let into the dashboard; `detail` says why. Many from one network are guesses',
   'network.not_recorded': 'the network of a client could not be stored; harmless once',
   'request.failed': 'a request ended with 500. `failure` names the place; report it with the request id',
+  'runtime.warned': 'a warning of the runtime itself, in its words; of a lost connection to PostgreSQL, it connects again',
   'service.plain_http': 'the service listens beyond this machine over plain http. Put TLS in front',
   'setup.no_link': 'the set-up link could not be made. `vidimus user invite --name NAME` prints one',
   'signing.certificate_expires': 'the certificate that wallets see ends soon. Renew it: `vidimus signing csr`',
@@ -407,6 +408,7 @@ const EVENT_MEANINGS: Record<string, string> = {
   'webhooks.attempt_failed': 'an attempt failed inside the service, not at the receiver; it is repeated. Report it',
   'webhooks.record_failed': 'the outcome of an attempt could not be stored; the message may be sent again',
   'webhooks.recovered': 'the thread that sends webhooks was started again',
-  'webhooks.round_failed': 'due webhooks could not be read; tried again until they can be, without another line. Look at the database',
+  'webhooks.round_failed':
+    'due webhooks could not be read; tried again until they can be, without another line. Look at the database',
   'webhooks.thread_lost': 'the thread that sends webhooks ended; it is started again',
 }

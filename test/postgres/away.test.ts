@@ -18,13 +18,13 @@ const readiness = ({ url }: Served): Promise<number> => statusOf(`${url}/readyz`
 
 describe.skipIf(!hasPostgres)(unlessMissing('a database that goes away'), () => {
   test.each(['fast', 'immediate'] as const)(
-    'nodes are not ready and answer 500 while the server is stopped (%s), every request ends, and all is well afterwards',
+    'nodes are not ready and answer 500 while the server is stopped (%s), every request ends, all is well afterwards, and the log is JSON',
     async mode => {
       const cluster = await startCluster()
       const env = {
         VIDIMUS_DATABASE_URL: await newDatabase(cluster, 'vidimus'),
         VIDIMUS_RATE_LIMIT_SCALE: '1000',
-        VIDIMUS_LOG: 'error',
+        VIDIMUS_LOG: 'warn',
       }
       const dir = temporaryDir()
       const one = await serve(dir, ['--dev'], env)
@@ -53,6 +53,11 @@ describe.skipIf(!hasPostgres)(unlessMissing('a database that goes away'), () => 
       await Promise.all(nodes.map(node => until(async () => (await readiness(node)) === 200)))
       expect(await Promise.all(nodes.flatMap(node => [poll(node), read(node)]))).toEqual([200, 200, 200, 200])
       expect(await Promise.all(nodes.map(async node => (await create(node)).status))).toEqual([201, 201])
+      for (const { process } of nodes) process.kill('SIGTERM')
+      const logs = await Promise.all(nodes.map(({ process }) => new Response(process.stderr).text()))
+      const lines = logs.flatMap(log => log.trimEnd().split('\n'))
+      expect(lines.filter(line => !line.startsWith('{'))).toEqual([])
+      expect(lines.map(line => JSON.parse(line).failure)).toContainEqual(expect.stringContaining('Unavailable ERR_POSTGRES_'))
     },
   )
 })
