@@ -196,6 +196,19 @@ test.each([
   expect(await rawExchange(request)).toMatch(/^HTTP\/1\.1 400 |^$/)
 })
 
+test('a body with its Content-Length sent twice is 400, also within the limit', async () => {
+  const send = (bytes: number, lengths: number) => {
+    const head = 'POST /v1/devices/enroll HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n'
+    return rawExchange(`${head}${`Content-Length: ${bytes}\r\n`.repeat(lengths)}\r\n${'x'.repeat(bytes)}`)
+  }
+  expect(await send(70_000, 1)).toStartWith('HTTP/1.1 413 ')
+  for (const bytes of [200, 70_000]) {
+    const answer = await send(bytes, 2)
+    expect(answer).toStartWith('HTTP/1.1 400 ')
+    expect(answer).toContain('"code":"invalid_request","message":"Content-Length: send the header once"')
+  }
+})
+
 test('headers of 15 KiB are accepted, and of 17 KiB refused with 431', async () => {
   const statusWith = async (kib: number) =>
     (await rawExchange(`GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(kib * 1024)}\r\nConnection: close\r\n\r\n`)).slice(
