@@ -3,11 +3,14 @@
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { encodeCbor, Received } from './cbor-encode.ts'
-import { CborError, type CborItem } from './cbor-item.ts'
+import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
+import { cborToJson } from './cbor-json.ts'
+import { parseSign1 } from './cose.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
+import { findMismatch } from './dcql-match.ts'
 import { type HpkeKey, openHpke } from './hpke.ts'
 import { embeddedIn, member } from './mdoc-issuer.ts'
-import type { Members } from './members.ts'
+import { type Members, setMember } from './members.ts'
 import {
   openJwe,
   type Presented,
@@ -18,6 +21,7 @@ import {
   walletErrorCode,
 } from './response.ts'
 import { isoDcApiTranscript } from './session-transcript.ts'
+import { type Certificate, describeCertificate } from './x509.ts'
 
 const RESPONSE_CHARS_MAX = 1_000_000
 const DOCUMENTS_MAX = 20
@@ -107,8 +111,8 @@ function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Read {
 }
 
 /**
- * A document answers every query for its type whose claims it has. If there is none, it answers the first of its type, so that
- * the failure is told.
+ * A document answers every query for its type that it satisfies. If there is none, it answers those whose claims it has, or
+ * else the first of its type, so that the failure is told. Nothing is proven yet: this only chooses the queries to judge it by.
  */
 function presentationsOf(document: CborItem, { credentials }: DcqlQuery): Presented[] {
   const docType = member(document.asMap(), 'docType').asText()
@@ -116,8 +120,11 @@ function presentationsOf(document: CborItem, { credentials }: DcqlQuery): Presen
     ({ format, meta }) => format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType,
   )
   if (ofType.length === 0) throw new UnreadableResponse('the response holds a document that was not asked for')
-  const elements = elementsOf(document)
-  const covered = ofType.filter(credential => covers(elements, credential))
+  const issuerSigned = member(document.asMap(), 'issuerSigned').asMap()
+  const shown = { format: 'mso_mdoc', type: docType, claims: claimsOf(issuerSigned) } as const
+  const chain = ofType.some(query => query.trusted_authorities) ? certificatesOf(issuerSigned) : []
+  const satisfied = ofType.filter(query => findMismatch(query, shown, chain) === undefined)
+  const covered = ofType.filter(query => findMismatch(ofAnyone(query), shown, chain) === undefined)
   const alone = encodeCbor(
     new Map<string, string | number | Received[]>([
       ['version', '1.0'],
@@ -126,21 +133,28 @@ function presentationsOf(document: CborItem, { credentials }: DcqlQuery): Presen
     ]),
   )
   const presentation = Buffer.from(alone).toString('base64url')
-  return (covered.length > 0 ? covered : ofType.slice(0, 1)).map(query => ({ query, presentation }))
+  const chosen = [satisfied, covered].find(({ length }) => length > 0) ?? ofType.slice(0, 1)
+  return chosen.map(query => ({ query, presentation }))
 }
 
-function covers(elements: ReadonlySet<string>, { claims = [], claim_sets: sets }: CredentialQuery): boolean {
-  const has = ({ path }: { path: readonly unknown[] }) => elements.has(JSON.stringify(path))
-  if (!sets) return claims.every(has)
-  return sets.some(ids => claims.filter(({ id }) => id !== undefined && ids.includes(id)).every(has))
+/** The same claims, with any value and of any authority. */
+const ofAnyone = ({ trusted_authorities: _, ...query }: CredentialQuery): CredentialQuery => ({
+  ...query,
+  ...(query.claims && { claims: query.claims.map(({ values: __, ...claim }) => claim) }),
+})
+
+function claimsOf(issuerSigned: CborMap): Members {
+  const claims: Members = {}
+  for (const [nameSpace, items] of issuerSigned.get('nameSpaces')?.asMap() ?? []) {
+    const elements: Members = {}
+    for (const item of items.asArray()) {
+      const element = embeddedIn(item).asMap()
+      setMember(elements, member(element, 'elementIdentifier').asText(), cborToJson(element.get('elementValue')?.decode()))
+    }
+    setMember(claims, String(nameSpace), elements)
+  }
+  return claims
 }
 
-/** Paths of the presented elements, as JSON. */
-function elementsOf(document: CborItem): Set<string> {
-  const found = new Set<string>()
-  const nameSpaces = member(document.asMap(), 'issuerSigned').asMap().get('nameSpaces')?.asMap()
-  for (const [nameSpace, items] of nameSpaces?.entries() ?? [])
-    for (const item of items.asArray())
-      found.add(JSON.stringify([nameSpace, member(embeddedIn(item).asMap(), 'elementIdentifier').asText()]))
-  return found
-}
+const certificatesOf = (issuerSigned: CborMap): Certificate[] =>
+  parseSign1(member(issuerSigned, 'issuerAuth')).x5chain.flatMap(der => describeCertificate(der) ?? [])

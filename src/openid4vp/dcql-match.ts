@@ -17,14 +17,20 @@ export function checkAgainstQuery(
   findings: Findings,
   query: CredentialQuery,
   credential: ReadCredential,
-  path: readonly Pick<Certificate, 'authorityKeyIdentifier'>[],
+  path: Authorities,
 ): void {
-  const problem = findMismatch(query, credential) ?? findAuthorityMismatch(query, path)
+  const problem = findMismatch(query, credential, path)
   if (problem) findings.fail('query', 'query_not_satisfied', problem)
   else findings.pass('query')
 }
 
-function findMismatch(query: CredentialQuery, { format, type, claims }: ReadCredential): string | undefined {
+type Presented = Pick<ReadCredential, 'format' | 'type' | 'claims'>
+type Authorities = readonly Pick<Certificate, 'authorityKeyIdentifier'>[]
+
+export const findMismatch = (query: CredentialQuery, credential: Presented, path: Authorities): string | undefined =>
+  findClaimMismatch(query, credential) ?? findAuthorityMismatch(query, path)
+
+function findClaimMismatch(query: CredentialQuery, { format, type, claims }: Presented): string | undefined {
   if (format !== query.format) return `A credential of format ${query.format} was asked for, another format came.`
   // Exact match: a subtype could be proven with type metadata from the network only (§ B.3.5).
   const wanted = query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
@@ -39,10 +45,7 @@ function findMismatch(query: CredentialQuery, { format, type, claims }: ReadCred
 }
 
 /** § 6.1.1: one value of one entry is enough. An unknown type matches nothing. */
-function findAuthorityMismatch(
-  { trusted_authorities: authorities }: CredentialQuery,
-  path: readonly Pick<Certificate, 'authorityKeyIdentifier'>[],
-): string | undefined {
+function findAuthorityMismatch({ trusted_authorities: authorities }: CredentialQuery, path: Authorities): string | undefined {
   if (authorities === undefined) return undefined
   const wanted = authorities.flatMap(({ type, values }) => (type === 'aki' ? values : []))
   const isMatch = path.some(

@@ -170,6 +170,24 @@ describe('Annex C', () => {
     expect(await idsOf(await presenting('age_over_18'), query)).toEqual(['first'])
   })
 
+  test('a higher age that is true answers a query for a lower one, before the first query of its type', async () => {
+    const query = { credentials: [mdl('photo', ['portrait']), mdl('age', ['age_over_16'])] }
+    expect(await idsOf(await presenting('age_over_18'), query)).toEqual(['age'])
+    const young = await signed({ nameSpaces: { [NAME_SPACE]: [item(0, 'age_over_18', false)] } })
+    expect(await idsOf(young, query)).toEqual(['photo'])
+  })
+
+  test('of two queries for the same claims, a document answers the one whose values it has, or both if it has neither', async () => {
+    const from = (id: string, country: string) => ({
+      ...mdl(id, []),
+      claims: [{ path: [NAME_SPACE, 'issuing_country'], values: [country] }],
+    })
+    const query = { credentials: [from('de', 'DE'), from('at', 'AT')] }
+    const issuedIn = (country: string) => signed({ nameSpaces: { [NAME_SPACE]: [item(0, 'issuing_country', country)] } })
+    expect(await idsOf(await issuedIn('AT'), query)).toEqual(['at'])
+    expect(await idsOf(await issuedIn('FR'), query)).toEqual(['de', 'at'])
+  })
+
   test('a document without the claims answers the first query of its type, so that the failure is told', async () => {
     expect(await idsOf(await presenting('sex'), { credentials: [mdl('a', ['x']), mdl('b', ['y'])] })).toEqual(['a'])
     expect(await idsOf(await signed({ issuerSigned: signedPart => delete signedPart.nameSpaces }), QUERY)).toEqual(['mdl'])

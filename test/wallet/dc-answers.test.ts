@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CompactEncrypt, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import { verifyAudit } from '../../src/audit/verify.ts'
+import { describeCertificate } from '../../src/openid4vp/x509.ts'
 import { type Cbor, decodeCbor, encodeCbor } from '../../src/sandbox/cbor.ts'
 import { answerPage } from '../../src/sandbox/dc-wallet.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'
@@ -12,7 +13,7 @@ import { createVerification, outcome, startWithTenant } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { answerOf, ask, listOrigin, ORIGIN, type Protocol, presentThrough, type Told, tell } from '../helpers/dc.ts'
 import { formOf, openSession, postTo } from '../helpers/exchange.ts'
-import { forgeMdoc, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
+import { type ForgedElement, forgeMdoc, forgeSigner, holderWith, type Signer, trust } from '../helpers/forger.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
 const OTHER = 'https://two.example'
@@ -512,6 +513,39 @@ test('D52: a document that two queries of one type ask for counts for the one th
     const told = await presentThrough(app, id, own, { protocol: 'org-iso-mdoc' })
     expect([namespace, told.body.status]).toEqual([namespace, 'completed'])
   }
+})
+
+test('D52: of two alternatives of one type, a document completes the session by the values or the authority that it has', async () => {
+  const [signer, other] = [await forgeSigner(), await forgeSigner()]
+  await trust(app, signer)
+  await trust(app, other)
+  const [country, age] = [
+    ['org.iso.18013.5.1', 'issuing_country'],
+    ['org.iso.18013.5.1', 'age_over_18'],
+  ]
+  const elements = [
+    [...country, 'UT'],
+    [...age, true],
+  ] as unknown as ForgedElement[]
+  const own = await holderWith(async ownKey => [await forgeMdoc(signer, ownKey, { elements })])
+  const by = ({ chain }: Signer) => {
+    const { authorityKeyIdentifier } = describeCertificate(chain[0]!)!
+    return [{ type: 'aki', values: [Buffer.from(authorityKeyIdentifier!).toString('base64url')] }]
+  }
+  const mdl = MDL.query.credentials[0]!
+  const alternatives = [
+    ['UT', 'XX'].map(value => ({ claims: [{ path: country, values: [value] }] })),
+    [signer, other].map(each => ({ claims: [{ path: age }], trusted_authorities: by(each) })),
+  ]
+  for (const both of alternatives)
+    for (const inOrder of [both, both.toReversed()]) {
+      const credentials = inOrder.map((more, i) => ({ ...mdl, id: `mdl${i}`, ...more }))
+      const { id } = await create({
+        template: undefined,
+        query: { credentials, credential_sets: [{ options: [['mdl0'], ['mdl1']] }] },
+      })
+      expect((await presentThrough(app, id, own, { protocol: 'org-iso-mdoc' })).body.status).toBe('completed')
+    }
 })
 
 test('D51: two documents of one type are malformed', async () => {
