@@ -50,6 +50,7 @@ export default [
   ['rules of verbs not documented', 'toJsonSchema', ', ...documented }', '}', 'http/openapi'],
   ["Allow has a neighbour's methods", 'allowedMethodsOf', 'exact.length > 0 ? exact : fitting', 'fitting', 'http/openapi'],
   ['a path is taken for an id', 'httpPlugin', "if (request.method === 'DELETE')", 'if (false)', 'http/openapi'],
+  ['lengths sent twice have no limit', 'readWithin', '!/^\\d+$/.test(length)', 'false', 'http/envelope'],
   ['size limit off', 'readWithin', 'Number(length) > bytesMax', 'false', 'http/envelope'],
   ['text may turn round', 'schema.ts', 'pattern !== undefined &&', 'false &&', 'dashboard/pages'],
   ['one more than the budget', 'createRateLimits', 'if (waitMs > 0) return', 'if (waitMs > intervalMs) return', 'http/limits'],

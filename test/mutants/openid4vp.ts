@@ -263,7 +263,14 @@ export default [
     "findings.holds('issuer_chain')",
     'wallet/whose-claims',
   ],
-  ['trusted_authorities is only a hint', 'checkAgainstQuery', '?? findAuthorityMismatch(query, path)', '', 'wallet/whose-claims'],
+  [
+    'Annex C: a document is judged by every query whose claims it has',
+    'presentationsOf',
+    '[satisfied, covered]',
+    '[covered]',
+    'wallet/dc-answers',
+  ],
+  ['trusted_authorities is only a hint', 'findMismatch', '?? findAuthorityMismatch(query, path)', '', 'wallet/whose-claims'],
   [
     'a certificate beside the path names an authority',
     'JudgedChain',
