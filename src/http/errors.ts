@@ -36,7 +36,7 @@ const API_ERRORS = {
   session_expired: [410, 'This session has expired; start a new one.'],
   payload_too_large: [413, 'The body is too large.'],
   uri_too_long: [414, 'The address is longer than 4096 characters.'],
-  unknown_template: [422, 'There is no template with this key; "vidimus template list" shows all of them.'],
+  unknown_template: [422, 'There is no template with this key; GET /v1/templates lists those of your tenant.'],
   invalid_webhook_url: [422, 'This webhook_url may not be called.'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used with another body; choose a new key for a new request.'],
   rate_limit_exceeded: [429, 'Too many requests; try again after Retry-After seconds.'],
