@@ -1,5 +1,6 @@
-// Answers a test session as a wallet would, for whoever has no phone at hand. The documents are issued by the sandbox issuer of the data
-// directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service. With --dc it is page, browser and wallet in one.
+// Answers a test session as a wallet would, for whoever has no phone at hand. The documents are issued by the sandbox issuer of
+// the data directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service. With --dc it is page, browser and wallet in
+// one.
 import { randomBytes } from 'node:crypto'
 import { CommandError, parseCall, UsageError } from '../src/cli/output.ts'
 import { requireDatabase } from '../src/cli/require-database.ts'

@@ -9,10 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export type Config = {
   port: number
   host: string
-  /**
-   * `{base_url}` without a trailing slash, as wallets and merchants see it. Empty until the system
-   * has chosen the port.
-   */
+  /** `{base_url}` without a trailing slash, as wallets and merchants see it. Empty until the system has chosen the port. */
   publicUrl: string
   dataDir: string
   /** PostgreSQL; undefined for the file in `dataDir`. */

@@ -28,10 +28,7 @@ export function equalConstantTime(a: string, b: string): boolean {
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/**
- * RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript numbers and strings.
- * Callers limit the depth.
- */
+/** RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript numbers and strings. Callers limit the depth. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'string') return quoted(value)

@@ -29,10 +29,7 @@ export function newPairingCode(random: Random): string {
   return `VD-${symbols.slice(0, 4)}-${symbols.slice(4)}`
 }
 
-/**
- * The symbols of a pairing code as typed: any case, dashes and spaces, O for 0, I or L for 1, with
- * or without VD.
- */
+/** The symbols of a pairing code as typed: any case, dashes and spaces, O for 0, I or L for 1, with or without VD. */
 export function normalizePairingCode(typed: string): string | undefined {
   const packed = typed.toUpperCase().replace(/[\s\p{Pd}]/gu, '')
   // The code itself may also begin with V and D.
@@ -41,10 +38,7 @@ export function normalizePairingCode(typed: string): string | undefined {
   return /^[0-9A-HJKMNP-TV-Z]{8}$/.test(read) ? read : undefined
 }
 
-/**
- * Prefix, random part, and a checksum over both: a typo or a changed prefix is found without a
- * look-up.
- */
+/** Prefix, random part, and a checksum over both: a typo or a changed prefix is found without a look-up. */
 export function newSecret(random: Random, prefix: string): string {
   const body = prefix + base62(random, SECRET_LENGTH)
   return body + checksum(body)

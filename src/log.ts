@@ -8,10 +8,7 @@ import type { LogLevel } from './config.ts'
 export type LogFields = {
   request_id?: string
   method?: string
-  /**
-   * The route's template, `/v1/verifications/:id`: a real path contains a session id, which is a
-   * capability.
-   */
+  /** The route's template, `/v1/verifications/:id`: a real path contains a session id, which is a capability. */
   route?: string
   status?: number
   ms?: number
@@ -58,10 +55,7 @@ function prettyLine(time: string, level: LogLevel, event: string, fields: LogFie
   return `${time.slice(11, 23)} ${level.padEnd(5)} ${event} ${rest.join(' ')}`.trimEnd()
 }
 
-/**
- * A second defence, should a secret ever get into a field. No word boundary in front: an escaped
- * line break ends in a letter.
- */
+/** A second defence, should a secret ever get into a field. No word boundary in front: an escaped line break ends in a letter. */
 function withoutSecrets(line: string): string {
   return line.replace(
     /(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_)[\w+/-]{12,}|VD-[0-9A-Z]{4}-[0-9A-Z]{4}/g,
@@ -69,10 +63,7 @@ function withoutSecrets(line: string): string {
   )
 }
 
-/**
- * JSON does not escape these, but a terminal obeys the first and viewers break lines at the last
- * two.
- */
+/** JSON does not escape these, but a terminal obeys the first and viewers break lines at the last two. */
 function printable(line: string): string {
   return line.replace(/[\x7f-\x9f\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,6 +1,4 @@
-/**
- * A map that drops the least recently used entries once there are too many or they weigh too much.
- */
+/** A map that drops the least recently used entries once there are too many or they weigh too much. */
 export class Lru<V> {
   private readonly entries = new Map<string, V>()
   private weight = 0

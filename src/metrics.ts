@@ -1,5 +1,4 @@
-// Prometheus text format 0.0.4. Labels are route templates, methods and statuses: a closed set, so
-// that clients cannot grow it.
+// Prometheus text format 0.0.4. Labels are route templates, methods and statuses: a closed set, so that clients cannot grow it.
 
 type Labels = Record<string, string>
 

@@ -63,10 +63,7 @@ export type Sealer = {
   open(place: Place, sealed: Uint8Array): string
   /** The text under the newest row key, and the session's key where there is one; undefined when it is already. */
   sealAgain(place: Place, sealed: Uint8Array): Buffer | undefined
-  /**
-   * A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. Cached,
-   * because there are few.
-   */
+  /** A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. Cached, because there are few. */
   key(purpose: Purpose): Buffer
 }
 

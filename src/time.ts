@@ -59,10 +59,7 @@ export function watchSteps(wall: Clock, monotonic: Clock): () => number {
   }
 }
 
-/**
- * The result of `work`, or of the fallback when it is late. The timer is cleared: otherwise it
- * would keep the process alive.
- */
+/** The result of `work`, or of the fallback when it is late. The timer is cleared: otherwise it would keep the process alive. */
 export async function within<T>(ms: number, work: Promise<T>, onLate: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>(resolve => {

@@ -1,5 +1,5 @@
-// Who may import whom: arrows point from the doors to the cores and never back. A feature uses another feature's verb, never its table,
-// and no file reaches itself again through what it imports, not even by types.
+// Who may import whom: arrows point from the doors to the cores and never back. A feature uses another feature's verb, never its
+// table, and no file reaches itself again through what it imports, not even by types.
 import { expect, test } from 'bun:test'
 import { dirname, join, relative, resolve } from 'node:path'
 

@@ -1,5 +1,4 @@
-// Files for operators name only metrics, variables, verbs, exit codes and paths that the program
-// has.
+// Files for operators name only metrics, variables, verbs, exit codes and paths that the program has.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'

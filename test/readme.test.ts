@@ -1,5 +1,5 @@
-// Runs every command of README.md and of the handbook unchanged and in order, with a shell and curl; only the port differs. A block
-// that cannot run says why behind its language: ```sh (not run: needs Docker). Recipes are run by tests of their own.
+// Runs every command of README.md and of the handbook unchanged and in order, with a shell and curl; only the port differs. A
+// block that cannot run says why behind its language: ```sh (not run: needs Docker). Recipes are run by tests of their own.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,5 @@
-// Fills a data directory with sessions as the service would have left them: stored by its own functions, sealed under its own keys, each with
-// its audit record, most of them ended and with a result.
+// Fills a data directory with sessions as the service would have left them: stored by its own functions, sealed under its own
+// keys, each with its audit record, most of them ended and with a result.
 import { and, eq, sql } from 'drizzle-orm'
 import { loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/engine.ts'

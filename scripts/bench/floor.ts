@@ -1,5 +1,6 @@
-// The least that a durable creation over HTTP can cost on this stack: one route, its JSON body read, one row in one table with one more
-// index, committed in a group by the service's own write(), and an answer as long as the service's. And the least of a poll: one look-up by key.
+// The least that a durable creation over HTTP can cost on this stack: one route, its JSON body read, one row in one table with
+// one more index, committed in a group by the service's own write(), and an answer as long as the service's. And the least of a
+// poll: one look-up by key.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'

@@ -1,5 +1,5 @@
-// The load generator: raw sockets and ready-made bytes, because it shares the machine with what it measures. One request at a time on each
-// connection; an answer is read as far as its status line and its length.
+// The load generator: raw sockets and ready-made bytes, because it shares the machine with what it measures. One request at a
+// time on each connection; an answer is read as far as its status line and its length.
 
 const CONNECT_TIMEOUT_MS = 5000
 const ANSWER_TIMEOUT_MS = 30_000

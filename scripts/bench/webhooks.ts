@@ -1,5 +1,6 @@
-// An outage is over: ten thousand messages are due at once. Counted at the receivers, which share the machine with what they measure, beside
-// bare POSTs of the same size from one process with as many connections; then once more while somebody creates verifications.
+// An outage is over: ten thousand messages are due at once. Counted at the receivers, which share the machine with what they
+// measure, beside bare POSTs of the same size from one process with as many connections; then once more while somebody creates
+// verifications.
 import { callAt } from '../../src/egress/client.ts'
 import { filledDir } from './fill.ts'
 import { requestBytes, runLoad } from './load.ts'

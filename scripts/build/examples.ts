@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
-// Records the examples of the API reference from a real run: a service on a throw-away directory, the sandbox wallet, a receiver of
-// webhooks. Writes src/handbook/examples.json; test/handbook/examples.test.ts compares them with the document of the API.
+// Records the examples of the API reference from a real run: a service on a throw-away directory, the sandbox wallet, a receiver
+// of webhooks. Writes src/handbook/examples.json; test/handbook/examples.test.ts compares them with the document of the API.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
-// Makes the package for merchants in dist/sdk: src/sdk as plain ES modules with declarations, and without any dependency. It is compiled beside
-// the types of the wire written out, away from the service: so it cannot need anything else, not even the types of Bun or Node.
+// Makes the package for merchants in dist/sdk: src/sdk as plain ES modules with declarations, and without any dependency. It is
+// compiled beside the types of the wire written out, away from the service: so it cannot need anything else, not even the types
+// of Bun or Node.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -257,9 +257,7 @@ export type AuditRecord = typeof AuditRecord.static
 
 export const AuditPage = Exactly({
   data: Type.Array(AuditRecord),
-  /**
-   * For `before` of the next page, which may be short or empty; null when there is nothing older.
-   */
+  /** For `before` of the next page, which may be short or empty; null when there is nothing older. */
   next_before: Nullable(Type.Integer()),
 })
 

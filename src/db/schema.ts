@@ -1,5 +1,6 @@
-// The data model on one page. Times are integer milliseconds (UTC). `sealed` columns can be read only with the master key (seal.ts);
-// a row's `salt` is deleted with it. Every row of a tenant names its tenant, and references carry it along, so that none can cross tenants.
+// The data model on one page. Times are integer milliseconds (UTC). `sealed` columns can be read only with the master key
+// (seal.ts); a row's `salt` is deleted with it. Every row of a tenant names its tenant, and references carry it along, so that
+// none can cross tenants.
 import { sql } from 'drizzle-orm'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { RegisteredCredential } from '../openid4vp/registration.ts'
@@ -336,8 +337,8 @@ export const devices = table(
 )
 
 /**
- * All that a device can spend. The pairing code is generation 0; whoever spends a code or refresh token gets the pair of the next generation.
- * What is spent stays, so that its second use is known.
+ * All that a device can spend. The pairing code is generation 0; whoever spends a code or refresh token gets the pair of the next
+ * generation. What is spent stays, so that its second use is known.
  */
 export const deviceTokens = table(
   'device_tokens',

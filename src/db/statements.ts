@@ -64,8 +64,8 @@ function hotOnPostgres<Row>(build: (db: Db) => Query): (db: Db, values: Values) 
 type Selected<Kind extends Table> = { [Name in keyof Kind['$inferSelect']]: SQL.Aliased }
 
 /**
- * The whole row of a table for `hot`: `columns` to select, and `read`, which makes the row that drizzle would give. A prefix keeps
- * the columns of two tables apart.
+ * The whole row of a table for `hot`: `columns` to select, and `read`, which makes the row that drizzle would give. A prefix
+ * keeps the columns of two tables apart.
  */
 export function wholeRow<Kind extends Table>(table: Kind, prefix = '') {
   const columns = Object.entries(getTableColumns(table))
@@ -106,8 +106,8 @@ function placeholderName(param: unknown): string | undefined {
 }
 
 /**
- * Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. No `.limit(1)` on what is unique: a
- * bound LIMIT costs more than the look-up.
+ * Keeps one prepared statement per connection: drizzle's builder costs several times the query itself. No `.limit(1)` on what is
+ * unique: a bound LIMIT costs more than the look-up.
  */
 export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => Statement {
   const statements = new WeakMap<Db, Statement>()

@@ -2,9 +2,7 @@ import { hmacSha256With } from '../hash.ts'
 import { normalizePairingCode } from '../ids.ts'
 import type { Deps } from './deps.ts'
 
-/**
- * The code's symbols, and their HMAC, under which the database has it; undefined when malformed.
- */
+/** The code's symbols, and their HMAC, under which the database has it; undefined when malformed. */
 export function readPairingCode(
   { sealer }: Pick<Deps, 'sealer'>,
   typed: string,

@@ -27,8 +27,7 @@ export async function registerDevice(
   const pairingCode = newPairingCode(deps.random)
   const { hash } = readPairingCode(deps, pairingCode)!
   const device = await deps.write(async tx => {
-    // Held to the commit: registrations of one tenant count its codes, and take their time, one
-    // after another.
+    // Held to the commit: registrations of one tenant count its codes, and take their time, one after another.
     await lockTenant(tx, tenantId)
     await refuseTooManyCodes(tx, tenantId, deps.now())
     // Strictly later than the previous one, so that the list has one order.

@@ -1,6 +1,5 @@
-// Finds what would stop a real wallet or webhook, and what endangers the data. The checks run in parallel, each with
-// a time limit; one that fails is a problem with a name and does not end the others. Nothing is changed, and no
-// message is sent.
+// Finds what would stop a real wallet or webhook, and what endangers the data. The checks run in parallel, each with a time
+// limit; one that fails is a problem with a name and does not end the others. Nothing is changed, and no message is sent.
 import { type Found, runCheck } from '../db/check.ts'
 import { CHECKS, type Check, type CheckName } from './check.ts'
 import { checkDatabase } from './database-check.ts'

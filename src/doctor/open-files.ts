@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Deps } from './deps.ts'
 
-/**
- * Enough for ten thousand waiting phones, the tills and the database: each connection is a file.
- */
+/** Enough for ten thousand waiting phones, the tills and the database: each connection is a file. */
 export const OPEN_FILES_MIN = 16_384
 
 const LIMITS = '/proc/self/limits'

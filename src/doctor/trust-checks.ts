@@ -76,10 +76,7 @@ async function liveAnchors(deps: Scene['deps'], at: number): Promise<Anchor[]> {
   )
 }
 
-/**
- * A tenant's own templates, and the built-in ones it used lately: nobody needs issuers for all of
- * those.
- */
+/** A tenant's own templates, and the built-in ones it used lately: nobody needs issuers for all of those. */
 async function templatesInUse(deps: Scene['deps'], tenantId: string): Promise<{ key: string; types: string[] }[]> {
   const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
   const templates = (await readTemplates(deps, tenantId)).filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))

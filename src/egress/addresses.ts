@@ -12,20 +12,17 @@ const ALLOWED_DESTINATIONS_MAX = 32
 const ALLOWED_IPV4_PREFIX_MIN = 24
 const ALLOWED_IPV6_PREFIX_MIN = 64
 
-// IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and 168.63.129.16: a cloud
-// agent on a public address.
+// IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and 168.63.129.16: a cloud agent on a public address.
 const REFUSED_IPV4 = networks(
   `0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 168.63.129.16/32, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24,
    192.0.2.0/24, 192.31.196.0/24, 192.52.193.0/24, 192.88.99.0/24, 192.168.0.0/16, 192.175.48.0/24, 198.18.0.0/15,
    198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4`,
 )
 
-// RFC 4291 § 2.4. What lies outside is loopback, mapped, NAT64, discard, unique-local, link-local
-// or multicast.
+// RFC 4291 § 2.4. What lies outside is loopback, mapped, NAT64, discard, unique-local, link-local or multicast.
 const GLOBAL_UNICAST_IPV6 = networks('2000::/3')
 
-// IANA IPv6 Special-Purpose Address Registry: protocol assignments with Teredo, documentation, 6to4
-// and AS112.
+// IANA IPv6 Special-Purpose Address Registry: protocol assignments with Teredo, documentation, 6to4 and AS112.
 const REFUSED_IPV6 = networks('2001::/23, 2001:db8::/32, 2002::/16, 2620:4f:8000::/48, 3fff::/20')
 
 const LOOPBACK = networks('127.0.0.0/8, ::1')
@@ -161,8 +158,7 @@ function ipv4AllowanceFault(network: Network): string | undefined {
   return undefined
 }
 
-// A closed list instead of exceptions, because mapped, NAT64 and 6to4 addresses could carry a
-// link-local IPv4 one inside.
+// A closed list instead of exceptions, because mapped, NAT64 and 6to4 addresses could carry a link-local IPv4 one inside.
 function ipv6AllowanceFault({ bytes, prefix }: Network): string | undefined {
   if (prefix < ALLOWED_IPV6_PREFIX_MIN) return `an IPv6 network must be /${ALLOWED_IPV6_PREFIX_MIN} or smaller`
   if (isInAny(bytes, LOOPBACK()) && prefix === 128) return undefined

@@ -1,9 +1,8 @@
-// The one client for outgoing calls: webhooks, status lists, revocation lists. A name is resolved
-// once, its addresses are checked, and a checked address is connected to. No redirect is followed,
-// no proxy of the environment is used, nothing is unpacked, certificates are always checked, and
-// time and bytes are bounded. Built on bare sockets: `fetch` cannot be kept from using HTTP_PROXY,
-// node:http costs twice the processor time, and a connection that is still being opened can be given
-// up at once, which Bun.connect does not offer.
+// The one client for outgoing calls: webhooks, status lists, revocation lists. A name is resolved once, its addresses are
+// checked, and a checked address is connected to. No redirect is followed, no proxy of the environment is used, nothing is
+// unpacked, certificates are always checked, and time and bytes are bounded. Built on bare sockets: `fetch` cannot be kept from
+// using HTTP_PROXY, node:http costs twice the processor time, and a connection that is still being opened can be given up at
+// once, which Bun.connect does not offer.
 import type { Socket } from 'node:net'
 import { isIP } from '../ip.ts'
 import { within } from '../time.ts'

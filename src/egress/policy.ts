@@ -7,10 +7,7 @@ import { isIP } from '../ip.ts'
 import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress, isSpecialUseName } from './addresses.ts'
 import type { ExtraCa } from './authorities.ts'
 
-/**
- * All A and AAAA records of a name; rejects when there are none. The caller bounds its time.
- * Look-ups are limited per tenant.
- */
+/** All A and AAAA records of a name; rejects when there are none. The caller bounds its time. Look-ups are limited per tenant. */
 export type Resolve = (host: string, tenantId?: string) => Promise<string[]>
 
 /** `listener.addresses` are those of every interface when the service listens on all of them. */
@@ -45,8 +42,7 @@ const OTHERWISE =
 const PLAIN_HTTP =
   'Results of live sessions are sent over https only: begin the URL with https://. For a receiver inside your own network, the operator of this service can allow its address and port.'
 
-// Labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63
-// each).
+// Labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63 each).
 const NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
 // Those of the Fetch standard's bad ports that lie above 1023.
@@ -160,8 +156,7 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
 }
 
 function addressRefusal(policy: EgressPolicy, to: { host: string; address: string; port: number }): Refusal | undefined {
-  // One text without the address for every case: it must reveal neither a private name's address
-  // nor our own.
+  // One text without the address for every case: it must reveal neither a private name's address nor our own.
   const closed = refuse('address', `${quoted(to.host)} does not lead to the public internet: use a public server, ${OTHERWISE}.`)
   if (isOwnListener(policy, to.address, to.port)) return closed
   if (isAllowed(policy.allow, to.address, to.port)) return undefined
@@ -172,8 +167,7 @@ function addressRefusal(policy: EgressPolicy, to: { host: string; address: strin
   return isPublicAddress(to.address) ? undefined : closed
 }
 
-// A listener on all interfaces answers on all of 127.0.0.0/8, so loopback with our port is taken to
-// be us.
+// A listener on all interfaces answers on all of 127.0.0.0/8, so loopback with our port is taken to be us.
 function isOwnListener({ listener }: EgressPolicy, address: string, port: number): boolean {
   return port === listener.port && (isLoopback(address) || listener.addresses.some(own => isSameAddress(own, address)))
 }

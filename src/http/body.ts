@@ -1,5 +1,4 @@
-// Size and depth of bodies are limited before anything parses them. The runtime discards unread
-// bodies of refused requests.
+// Size and depth of bodies are limited before anything parses them. The runtime discards unread bodies of refused requests.
 import type { TSchema } from '@sinclair/typebox'
 import { Errors } from '@sinclair/typebox/errors'
 import { DoubledName, findDoubledName, parseJson } from '../json.ts'

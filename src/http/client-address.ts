@@ -4,10 +4,7 @@ import { isIP } from '../ip.ts'
 const HOPS_MAX = 20
 const IPV4_MAPPED = '00000000000000000000ffff'
 
-/**
- * The socket's peer, or behind trusted proxies the right-most address of X-Forwarded-For that is
- * not one of them.
- */
+/** The socket's peer, or behind trusted proxies the right-most address of X-Forwarded-For that is not one of them. */
 export function clientAddress(peer: string, forwardedFor: string | null, trustedProxies: readonly Network[]): string {
   if (!forwardedFor || !contains(trustedProxies, peer)) return peer
   // From the right: the client can write anything further left.
@@ -19,9 +16,7 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
   return client && isIP(client) ? client : peer
 }
 
-/**
- * Some proxies add the port. A bare IPv6 address has none: its last group would be taken for one.
- */
+/** Some proxies add the port. A bare IPv6 address has none: its last group would be taken for one. */
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
   return bracketed !== undefined && isIP(bracketed) === 6 ? bracketed : (plain ?? hop)

@@ -90,9 +90,7 @@ export const PAGE_ERRORS = {
 
 export const ERRORS = { ...API_ERRORS, ...PAGE_ERRORS }
 
-/**
- * Conditions that share a code in the interface; the caller reads this message whatever the status.
- */
+/** Conditions that share a code in the interface; the caller reads this message whatever the status. */
 const WIRE_CODE: Partial<Record<ErrorCode, string>> = { payload_too_large: 'invalid_request', uri_too_long: 'invalid_request' }
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,7 +1,5 @@
 const SAMPLE_MS = 100
-/**
- * A person notices this delay. Status polls are refused first, because they are repeated anyway.
- */
+/** A person notices this delay. Status polls are refused first, because they are repeated anyway. */
 const LAG_MAX_MS = 250
 
 type LoadWatch = { isOverloaded(): boolean; stop(): void }

@@ -1,5 +1,4 @@
-// The OpenAPI document, made from the route table: it shows the same schemas that check requests
-// and responses.
+// The OpenAPI document, made from the route table: it shows the same schemas that check requests and responses.
 import { PatternStringExact, type TLiteral, type TObject, type TSchema, type TUnion } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { apiError, ERRORS, type ErrorCode, envelope } from './errors.ts'
@@ -8,10 +7,7 @@ import { errorResponses } from './schema.ts'
 /** The version of the interface, not of the program. */
 const API_VERSION = '0.1.0'
 
-/**
- * Requirements on the caller. Macros leave nothing in the route table, so the access plugin puts
- * this into the detail.
- */
+/** Requirements on the caller. Macros leave nothing in the route table, so the access plugin puts this into the detail. */
 type Access = { scope?: string; perSession?: string; exchange?: string; budget?: string; idempotent?: true; body?: string }
 
 declare module 'elysia/types' {
@@ -377,15 +373,11 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
   return names
 }
 
-/**
- * A TypeBox schema as plain JSON Schema; schemas with an `$id` become components and are
- * referenced.
- */
+/** A TypeBox schema as plain JSON Schema; schemas with an `$id` become components and are referenced. */
 function toJsonSchema({ $id, documented, mediaType: _, ...schema }: TSchema, schemas: Schemas): JsonSchema {
   // Object.entries skips symbols, under which TypeBox keeps its own notes.
   const keywords = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
-  // `documented` has rules that a verb checks with its own message, and defaults that must not be
-  // filled in by validation.
+  // `documented` has rules that a verb checks with its own message, and defaults that must not be filled in by validation.
   const plain = { ...simplify(Object.fromEntries(keywords)), ...documented }
   if ($id === undefined) return plain
   if (schemas[$id] && !Bun.deepEquals(schemas[$id], plain)) throw new Error(`two schemas are called ${$id}`)
@@ -412,9 +404,7 @@ function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unkn
   }
 }
 
-/**
- * TypeBox writes unions of words and open objects at length; generators know these shorter forms.
- */
+/** TypeBox writes unions of words and open objects at length; generators know these shorter forms. */
 function simplify({ anyOf, patternProperties, ...rest }: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
     return { type: 'string', enum: anyOf.map(each => each.const), ...rest }

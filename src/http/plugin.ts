@@ -43,10 +43,7 @@ export function traceOf(request: Request): Trace {
   return trace
 }
 
-/**
- * Counts a body being read against its tenant or, when unknown, its network; throws 429 beyond
- * their share.
- */
+/** Counts a body being read against its tenant or, when unknown, its network; throws 429 beyond their share. */
 export function startReading(request: Request, bytes: number): () => void {
   const trace = traces.get(request)
   return trace ? trace.limits.read(trace.tenantId ?? trace.client, bytes) : () => {}
@@ -88,8 +85,7 @@ export function httpPlugin(deps: Deps, allowedMethods: (path: string) => string[
       set.headers['x-request-id'] = id
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
       refuseUnknownPath(request, limits, allowedMethods)
-      // The router would take /v1/devices/enroll for a device id, and ask for authentication before
-      // saying that there is none.
+      // The router would take /v1/devices/enroll for a device id, and ask for authentication before saying that there is none.
       if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
     })
     .onError({ as: 'global' }, async ({ error, code, request, set }) => {
@@ -135,10 +131,7 @@ function isForPage({ method, headers, url }: Request): boolean {
 /** RFC 8288. */
 const helpLink = (publicUrl: string, code: string): string => `<${publicUrl}/${addressInHandbook(code)}>; rel="help"`
 
-/**
- * HSTS covers every port of a host: on localhost or a local name it would block plain http of other
- * programs for a year.
- */
+/** HSTS covers every port of a host: on localhost or a local name it would block plain http of other programs for a year. */
 function isPublicHttps(publicUrl: string): boolean {
   const { protocol, hostname } = URL.parse(publicUrl) ?? {}
   return protocol === 'https:' && isPublicName(hostname ?? '')
@@ -160,16 +153,12 @@ function refuseUnknownPath(request: Request, limits: RateLimits, allowedMethods:
   }
   limits.take('page', traceOf(request).client)
   const methods = allowedMethods(pathOf(request.url))
-  // A known path with a right method was spelled differently: the address is normalised when it
-  // arrives here.
+  // A known path with a right method was spelled differently: the address is normalised when it arrives here.
   if (methods.length === 0 || methods.includes(request.method)) throw apiError('not_found')
   throw methodNotAllowed(methods)
 }
 
-/**
- * A segment that another reader of the path would understand differently: dots, both slashes, a
- * fragment, U+0000.
- */
+/** A segment that another reader of the path would understand differently: dots, both slashes, a fragment, U+0000. */
 const isInexact = (segment: string): boolean => segment === '.' || segment === '..' || /[/\\#\0]/.test(segment)
 
 function refusalFrom(error: unknown, code: unknown): ApiError {

@@ -70,19 +70,13 @@ export type RateLimits = {
    * thousand parallel requests would all pass.
    */
   giveBack(policy: Policy, key: string): void
-  /**
-   * Counts a request in work, after its body was read, or throws 429; the returned function ends
-   * it.
-   */
+  /** Counts a request in work, after its body was read, or throws 429; the returned function ends it. */
   enter(tenant: string, key: string): () => void
   /** Counts a body being read, or throws 429; the returned function ends it. */
   read(reader: string, bytes: number): () => void
 }
 
-/**
- * `tat`: the time when the budget is full again. `taken`: in all. `forgetAt`: when both may be
- * dropped.
- */
+/** `tat`: the time when the budget is full again. `taken`: in all. `forgetAt`: when both may be dropped. */
 type Bucket = { tat: number; taken: number; forgetAt: number }
 
 export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: string) => void): RateLimits {
@@ -190,10 +184,7 @@ const CONCURRENCY: Allowance = {
   resetSeconds: 1,
 }
 
-/**
- * Shared places: each user may hold a quarter of the free ones. One alone gets a fifth of all,
- * which leaves room for others.
- */
+/** Shared places: each user may hold a quarter of the free ones. One alone gets a fifth of all, which leaves room for others. */
 function sharePlaces(count: number) {
   const taken = new Map<string, number>()
   let free = count
@@ -216,10 +207,7 @@ function sharePlaces(count: number) {
 
 type Buckets = ReturnType<typeof createBuckets>
 
-/**
- * Each new key checks two others in turn and drops those that are full again, so room grows as fast
- * as it is needed.
- */
+/** Each new key checks two others in turn and drops those that are full again, so room grows as fast as it is needed. */
 function createBuckets() {
   const buckets = new Map<string, Bucket>()
   let turn = buckets.entries()

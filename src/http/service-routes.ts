@@ -79,10 +79,7 @@ export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readine
     )
 }
 
-/**
- * A proxy on this machine connects from loopback for all clients; each of these headers indicates
- * one.
- */
+/** A proxy on this machine connects from loopback for all clients; each of these headers indicates one. */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
 
 function requireMetricsAccess({ config: { metricsToken }, limits }: Deps, request: Request): void {

@@ -33,10 +33,7 @@ export class AnchorIndex {
   /** What issuers of documents are trusted for. */
   private readonly trustedFor = new Set<string | null>()
 
-  /**
-   * The first of several anchors for a chain counts. `blocked` are the digests of certificates that
-   * no path may contain.
-   */
+  /** The first of several anchors for a chain counts. `blocked` are the digests of certificates that no path may contain. */
   constructor(
     anchors: readonly TrustAnchor[],
     private readonly blocked: ReadonlySet<string> = new Set(),

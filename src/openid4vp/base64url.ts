@@ -27,9 +27,7 @@ export function decodeBase64urlInto(target: Uint8Array, text: string): number | 
 
 const OPTIONS = { alphabet: 'base64url' } as const
 
-/**
- * Allowed last characters when 16 or 8 of the last 24 bits are missing: their unused bits are zero.
- */
+/** Allowed last characters when 16 or 8 of the last 24 bits are missing: their unused bits are zero. */
 const LAST_OF_TWO = 'AQgw'
 const LAST_OF_THREE = 'AEIMQUYcgkosw048'
 

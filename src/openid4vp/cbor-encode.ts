@@ -1,6 +1,6 @@
-// Deterministic CBOR for the few structures that the verifier builds: definite, shortest lengths
-// (RFC 8949 § 4.2.1); maps in the order that they are given in. The size is measured first, so that a structure is written into one buffer.
-// Not cbor-x, which cannot splice in the bytes of a received item.
+// Deterministic CBOR for the few structures that the verifier builds: definite, shortest lengths (RFC 8949 § 4.2.1); maps in the
+// order that they are given in. The size is measured first, so that a structure is written into one buffer. Not cbor-x, which
+// cannot splice in the bytes of a received item.
 
 export type Cbor =
   | null

@@ -1,5 +1,4 @@
-// The strict layer over cbor-x. One pass refuses malformed, ambiguous and outsized input, and
-// records the range of each item.
+// The strict layer over cbor-x. One pass refuses malformed, ambiguous and outsized input, and records the range of each item.
 import { isUtf8 } from 'node:buffer'
 import {
   ARRAY,

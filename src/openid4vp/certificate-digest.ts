@@ -1,9 +1,6 @@
 import { sha256Hex } from '../hash.ts'
 
-/**
- * SHA-256 of certificates. Several caches ask for the digest of the same bytes, which never change:
- * they are hashed once.
- */
+/** SHA-256 of certificates. Several caches ask for the digest of the same bytes, which never change: they are hashed once. */
 export class CertificateDigests {
   private readonly known = new WeakMap<Uint8Array, string>()
 

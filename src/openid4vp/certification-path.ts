@@ -29,9 +29,7 @@ export const SIGNATURE_HASHES: ReadonlyMap<string, string | null> = new Map([
 
 const SIGNING: readonly KeyUsage[] = ['digitalSignature', 'contentCommitment']
 
-/**
- * The chain as sent, if every certificate is sound and issued by the next one. Trust is not judged.
- */
+/** The chain as sent, if every certificate is sound and issued by the next one. Trust is not judged. */
 export function linkChain(chain: readonly Uint8Array[]): LinkedChain {
   if (chain.length === 0) return refuse('The credential came without the certificate of its issuer.')
   if (chain.length > CERTIFICATES_MAX) {

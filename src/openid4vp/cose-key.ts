@@ -1,5 +1,4 @@
-// Public keys for COSE signatures, from a COSE_Key (RFC 9053 § 7). A key that cannot be used is
-// undefined.
+// Public keys for COSE signatures, from a COSE_Key (RFC 9053 § 7). A key that cannot be used is undefined.
 import type { CborItem } from './cbor-item.ts'
 
 export type Curve = 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
@@ -34,10 +33,7 @@ export async function readCoseKey(item: CborItem): Promise<VerificationKey | und
   return point && importRaw(form.curve, point)
 }
 
-/**
- * SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that
- * is not on the curve.
- */
+/** SEC 1 § 2.3.3; y is the coordinate, or its sign bit as a boolean. WebCrypto refuses a point that is not on the curve. */
 function encodePoint(x: Uint8Array, y: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof y === 'boolean') return Buffer.concat([Uint8Array.of(y ? 3 : 2), x])
   if (!(y instanceof Uint8Array) || y.length !== x.length) return undefined

@@ -87,9 +87,7 @@ export const algorithmOf = (sign1: Sign1): Algorithm | undefined => ALGORITHMS.g
 /** No critical header is known here, and an unknown one must be refused (RFC 9052 § 3.1). */
 export const hasCritical = (sign1: Sign1): boolean => sign1.protected.has(CRIT) || sign1.unprotected.has(CRIT)
 
-/**
- * True if the signature is valid; never throws. A detached payload must not be embedded as well.
- */
+/** True if the signature is valid; never throws. A detached payload must not be embedded as well. */
 export async function verifySign1(
   input: Uint8Array | Sign1,
   key: VerificationKey,

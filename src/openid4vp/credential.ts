@@ -17,10 +17,7 @@ export type ReadCredential = {
   format: 'dc+sd-jwt' | 'mso_mdoc'
   /** The vct or doctype. */
   type: string
-  /**
-   * Signed by the issuer and disclosed, as JSON: the processed payload, or namespace → element →
-   * value.
-   */
+  /** Signed by the issuer and disclosed, as JSON: the processed payload, or namespace → element → value. */
   claims: Record<string, unknown>
   /** DER, leaf first, as the issuer sent it. */
   chain: readonly Uint8Array[]

@@ -1,6 +1,5 @@
-// Checks whether an authority revoked a certificate between the issuer and the trusted anchor.
-// Lists are kept until they expire or are a day old. If a refresh fails, the old list is used until
-// it expires.
+// Checks whether an authority revoked a certificate between the issuer and the trusted anchor. Lists are kept until they expire
+// or are a day old. If a refresh fails, the old list is used until it expires.
 
 import { Lru } from '../lru.ts'
 import { CertificateDigests } from './certificate-digest.ts'
@@ -8,19 +7,14 @@ import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from './crl.ts'
 import type { Findings } from './finding.ts'
 import type { Certificate } from './x509.ts'
 
-/**
- * The caller guards the destination and limits time and size (CRL_BYTES_MAX). `reason` is a clause
- * for the merchant.
- */
+/** The caller guards the destination and limits time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
 export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } | { ok: false; reason: string }>
 
 /** The effect of an unreadable list: no list is read at all, a warning, or no trust. */
 export type CrlPolicy = 'off' | 'warn' | 'require'
 
 export type CrlChecker = {
-  /**
-   * `path` is leaf first, anchor last. The anchor is not checked: only the operator can remove it.
-   */
+  /** `path` is leaf first, anchor last. The anchor is not checked: only the operator can remove it. */
   check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy): Promise<void>
   /** Addresses of the lists that were used lately. */
   known(): string[]
@@ -33,10 +27,7 @@ const ENTRY_BYTES = 100
 const KEPT_MS_MAX = 24 * 3600 * 1000
 /** An unreachable host is not asked again for each credential. */
 const FAULT_KEPT_MS = 10_000
-/**
- * Limit for all lists of one answer: the wallet closes its connection after 15 seconds, and status
- * lists take time too.
- */
+/** Limit for all lists of one answer: the wallet closes its connection after 15 seconds, and status lists take time too. */
 const WAIT_MS = 6000
 
 type Kept = { crl: Crl; refreshAt: number }

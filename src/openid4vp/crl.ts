@@ -136,10 +136,7 @@ function readRevoked(element: DerElement | undefined): Set<string> {
 
 const readExtensionList = ({ raw }: DerElement) => readExtensions({ tag: 0, content: raw, raw })
 
-/**
- * § 5.2.5. A list that names only other addresses is a part for other certificates, served at the
- * wrong address.
- */
+/** § 5.2.5. A list that names only other addresses is a part for other certificates, served at the wrong address. */
 function readScope(value: Uint8Array, uri: string): Crl['covers'] {
   const reader = new DerReader(readDer(value, TAG.sequence).content)
   const name = reader.optional(context(0, { constructed: true }))

@@ -9,9 +9,8 @@ import type { Certificate } from './x509.ts'
 type Claims = Record<string, unknown>
 
 /**
- * Records one finding on `query`: the type, the authority, and every claim of the query or of one
- * of its claim sets. `path` is the validated path: other certificates in the presentation could be
- * made by anybody.
+ * Records one finding on `query`: the type, the authority, and every claim of the query or of one of its claim sets. `path` is
+ * the validated path: other certificates in the presentation could be made by anybody.
  */
 export function checkAgainstQuery(
   findings: Findings,

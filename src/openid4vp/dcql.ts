@@ -82,10 +82,7 @@ export type DcqlProblem = { path: string; reason: string }
 
 type Found = DcqlProblem | undefined
 
-/**
- * The first problem of a query; undefined if wallets accept it. Takes any JSON value and never
- * throws.
- */
+/** The first problem of a query; undefined if wallets accept it. Takes any JSON value and never throws. */
 export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   if (!isObject(query)) return { path: '', reason: 'The query must be an object with a `credentials` array.' }
   return (
@@ -95,18 +92,12 @@ export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   )
 }
 
-/**
- * Also finds parts of the standard that this service does not support: no answer could complete
- * them.
- */
+/** Also finds parts of the standard that this service does not support: no answer could complete them. */
 export function findQueryProblem(query: unknown): DcqlProblem | undefined {
   return findDcqlProblem(query) ?? findUnprovenProblem(query as DcqlQuery) ?? findUnenforcedProblem(query as DcqlQuery)
 }
 
-/**
- * The first entry of `trusted_authorities` that cannot be enforced; for templates saved when it was
- * only a hint.
- */
+/** The first entry of `trusted_authorities` that cannot be enforced; for templates saved when it was only a hint. */
 export function findUnenforcedProblem({ credentials }: DcqlQuery): DcqlProblem | undefined {
   for (const [index, { trusted_authorities = [] }] of credentials.entries()) {
     const unenforced = trusted_authorities.findIndex(({ type }) => type !== 'aki')
@@ -177,8 +168,7 @@ function findFormatProblem(format: unknown, path: string): Found {
   return { path, reason: `The format must be "dc+sd-jwt" or "mso_mdoc", the only two supported${given}.` }
 }
 
-// § 6.1 lets an empty `meta` mean "any type", but § B.2.3 and § B.3.5 require the member, and
-// without it any document passes.
+// § 6.1 lets an empty `meta` mean "any type", but § B.2.3 and § B.3.5 require the member, and without it any document passes.
 function findMdocMetaProblem(meta: unknown, path: string): Found {
   if (!isObject(meta)) return { path, reason: 'The `meta` of an mso_mdoc query must be an object with `doctype_value`.' }
   return (
@@ -309,8 +299,7 @@ function findRepeatedClaim(claims: unknown, path: string): Found {
   return { path: `${path}[${repeated}].path`, reason: 'An earlier claim has the same path; ask for each claim once.' }
 }
 
-// An empty inner set is refused as the OpenID conformance suite does; § 6.4.1 is silent, and
-// leaving `claims` out says the same.
+// An empty inner set is refused as the OpenID conformance suite does; § 6.4.1 is silent, and leaving `claims` out says the same.
 function findClaimSetsProblem(claimSets: unknown, path: string, claims: unknown): Found {
   if (claimSets === undefined) return undefined
   if (claims === undefined) return { path, reason: '`claim_sets` choose among `claims`; add `claims` or leave `claim_sets` out.' }

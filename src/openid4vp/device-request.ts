@@ -46,8 +46,7 @@ export function deviceRequestParts(query: DcqlQuery): DeviceRequestParts | undef
 }
 
 /**
- * Version 1.0 asks for one document. Several of them, or a reader's identity, need 1.1, where iOS 26 expects use cases
- * always.
+ * Version 1.0 asks for one document. Several of them, or a reader's identity, need 1.1, where iOS 26 expects use cases always.
  */
 export function encodeDeviceRequest(parts: DeviceRequestParts, readerAuthAll: readonly Cbor[] = []): Uint8Array {
   const { itemsRequests, info, isSimple } = parts

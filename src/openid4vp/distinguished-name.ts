@@ -10,10 +10,7 @@ const ATTRIBUTES_MAX = 64
 /** An IA5String by RFC 5280 § 7.2, compared without case. */
 const DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25'
 
-/**
- * A Name as DER. Its prepared form is made at most once: one name may be compared with those of
- * hundreds of anchors.
- */
+/** A Name as DER. Its prepared form is made at most once: one name may be compared with those of hundreds of anchors. */
 export class Name {
   private preparedForm: string | undefined
 
@@ -76,10 +73,7 @@ function prepareText(text: string): string | undefined {
   return foldCase(visible.normalize('NFKC')).normalize('NFKC').replace(SPACES, ' ').trim()
 }
 
-/**
- * Converts through both cases, so that ß equals SS and all sigmas are equal. The dotless ı has no
- * other case in RFC 3454 B.2.
- */
+/** Converts through both cases, so that ß equals SS and all sigmas are equal. The dotless ı has no other case in RFC 3454 B.2. */
 const foldCase = (text: string): string =>
   text
     .split('ı')

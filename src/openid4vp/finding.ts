@@ -45,9 +45,7 @@ export class Findings {
     this.all.push({ check, status: 'pass', at: this.now() })
   }
 
-  /**
-   * `detail` tells the merchant what is wrong, without claim values or other data of the wallet.
-   */
+  /** `detail` tells the merchant what is wrong, without claim values or other data of the wallet. */
   fail(check: Check, failure: Failure, detail: string): void {
     this.all.push({ check, status: 'fail', detail, at: this.now(), failure })
   }

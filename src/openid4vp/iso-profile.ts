@@ -1,6 +1,5 @@
-// ISO/IEC 18013-5 Annex B: the certificate profile of mobile driving licences. Every broken rule is
-// named, so that the operator can report it to the issuing authority, or trust that issuer without
-// the profile.
+// ISO/IEC 18013-5 Annex B: the certificate profile of mobile driving licences. Every broken rule is named, so that the operator
+// can report it to the issuing authority, or trust that issuer without the profile.
 
 import { isIssuedBy, isSame } from './certification-path.ts'
 import type { Certificate, KeyUsage } from './x509.ts'

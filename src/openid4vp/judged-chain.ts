@@ -13,9 +13,7 @@ import { type Certificate, describeCertificate } from './x509.ts'
 
 export type Issuer = { common_name?: string; country?: string }
 
-/**
- * A path from the issuer to an anchor, and everything about it that does not depend on the time.
- */
+/** A path from the issuer to an anchor, and everything about it that does not depend on the time. */
 export type KnownPath = {
   /** Leaf first, anchor last. */
   certificates: readonly Certificate[]

@@ -34,10 +34,7 @@ const isCurve = (curve: unknown): curve is Curve => typeof curve === 'string' &&
 /** The key of a certificate, if JWTs signed with its kind of key are accepted. */
 export const jwtKeyOf = ({ key }: SignerCertificate): CryptoKey | undefined => (key && isCurve(key.curve) ? key.key : undefined)
 
-/**
- * Undefined unless it is a public key of an accepted kind. Other members (`use`, `alg`, `kid` …)
- * are ignored.
- */
+/** Undefined unless it is a public key of an accepted kind. Other members (`use`, `alg`, `kid` …) are ignored. */
 export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unknown>): Promise<CryptoKey | undefined> {
   if (d !== undefined || typeof x !== 'string' || !isCurve(crv)) return undefined
   const isEdwards = crv === 'Ed25519'

@@ -62,9 +62,7 @@ export async function findHolderBindingProblem(
   return isValid ? undefined : 'The proof of possession is not valid for this request.'
 }
 
-/**
- * Every element must be allowed by its namespace or by its own name (ISO/IEC 18013-5 § 9.1.2.4).
- */
+/** Every element must be allowed by its namespace or by its own name (ISO/IEC 18013-5 § 9.1.2.4). */
 function isAuthorized({ elements }: DeviceSigned, keyAuthorizations: CborItem | undefined): boolean {
   if (elements.length === 0) return true
   if (!keyAuthorizations?.isMap) return false

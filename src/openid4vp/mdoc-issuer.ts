@@ -90,10 +90,7 @@ function parseValidity(info: CborMap): Validity {
   }
 }
 
-/**
- * UTC (ISO/IEC 18013-5 § 9.1.2.4). Fractions of a second are forbidden there, but issuers send
- * them.
- */
+/** UTC (ISO/IEC 18013-5 § 9.1.2.4). Fractions of a second are forbidden there, but issuers send them. */
 function parseDateTime(item: CborItem): number {
   const text = item.asTagged(DATE_TIME).asText()
   const time = DATE_TIME_FORM.test(text) ? Date.parse(text) : Number.NaN
@@ -185,8 +182,7 @@ export function checkValidity(
 ): void {
   const isExpired = now - CLOCK_SKEW_MS > validUntil
   const isEarly = now + CLOCK_SKEW_MS < validFrom
-  // Both dates are the issuer's, so no skew is allowed. A signature made outside the certificate's
-  // validity cannot be trusted.
+  // Both dates are the issuer's, so no skew is allowed. A signature made outside the certificate's validity cannot be trusted.
   const isOutside = certificate && (signed < certificate.notBefore || signed > certificate.notAfter)
   if (isExpired) findings.fail('validity', 'credential_expired', 'The credential is no longer valid.')
   if (isEarly) findings.fail('validity', 'credential_not_yet_valid', 'The credential is not valid yet.')
@@ -197,10 +193,7 @@ export function checkValidity(
     findings.warn('validity', 'The issuer meant to have updated the credential by now.')
 }
 
-/**
- * Only status lists are supported. A list of revoked identifiers, or an unreadable reference, is
- * not the same as no status.
- */
+/** Only status lists are supported. A list of revoked identifiers, or an unreadable reference, is not the same as no status. */
 export function readStatus(item: CborItem | undefined): ReadCredential['status'] {
   if (!item) return undefined
   const list = mapIn(mapIn(item)?.get('status_list'))

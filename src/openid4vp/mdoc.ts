@@ -16,10 +16,7 @@ const PRESENTATION_CHARS_MAX = Math.ceil((MDOC_BYTES_MAX * 4) / 3)
 /** `transcript`: the encoded SessionTranscript that the device must have signed. */
 export type MdocContext = { now: number; transcript: Uint8Array; holderBindingRequired: boolean }
 
-/**
- * Neither method throws: problems are in the findings, and the result is undefined if nothing could
- * be read.
- */
+/** Neither method throws: problems are in the findings, and the result is undefined if nothing could be read. */
 export class MdocReader {
   private readonly names = new CborNames()
 
@@ -44,8 +41,7 @@ export class MdocReader {
     try {
       return await this.readDocument(findings, parseOnlyDocument(bytes, this.names), context)
     } catch (error) {
-      // The only catch for this format. The sentences of a CborError are ours; other errors are not
-      // shown.
+      // The only catch for this format. The sentences of a CborError are ours; other errors are not shown.
       return malformed(
         findings,
         error instanceof CborError ? `The mdoc cannot be read: ${error.message}.` : 'The mdoc cannot be read.',

@@ -30,9 +30,7 @@ const NAMES: Record<string, readonly string[]> = {
 
 type Credential = Pick<ReadCredential, 'format' | 'claims'>
 
-/**
- * A claim in two credentials is taken from the first, as a whole. The credentials are not changed.
- */
+/** A claim in two credentials is taken from the first, as a whole. The credentials are not changed. */
 export function mergeClaims(credentials: readonly Credential[]): Claims {
   const merged: Claims = {}
   for (const credential of credentials)
@@ -88,10 +86,7 @@ function place(target: Claims, [name = '', ...rest]: readonly string[], value: u
   } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? structuredClone(value) : value)
 }
 
-/**
- * The nationality of an mdoc is one country; the birth date of a photo ID is a map around the date
- * (ISO/IEC 23220-2).
- */
+/** The nationality of an mdoc is one country; the birth date of a photo ID is a map around the date (ISO/IEC 23220-2). */
 function plainValue(name: string, value: unknown): unknown {
   if (name === 'nationality') return Array.isArray(value) ? value : [value]
   if (name === 'birth_date' && isObject(value) && typeof value.birth_date === 'string' && !isApproximate(value))
@@ -99,9 +94,7 @@ function plainValue(name: string, value: unknown): unknown {
   return value
 }
 
-/**
- * A 1 marks an unknown digit. Such a date is kept as received: it must not pass for an exact one.
- */
+/** A 1 marks an unknown digit. Such a date is kept as received: it must not pass for an exact one. */
 const isApproximate = ({ approximate_mask: mask }: Claims): boolean => mask !== undefined && !/^0+$/.test(String(mask))
 
 /** A time after the date is ignored. */
@@ -127,10 +120,7 @@ export function decideAge(claims: Claims, years: number, now: number): boolean |
 
 type CalendarDay = { year: number; month: number; day: number }
 
-/**
- * Zeros mark unknown parts (OpenID Connect Core § 5.1). Such a date, or a day that does not exist,
- * proves no age.
- */
+/** Zeros mark unknown parts (OpenID Connect Core § 5.1). Such a date, or a day that does not exist, proves no age. */
 function calendarDay(text: unknown): CalendarDay | undefined {
   const [, year, month, day] = (typeof text === 'string' && DATE.exec(text)?.map(Number)) || []
   if (!year || !month || !day || month > 12) return undefined

@@ -2,9 +2,8 @@ import { CompactSign, type CryptoKey, type JWTPayload } from 'jose'
 import type { DcqlQuery } from './dcql.ts'
 
 /**
- * The form of a request. `haip`: signed and by reference, the answer encrypted. `plain`: the same
- * with an unencrypted answer. `eu-av`: by value and unsigned, as the EU age verification app
- * expects it.
+ * The form of a request. `haip`: signed and by reference, the answer encrypted. `plain`: the same with an unencrypted answer.
+ * `eu-av`: by value and unsigned, as the EU age verification app expects it.
  */
 export type Profile = 'haip' | 'plain' | 'eu-av'
 
@@ -24,10 +23,7 @@ const FORMATS = {
   mso_mdoc: { issuerauth_alg_values: MDOC_ALGORITHMS, deviceauth_alg_values: MDOC_ALGORITHMS },
 }
 
-/**
- * `qr`: the QR code of the hosted page. Its answers return through that page, those of any other
- * link through the wallet.
- */
+/** `qr`: the QR code of the hosted page. Its answers return through that page, those of any other link through the wallet. */
 export type From = 'qr' | undefined
 
 export const requestUri = (publicUrl: string, id: string, from?: From): string =>
@@ -124,10 +120,7 @@ export type RequestSigner = {
   isSelfMade: boolean
 }
 
-/**
- * Signed as bytes: the claims builder of the library would copy them all, which costs more than the
- * signature.
- */
+/** Signed as bytes: the claims builder of the library would copy them all, which costs more than the signature. */
 export async function signRequest(claims: JWTPayload, { privateKey, chain }: RequestSigner): Promise<string> {
   return await new CompactSign(Buffer.from(JSON.stringify(claims)))
     .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: chain })

@@ -74,10 +74,7 @@ export async function openJwe(jwe: string, { kid, privateKey }: ResponseKey): Pr
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * A wallet that cannot encrypt may send an error in the clear (§ 8.3.1), but no presentation if
- * encryption was requested.
- */
+/** A wallet that cannot encrypt may send an error in the clear (§ 8.3.1), but no presentation if encryption was requested. */
 function plainParameters(form: ReadonlyMap<string, string>, encryptionAsked: boolean): Parameters {
   const [state, error, vpToken] = [form.get('state'), form.get('error'), form.get('vp_token')]
   if (error !== undefined) return { state, error }
@@ -105,10 +102,7 @@ export const walletErrorCode = (error: unknown): string =>
 
 type VpToken = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[] }
 
-/**
- * § 8.1: credential query id → non-empty array of presentations; more than one only if the query
- * allows it.
- */
+/** § 8.1: credential query id → non-empty array of presentations; more than one only if the query allows it. */
 export function readVpToken(query: DcqlQuery, vpToken: unknown): VpToken {
   if (vpToken === null || typeof vpToken !== 'object' || Array.isArray(vpToken)) {
     return { kind: 'malformed', detail: 'The vp_token is not an object of presentations by credential id.' }

@@ -101,10 +101,7 @@ function digestsOf(object: Members): readonly string[] {
   throw new Malformed('digests', 'The list of digests is not a list of texts.')
 }
 
-/**
- * The digest in an object whose only key is `...`. Any other use of that key is refused in
- * `Walk.object`.
- */
+/** The digest in an object whose only key is `...`. Any other use of that key is refused in `Walk.object`. */
 function elementDigest(element: unknown): string | undefined {
   if (!isObject(element) || Object.keys(element).length !== 1) return undefined
   const digest = Object.hasOwn(element, '...') ? element['...'] : undefined

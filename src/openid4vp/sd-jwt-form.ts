@@ -28,10 +28,7 @@ export type DecodedSdJwt = {
   jwt: Token
   disclosures: Disclosure[]
   keyBinding: Token | undefined
-  /**
-   * Expected in the key binding: the hash of everything up to and including the last `~` (RFC 9901
-   * § 4.3.1).
-   */
+  /** Expected in the key binding: the hash of everything up to and including the last `~` (RFC 9901 § 4.3.1). */
   sdHash: string
 }
 
@@ -121,8 +118,7 @@ const LIMITS = { depthMax: JSON_DEPTH_MAX }
 // A byte order mark is kept, and then refused as JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// RFC 9901 § 4.1.1: case-sensitive names of the IANA registry. Weak ones and SHA-3 are not
-// supported.
+// RFC 9901 § 4.1.1: case-sensitive names of the IANA registry. Weak ones and SHA-3 are not supported.
 const HASHES = new Map<unknown, string>([
   ['sha-256', 'sha256'],
   ['sha-384', 'sha384'],

@@ -58,8 +58,7 @@ export class SdJwtReader {
     assertHeader(header)
     const issuer = issuerKey ? { chain: [], key: issuerKey } : (this.issuers.get(header) ?? (await this.issuerOf(header)))
     const isProofChecked = holderBindingRequired || sdJwt.keyBinding !== undefined
-    // Both signatures are verified at the same time, on other threads. Findings keep the order of
-    // the checks.
+    // Both signatures are verified at the same time, on other threads. Findings keep the order of the checks.
     const [issuerProblem, holderProblem] = await Promise.all([
       findIssuerSignatureProblem(sdJwt.jwt, issuer.key),
       isProofChecked ? findKeyBindingProblem(sdJwt, expected) : undefined,
@@ -75,16 +74,14 @@ export class SdJwtReader {
     if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
 
     checkValidity(findings, claims, expected.now)
-    // The query decides whether a proof is required. A proof that was sent is verified in any case
-    // (RFC 9901 § 7.3).
+    // The query decides whether a proof is required. A proof that was sent is verified in any case (RFC 9901 § 7.3).
     if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
     else if (holderProblem === undefined) findings.pass('holder_binding')
     else findings.fail('holder_binding', 'holder_binding_invalid', holderProblem)
     return credential
   }
 
-  // HAIP 1.0 § 6.1.1. No other source of the key is accepted, or an attacker could choose it
-  // (SD-JWT VC § 10.2).
+  // HAIP 1.0 § 6.1.1. No other source of the key is accepted, or an attacker could choose it (SD-JWT VC § 10.2).
   private async issuerOf(header: Members): Promise<Issuer> {
     const chain = readX5c(header)
     const signer = await this.signers.read(chain[0]!)

@@ -1,5 +1,4 @@
-// The list itself (Token Status List § 4): zlib data with one status after the other, the first in
-// the lowest bits of byte 0.
+// The list itself (Token Status List § 4): zlib data with one status after the other, the first in the lowest bits of byte 0.
 
 import { promisify } from 'node:util'
 
@@ -16,10 +15,7 @@ const inflated = (data: Uint8Array, options: { maxOutputLength: number }): Promi
     options,
   )
 
-/**
- * Undefined for a width other than 1, 2, 4 or 8, for data that is not zlib (RFC 1950), and for a
- * list beyond the limit.
- */
+/** Undefined for a width other than 1, 2, 4 or 8, for data that is not zlib (RFC 1950), and for a list beyond the limit. */
 export async function decodeStatusList({ bits, lst }: { bits: unknown; lst: Uint8Array }): Promise<StatusList | undefined> {
   if (bits !== 1 && bits !== 2 && bits !== 4 && bits !== 8) return undefined
   try {

@@ -1,6 +1,5 @@
-// Read this first: the judgement of a wallet's presentations, in the order of its checks. Invalid
-// input never throws: every check records a finding, and the outcome is derived from the findings
-// alone.
+// Read this first: the judgement of a wallet's presentations, in the order of its checks. Invalid input never throws: every check
+// records a finding, and the outcome is derived from the findings alone.
 import type { AnchorIndex } from './anchor-index.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'
@@ -37,10 +36,7 @@ export type JudgedCredential = {
   id: string
   format: 'dc+sd-jwt' | 'mso_mdoc'
   type: string
-  /**
-   * The requested claims only, under their own names; empty unless signature, trust and holder
-   * binding hold.
-   */
+  /** The requested claims only, under their own names; empty unless signature, trust and holder binding hold. */
   claims: Record<string, unknown>
   issuer: { common_name?: string; country?: string }
   trusted: boolean
@@ -128,8 +124,7 @@ async function judgeCredential(
   const findings = new Findings(now)
   const holderBindingRequired = query.require_cryptographic_holder_binding ?? true
 
-  // Form, issuer signature, digests, validity, and the holder's proof of possession for this
-  // session.
+  // Form, issuer signature, digests, validity, and the holder's proof of possession for this session.
   const credential = await readers[query.format].read(findings, presentation, expected, holderBindingRequired)
   if (!credential) return judged(query.id, query.format, findings)
 
@@ -139,8 +134,7 @@ async function judgeCredential(
 
   checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 
-  // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are
-  // fetched (TSL § 8.3).
+  // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are fetched (TSL § 8.3).
   if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
   if (findings.failures.length === 0) {
     await status.check(findings, credential.status, { format, anchors, environment, anchor, type })
@@ -199,10 +193,7 @@ function judged(
   }
 }
 
-/**
- * The first reason of any credential, in the order of FAILURES. A check that was never made is a
- * reason too.
- */
+/** The first reason of any credential, in the order of FAILURES. A check that was never made is a reason too. */
 function firstFailure(credentials: readonly JudgedCredential[]): Failure | undefined {
   const failures = new Set<Failure>()
   for (const { findings, signatureValid, holderBindingValid, trusted } of credentials) {

@@ -123,13 +123,11 @@ const OID = {
   issuerAltName: '2.5.29.18',
   basicConstraints: '2.5.29.19',
   crlDistributionPoints: '2.5.29.31',
-  // Restricts nothing by itself: no policy is required (RFC 5280 § 6.1.1 (c)). The same goes for
-  // policy mappings.
+  // Restricts nothing by itself: no policy is required (RFC 5280 § 6.1.1 (c)). The same goes for policy mappings.
   certificatePolicies: '2.5.29.32',
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
-  // Statements of a qualified certificate (RFC 3739 § 3.2.6), which access certificates carry; they
-  // restrict nothing.
+  // Statements of a qualified certificate (RFC 3739 § 3.2.6), which access certificates carry; they restrict nothing.
   qcStatements: '1.3.6.1.5.5.7.1.3',
 }
 const CRL_URIS_MAX = 3

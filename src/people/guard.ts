@@ -15,10 +15,10 @@ import { roleOf } from './role.ts'
 import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
 /**
- * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a
- * viewer may change too, and somebody who still has to set up a second factor. `claims`: the response has what holders presented, so viewers do not get it.
- * `fresh`: the user proved their identity just now; `live`: only for the live environment.
- * `bytesMax`: for a body that holds a file.
+ * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a viewer may change too, and
+ * somebody who still has to set up a second factor. `claims`: the response has what holders presented, so viewers do not get it.
+ * `fresh`: the user proved their identity just now; `live`: only for the live environment. `bytesMax`: for a body that holds a
+ * file.
  */
 type Demand = { who: 'anyone' | 'owner'; own?: true; claims?: true; fresh?: true | 'live'; bytesMax?: number }
 
@@ -68,8 +68,7 @@ export function guard(deps: Deps) {
   }
 
   return new Elysia({ name: 'dashboard guard' }).macro({
-    // The context is destructured: if it were passed on whole, the framework would read the body
-    // before any check.
+    // The context is destructured: if it were passed on whole, the framework would read the body before any check.
     stranger: (_: true) => ({
       async parse({ request, set }: Context) {
         admitStranger({ request, set })

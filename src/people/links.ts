@@ -1,5 +1,4 @@
-// One-time links. The token is in the URL's fragment, so it reaches no server and no log; the
-// database has its hash.
+// One-time links. The token is in the URL's fragment, so it reaches no server and no log; the database has its hash.
 import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'

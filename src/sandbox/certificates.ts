@@ -7,10 +7,7 @@ import type { PrivateJwk } from './es256.ts'
 
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 3650
-/**
- * Annex B allows 457 days. The validity begins in the past, so that expired documents can be
- * issued.
- */
+/** Annex B allows 457 days. The validity begins in the past, so that expired documents can be issued. */
 const SIGNER_DAYS_BACK = 90
 const SIGNER_DAYS_AHEAD = 365
 const MDOC_SIGNER = '1.0.18013.5.1.2'
@@ -36,10 +33,7 @@ export const newMdocSigner = (authority: Party, making: Making): Promise<Party> 
     new x509.CRLDistributionPointsExtension([crlUri(making.publicUrl)]),
   ])
 
-/**
- * Not self-signed, and sent without its root (HAIP 6.1.1). The alternative name is the `iss` of its
- * credentials.
- */
+/** Not self-signed, and sent without its root (HAIP 6.1.1). The alternative name is the `iss` of its credentials. */
 export const newSdJwtSigner = (authority: Party, making: Making): Promise<Party> =>
   newSigner(authority, making, 'Sandbox SD-JWT Signer', x509 => [
     new x509.BasicConstraintsExtension(false, undefined, true),

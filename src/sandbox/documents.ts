@@ -4,10 +4,7 @@ import { type Cbor, cborMap, Tag } from './cbor.ts'
 import type { Json } from './json.ts'
 import { PORTRAITS } from './portraits.ts'
 
-/**
- * No country has this code. The certificate of the document signer contains it too, as ISO 18013-5
- * Annex B asks for.
- */
+/** No country has this code. The certificate of the document signer contains it too, as ISO 18013-5 Annex B asks for. */
 export const COUNTRY = 'UT'
 const AUTHORITY = 'Utopia Sandbox Authority'
 const AGES = [16, 18, 21, 65]

@@ -1,9 +1,7 @@
 import type { Deps } from './deps.ts'
 import type { IssueDocuments, IssuedDocuments } from './schema.ts'
 
-/**
- * Issues the documents of a persona to anybody: only test sessions trust them. Nothing is stored.
- */
+/** Issues the documents of a persona to anybody: only test sessions trust them. Nothing is stored. */
 export async function issueDocuments(
   deps: Pick<Deps, 'config' | 'now' | 'random' | 'sandbox'>,
   { persona, holder_key }: IssueDocuments,

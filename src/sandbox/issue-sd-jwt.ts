@@ -6,10 +6,7 @@ import { jwtSigner, type PublicJwk } from './es256.ts'
 import type { Issuance } from './issuance.ts'
 import type { Json } from './json.ts'
 
-/**
- * Not concealed itself, but its members are (RFC 9901 § 6.2); any other container is concealed with
- * its members (§ 6.3).
- */
+/** Not concealed itself, but its members are (RFC 9901 § 6.2); any other container is concealed with its members (§ 6.3). */
 const OPEN_CONTAINERS = ['address']
 const DECOYS = 2
 
@@ -48,10 +45,7 @@ export async function issueSdJwt(
 
 type Frame = { [name: string]: Frame | readonly (string | number)[] | number }
 
-/**
- * Every member of an object and every element of an array can be disclosed by itself. Decoys hide
- * how many members there are.
- */
+/** Every member of an object and every element of an array can be disclosed by itself. Decoys hide how many members there are. */
 function disclosureFrame(value: { readonly [name: string]: Json } | readonly Json[]): Frame {
   const nested = Object.entries(value).flatMap(([name, member]) =>
     typeof member === 'object' && member !== null ? [[name, disclosureFrame(member)] as const] : [],

@@ -52,10 +52,7 @@ export async function createIssuer(making: Making): Promise<IssuerState> {
   return withSigners({ trusted, untrusted }, making)
 }
 
-/**
- * Keeps the roots, so that trust in them continues; signers are valid for about a year. Also used
- * for a new public URL.
- */
+/** Keeps the roots, so that trust in them continues; signers are valid for about a year. Also used for a new public URL. */
 export const renewSigners = ({ trusted, untrusted }: IssuerState, making: Making): Promise<IssuerState> =>
   withSigners({ trusted: trusted.authority, untrusted: untrusted.authority }, making)
 
@@ -76,8 +73,7 @@ export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issu
       const world = state === 'untrusted' ? untrusted : trusted
       const validity = validityOf(state, now)
       const document = documentOf(person, { state, now, until: validity.until })
-      // Each document has its own index, or two of them could be linked. Nobody asks for the list
-      // of an unknown issuer.
+      // Each document has its own index, or two of them could be linked. Nobody asks for the list of an unknown issuer.
       const issuance = (): Issuance => ({
         random,
         issuer: `${publicUrl}/sandbox`,

@@ -1,6 +1,5 @@
-// Errors that a wallet makes on purpose, one by one: personas cheat with them, and tests use them
-// for negative cases. A mutation changes one thing and signs the rest properly, so that only one
-// check should fail.
+// Errors that a wallet makes on purpose, one by one: personas cheat with them, and tests use them for negative cases. A mutation
+// changes one thing and signs the rest properly, so that only one check should fail.
 import type { Cbor } from './cbor.ts'
 
 /** Credential query id → presentations. */
@@ -16,9 +15,7 @@ export type Mutations = {
   readonly issuerSignatureFlip?: boolean
   /** The last bit of the holder's signature is wrong. */
   readonly holderSignatureFlip?: boolean
-  /**
-   * One claim more than asked for; a string is appended to an SD-JWT as a disclosure of its own.
-   */
+  /** One claim more than asked for; a string is appended to an SD-JWT as a disclosure of its own. */
   readonly extraDisclosure?: boolean | string
   /** The first requested claim is withheld. */
   readonly dropDisclosure?: boolean
@@ -49,9 +46,7 @@ export type Mutations = {
   readonly handover?: readonly [name: string, info: Cbor]
   /** The thumbprint in the handover. */
   readonly thumbprint?: Uint8Array | null
-  /**
-   * `absent`: no deviceSigned; `empty`: deviceAuth without a member; `mac`: a MAC nobody announced.
-   */
+  /** `absent`: no deviceSigned; `empty`: deviceAuth without a member; `mac`: a MAC nobody announced. */
   readonly deviceAuth?: 'absent' | 'empty' | 'mac'
   /** Namespace → element → value, signed by the device. */
   readonly deviceClaims?: Readonly<Record<string, Readonly<Record<string, Cbor>>>>

@@ -1,6 +1,5 @@
-// Token Status List. Nothing is stored: odd indexes are revoked, even ones are not, and a document
-// gets one of them when it is issued. A verifier that reads the bits in the wrong order gets every
-// answer wrong.
+// Token Status List. Nothing is stored: odd indexes are revoked, even ones are not, and a document gets one of them when it is
+// issued. A verifier that reads the bits in the wrong order gets every answer wrong.
 import type { Random } from '../ids.ts'
 import { type Cbor, cborMap, encodeCbor } from './cbor.ts'
 import type { Party } from './certificates.ts'

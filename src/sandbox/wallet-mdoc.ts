@@ -105,10 +105,7 @@ function cheatedItems({ items, claims }: MdocCredential, places: readonly Place[
   return presented
 }
 
-/**
- * The value is at the end of an item: flipping its last bit changes the boolean, letter or digit,
- * and leaves valid CBOR.
- */
+/** The value is at the end of an item: flipping its last bit changes the boolean, letter or digit, and leaves valid CBOR. */
 const tampered = (item: MdocItem): MdocItem => ({ ...item, encoded: toBase64Url(flipLastBit(fromBase64(item.encoded))) })
 
 function nameSpacesOf(items: readonly MdocItem[]): Cbor | undefined {

@@ -1,17 +1,13 @@
-// The port of the service. A new certificate replaces the old one without a restart: the runtime's
-// `reload` accepts one and ignores it, so the old listener closes and a new one opens in the same
-// turn of the event loop. `reusePort` would leave no gap, but would let a second service use the
-// port.
+// The port of the service. A new certificate replaces the old one without a restart: the runtime's `reload` accepts one and
+// ignores it, so the old listener closes and a new one opens in the same turn of the event loop. `reusePort` would leave no gap,
+// but would let a second service use the port.
 import type { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { PortRefusal } from './refusal.ts'
 import type { TlsPair } from './tls-pair.ts'
 
 const PRIVILEGED_BELOW = 1024
-/**
- * The second setting is needed too: with PrivateUsers the capability does not count for ports of
- * the host.
- */
+/** The second setting is needed too: with PrivateUsers the capability does not count for ports of the host. */
 const RIGHT = 'for systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE and PrivateUsers=no'
 
 type App = ReturnType<typeof createApp>
@@ -65,8 +61,7 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
       hostname: host,
       // The framework defaults to true: a second service would get some of the connections.
       reusePort: false,
-      // Read once all routes are compiled, right before the port is opened: until then the old
-      // listener serves.
+      // Read once all routes are compiled, right before the port is opened: until then the old listener serves.
       get tls() {
         makeWay?.()
         return pair && tlsOf(pair)

@@ -109,9 +109,7 @@ const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.no
 
 const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-/**
- * Warns of plain http beyond this machine, and logs the private addresses that webhooks may call.
- */
+/** Warns of plain http beyond this machine, and logs the private addresses that webhooks may call. */
 export function logOpenPorts({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
   if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
     const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'

@@ -45,10 +45,7 @@ function parseKey(pem: string, file: string): KeyObject {
   }
 }
 
-/**
- * An expired certificate is served all the same: clients may accept it, and not starting helps
- * nobody.
- */
+/** An expired certificate is served all the same: clients may accept it, and not starting helps nobody. */
 export function warnOfExpiredPair({ notAfter }: TlsPair, now: number, log: Log): void {
   if (notAfter <= now) log.warn('tls.certificate_expired', { detail: `it was valid until ${isoUtc(notAfter)}; renew it` })
 }

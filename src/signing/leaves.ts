@@ -1,6 +1,5 @@
-// Which leaf an owner's new sessions take. Each has an instant from which it counts, and the one that
-// started last is current; so a certificate can be brought in before it is valid. A session keeps
-// the leaf that it began with.
+// Which leaf an owner's new sessions take. Each has an instant from which it counts, and the one that started last is current; so
+// a certificate can be brought in before it is valid. A session keeps the leaf that it began with.
 import type { KeyOwner, Leaf } from './store.ts'
 
 export const startOf = ({ startsAt, createdAt }: Pick<Leaf, 'startsAt' | 'createdAt'>): number => startsAt ?? createdAt

@@ -34,10 +34,7 @@ export type Template = {
   readonly purpose: Localized
   readonly profile: Profile
   readonly query: DcqlQuery
-  /**
-   * The age in years that is the only claim of a result: a birth date is not passed on. Such
-   * templates ask for no other age.
-   */
+  /** The age in years that is the only claim of a result: a birth date is not passed on. Such templates ask for no other age. */
   readonly ageOver?: number
   readonly retention: Retention
 }

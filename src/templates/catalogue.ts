@@ -13,8 +13,7 @@ export const PHOTO_ID = { doctype: 'org.iso.23220.photoID.1', namespace: 'org.is
 export const PHOTO_ID_LOWER_CASE = { doctype: 'org.iso.23220.photoid.1', namespace: 'org.iso.23220.1' }
 export const PHOTO_ID_ELEMENTS = ['family_name', 'given_name', 'birth_date', 'portrait', 'expiry_date', 'issuing_country']
 
-// Wallets may answer the base type with a national one (OpenID4VP 1.0 § B.3.5) but need not, so
-// each is named.
+// Wallets may answer the base type with a national one (OpenID4VP 1.0 § B.3.5) but need not, so each is named.
 export const PID_VCTS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:it:1', 'urn:eudi:pid:nl:1']
 export const PID_VCTS_WITH_AGE = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1']
 export const PID_VCTS_WITH_ADDRESS = ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'urn:eudi:pid:nl:1']

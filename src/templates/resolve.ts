@@ -25,8 +25,7 @@ const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJso
 const BUILTIN: ReadonlyMap<string, ResolvedTemplate> = new Map(
   [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => [
     key,
-    // `haip` is the default, which an operator may change; only another profile is part of the
-    // template.
+    // `haip` is the default, which an operator may change; only another profile is part of the template.
     { query, rules: null, ...(profile !== 'haip' && { profile }), version: versionOf({ query, rules: null }) },
   ]),
 )
@@ -56,14 +55,12 @@ export async function questionOfVersion(db: Db, version: string): Promise<Questi
 }
 
 /**
- * The query with the purpose where wallets look for it. DCQL 1.0 has no such member and lets
- * wallets skip it; those that still read draft 22's `credential_sets[].purpose` show it to the
- * holder.
+ * The query with the purpose where wallets look for it. DCQL 1.0 has no such member and lets wallets skip it; those that still
+ * read draft 22's `credential_sets[].purpose` show it to the holder.
  */
 export function withPurpose(query: DcqlQuery, purpose: string | undefined): DcqlQuery {
   if (purpose === undefined) return query
-  // One option with everything means what no sets mean: every credential is required (OpenID4VP 1.0
-  // § 6.4.2).
+  // One option with everything means what no sets mean: every credential is required (OpenID4VP 1.0 § 6.4.2).
   const sets = query.credential_sets ?? [{ options: [query.credentials.map(({ id }) => id)] }]
   return { ...query, credential_sets: sets.map(set => ({ ...set, purpose })) }
 }

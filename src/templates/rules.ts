@@ -1,5 +1,4 @@
-// The rules of a template: the default if it has none, and the check of rules before they are
-// saved.
+// The rules of a template: the default if it has none, and the check of rules before they are saved.
 import { Value } from '@sinclair/typebox/value'
 import { describeProblem } from '../http/schema.ts'
 import type { CredentialQuery, DcqlProblem, DcqlQuery } from '../openid4vp/dcql.ts'
@@ -32,10 +31,7 @@ export const leavesAgeOpen = (query: DcqlQuery, rules: readonly Rule[] | null): 
   return defaultRules(query).some(({ claim }) => !ruled.includes(claim))
 }
 
-/**
- * The first problem of the rules of a valid query, or undefined. Takes any JSON value; null and
- * undefined mean the default.
- */
+/** The first problem of the rules of a valid query, or undefined. Takes any JSON value; null and undefined mean the default. */
 export function findRulesProblem(rules: unknown, query: DcqlQuery): DcqlProblem | undefined {
   const given = rules ?? null
   if (given !== null && !Array.isArray(given))

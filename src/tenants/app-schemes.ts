@@ -1,6 +1,5 @@
-// Schemes of a tenant's own apps. A scheme with a dot belongs to the owner of that domain (RFC 8252
-// § 7.1). One without belongs to nobody, so a tenant lists it; schemes that browsers or systems use
-// cannot be listed.
+// Schemes of a tenant's own apps. A scheme with a dot belongs to the owner of that domain (RFC 8252 § 7.1). One without belongs
+// to nobody, so a tenant lists it; schemes that browsers or systems use cannot be listed.
 
 const APP_SCHEMES_MAX = 10
 const SCHEME = /^[a-z][a-z0-9+.-]{1,31}$/

@@ -99,9 +99,7 @@ function sequenceOf(id: CborItem | undefined): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
-/**
- * Only the certificate and its types count. Names, dates and `ski` are in the certificate; AAMVA's `ski` is another one.
- */
+/** Only the certificate and its types count. Names, dates and `ski` are in the certificate; AAMVA's `ski` is another one. */
 function readInfo(entries: Entries, info: CborItem): void {
   const members = info.isMap ? info.asMap() : undefined
   const certificate = members?.get('certificate')

@@ -1,5 +1,5 @@
-// Exclusive XML Canonicalization 1.0 without comments and without an InclusiveNamespaces list, of an element of xml.ts. Every name
-// has its namespace already, so a declaration is written where a prefix is used and the nearest written one differs (§ 3).
+// Exclusive XML Canonicalization 1.0 without comments and without an InclusiveNamespaces list, of an element of xml.ts. Every
+// name has its namespace already, so a declaration is written where a prefix is used and the nearest written one differs (§ 3).
 import type { XmlAttribute, XmlElement } from './xml.ts'
 
 /** The element with everything in it, but for `without`: the enveloped signature. */

@@ -7,9 +7,8 @@ import { type AnchorRow, type ListedAnchor, listAnchors, listBlocked } from './s
 export type Anchors = (environment: AnchorRow['environment']) => Promise<AnchorIndex>
 
 /**
- * The operator's anchors of an environment, those of its lists and, in test sessions, the sandbox
- * issuer's. Kept in memory, because every wallet response needs them, and read again after every
- * change of settings.
+ * The operator's anchors of an environment, those of its lists and, in test sessions, the sandbox issuer's. Kept in memory,
+ * because every wallet response needs them, and read again after every change of settings.
  */
 export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db' | 'settingsVersion' | 'sandbox'>): Anchors {
   const known = new Map<string, { version: number; issuer: TrustAnchor | undefined; index: Promise<AnchorIndex> }>()

@@ -1,5 +1,4 @@
-// Makes a backup in a thread: copying and checking reads every page, and the service must not wait
-// for that.
+// Makes a backup in a thread: copying and checking reads every page, and the service must not wait for that.
 import { StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
 import { type BackupReport, makeBackup, type Places } from './backup.ts'

@@ -1,6 +1,5 @@
-// A backup is a whole database in one file, copied while others write, and checked before it gets
-// its name. It contains everything but the master key, without which nothing sealed in it can be
-// read.
+// A backup is a whole database in one file, copied while others write, and checked before it gets its name. It contains
+// everything but the master key, without which nothing sealed in it can be read.
 import { rmSync } from 'node:fs'
 import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'

@@ -1,7 +1,6 @@
-// A new master key. Rows stay as they are: only the row keys are wrapped again; with `data` a new row
-// key joins them, and the service seals all rows under it (seal-again.ts). The new master key is
-// written beside the old one, then the database takes it, then it replaces the old file. After a
-// kill in between, the next opening continues from there (db/root-key.ts).
+// A new master key. Rows stay as they are: only the row keys are wrapped again; with `data` a new row key joins them, and the
+// service seals all rows under it (seal-again.ts). The new master key is written beside the old one, then the database takes it,
+// then it replaces the old file. After a kill in between, the next opening continues from there (db/root-key.ts).
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'

@@ -47,10 +47,7 @@ export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<
   }
 }
 
-/**
- * Before the first verification: otherwise the first ones would be sealed again as if an older
- * version had made them.
- */
+/** Before the first verification: otherwise the first ones would be sealed again as if an older version had made them. */
 export async function noteNothingToSeal(deps: SealDeps, sealOthers: (tx: Db) => Promise<void>): Promise<void> {
   if ((await findProgress(deps.db)) === undefined && (await countAll(deps.db)) === 0) await sealAgain(deps, sealOthers)
 }

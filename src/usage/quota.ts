@@ -13,9 +13,8 @@ const NO_QUOTA = 'The daily quota of this tenant is 0; whoever operates the serv
 export type Charge = { at: number; quota: number; created: number; secondsToReset: number }
 
 /**
- * Counts one creation against the tenant's day, inside the transaction of the creation itself, and
- * gives its time: later than every other creation of the tenant, so that paging by time neither
- * skips nor repeats.
+ * Counts one creation against the tenant's day, inside the transaction of the creation itself, and gives its time: later than
+ * every other creation of the tenant, so that paging by time neither skips nor repeats.
  */
 export async function chargeOne(tx: Db, tenantId: string, quota: number, now: number): Promise<Charge> {
   if (quota <= 0) throw apiError('quota_exceeded', { message: NO_QUOTA, retryAfter: secondsToUtcMidnight(now) })
@@ -63,8 +62,7 @@ async function write(tx: Db, tenantId: string, tally: Tally): Promise<void> {
 async function chargeRow(tx: Db, tenantId: string, quota: number, now: number): Promise<DayCount> {
   const charged = await chargeOn(tx, tenantId, quota, now)
   if (charged) return charged
-  // A burst runs ahead of the clock, and so does a clock that was put back: over midnight it takes
-  // the next day's budget.
+  // A burst runs ahead of the clock, and so does a clock that was put back: over midnight it takes the next day's budget.
   const at = Math.max(now, (await findNewestCreation(tx, tenantId)) + 1)
   const next = utcDay(at) === utcDay(now) ? undefined : await chargeOn(tx, tenantId, quota, at)
   if (!next) throw quotaExceeded(at)

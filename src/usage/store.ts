@@ -38,9 +38,8 @@ const charge = hot<{ day: string; verifications_created: number; newest_at: numb
 type ToCharge = { day: string; at: number; lastMs: number; quota: number }
 
 /**
- * Counts one creation and gives its time in a single statement; nothing comes back when the quota
- * is spent, or when no millisecond of the day up to `lastMs` is left. A quota of 0 must be refused
- * before.
+ * Counts one creation and gives its time in a single statement; nothing comes back when the quota is spent, or when no
+ * millisecond of the day up to `lastMs` is left. A quota of 0 must be refused before.
  */
 export async function chargeDay(tx: Db, tenantId: string, { day, at, lastMs, quota }: ToCharge): Promise<DayCount | undefined> {
   const [row] = await charge(tx, { tenantId, day, at, lastMs, quota })

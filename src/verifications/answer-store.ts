@@ -1,5 +1,4 @@
-// The answer of a session: the key that opens it, its result, its response code and the one
-// redemption. Sessions are in store.ts.
+// The answer of a session: the key that opens it, its result, its response code and the one redemption. Sessions are in store.ts.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'

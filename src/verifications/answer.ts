@@ -47,8 +47,7 @@ export async function recordAnswer(
   // The page that brought an answer always gets a code: whoever redeems it had that page.
   const hasCode = browser !== undefined || (secrets.redirect_url !== undefined && !isPageReturn)
   const code = hasCode ? newResponseCode(deps.random) : undefined
-  // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes
-  // its session.
+  // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId, environment, createdAt, wrappingKey } = session
   const { status, result, findings } = outcome

@@ -21,8 +21,7 @@ export function claimsInMemory({ warm, now }: Pick<Deps, 'warm' | 'now'>): Claim
       }
       const keep: KeyClaim['keep'] = async (tx, answer) => isOurs() && (await keepReplay(tx, { ...key, ...answer }, now()))
       try {
-        // While the first request's write is not durable, its key is held above: a row found here
-        // is durable.
+        // While the first request's write is not durable, its key is held above: a row found here is durable.
         const stored = await findReplay(warm(), hash, now())
         if (!stored) return { claim: { keep, release } }
         await release()

@@ -8,9 +8,8 @@ import type { VerificationRow } from './store.ts'
 export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
 
 /**
- * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them.
- * The update repeats the status: PostgreSQL does not repeat the inner select after it waited for a
- * row.
+ * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them. The update repeats the status:
+ * PostgreSQL does not repeat the inner select after it waited for a row.
  */
 export async function markExpired(tx: Db, now: number, limit: number): Promise<Expired[]> {
   const due = tx

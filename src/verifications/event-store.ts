@@ -21,8 +21,7 @@ const insert = hot(db =>
       sealed: column('sealed'),
       auditSeq: column('auditSeq'),
     })
-    // Changes nothing. For SQLite, drizzle writes the condition of `onConflictDoNothing` in the
-    // wrong place.
+    // Changes nothing. For SQLite, drizzle writes the condition of `onConflictDoNothing` in the wrong place.
     .onConflictDoUpdate({
       target: verificationEvents.verificationId,
       targetWhere: sql`event = 'qr_shown'`,

@@ -98,10 +98,7 @@ function sharesOf({ credentials, credential_sets }: DcqlQuery): Share[] {
   }))
 }
 
-/**
- * The sets of claims that one option may take. Where several credentials leave a choice, one set
- * names all their claims.
- */
+/** The sets of claims that one option may take. Where several credentials leave a choice, one set names all their claims. */
 function claimChoices(asked: readonly CredentialQuery[]): string[][] {
   const [only, ...others] = asked
   if (only?.claim_sets && others.length === 0) {

@@ -10,8 +10,7 @@ const LIMIT_DEFAULT = 20
 
 export async function readOne(deps: Deps, owner: Owner, id: string): Promise<Verification> {
   const found = await findVerification(deps.db, owner, id)
-  // The same for an erased session and for one of another tenant, environment or device: nobody
-  // learns that it exists.
+  // The same for an erased session and for one of another tenant, environment or device: nobody learns that it exists.
   if (!found) throw apiError('session_not_found')
   return await presentOrLog(deps, found)
 }

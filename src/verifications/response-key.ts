@@ -14,10 +14,7 @@ export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey;
 
 export type PrivateJwk = EncryptionKey & { d: string }
 
-/**
- * Records that a wallet fetched the request, and gives the public key for its answer; undefined
- * where nothing is encrypted.
- */
+/** Records that a wallet fetched the request, and gives the public key for its answer; undefined where nothing is encrypted. */
 export async function recordRequestFetched(deps: Deps, session: OpenSession): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
   const made = encrypts && session.sealedResponseKey === null ? newResponseKey(deps) : undefined

@@ -1,5 +1,4 @@
-// Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have
-// stores of their own.
+// Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have stores of their own.
 import { and, count, desc, eq, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'

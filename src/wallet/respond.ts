@@ -45,8 +45,7 @@ function bindingOf({ config: { publicUrl } }: Deps, { id, profile, clientId, non
   return boundToRedirect({
     clientId: profile === 'eu-av' ? byValueClientId(publicUrl, id, from) : clientId,
     nonce,
-    // The address that the answer was posted to: a wallet posts to that of the request which it
-    // signed for.
+    // The address that the answer was posted to: a wallet posts to that of the request which it signed for.
     responseUri: responseUri(publicUrl, id, from),
     encryptionKeyThumbprint: key ? key.thumbprint : null,
   })

@@ -42,8 +42,7 @@ export async function judge(
 ): Promise<Outcome> {
   if (answer.kind === 'malformed')
     return outcomeOf({ status: 'failed', failure: 'presentation_malformed', credentials: [] }, answer.detail)
-  // A wallet's clock is compared with the machine's, which was put back if the session was created
-  // later.
+  // A wallet's clock is compared with the machine's, which was put back if the session was created later.
   const now = deps.wall()
   const verdict = await deps.verifier.verify({
     query,

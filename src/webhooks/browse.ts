@@ -23,10 +23,7 @@ export type BrowsedDelivery = { delivery: DeliveryRow; attempts: AttemptRow[] }
 
 type Wanted = { status?: DeliveryRow['status']; verificationId?: string; before?: string; limit: number }
 
-/**
- * Newest first; `nextBefore` is null when nothing is older. With a status a page may be short, or
- * empty, and not the last.
- */
+/** Newest first; `nextBefore` is null when nothing is older. With a status a page may be short, or empty, and not the last. */
 export async function browseDeliveries(
   { db }: Pick<Deps, 'db'>,
   owner: Owner,

@@ -1,6 +1,5 @@
-// A test event shows a merchant how the endpoint answers. It is signed like a result and is none:
-// a failure with the code `test_event`, of a verification whose id cannot exist. Nothing is stored
-// as a delivery, and nothing is tried again.
+// A test event shows a merchant how the endpoint answers. It is signed like a result and is none: a failure with the code
+// `test_event`, of a verification whose id cannot exist. Nothing is stored as a delivery, and nothing is tried again.
 import { callAt, type EgressAnswer, type EgressCall, locate } from '../egress/client.ts'
 import { apiError } from '../http/errors.ts'
 import { base62 } from '../ids.ts'

@@ -1,5 +1,4 @@
-// A session that damage has made unreadable: nobody is told anything wrong of it, and the operator
-// is told which one it is.
+// A session that damage has made unreadable: nobody is told anything wrong of it, and the operator is told which one it is.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { linkEntries } from '../../src/audit/link.ts'
 import { examine } from '../../src/doctor/examine.ts'

@@ -1,5 +1,4 @@
-// The owner of the hosted page, and how an answer that came through its QR code returns to the
-// shop.
+// The owner of the hosted page, and how an answer that came through its QR code returns to the shop.
 import { describe, expect, test } from 'bun:test'
 import encodeQR from 'qr'
 import { sha256Hex } from '../../src/hash.ts'

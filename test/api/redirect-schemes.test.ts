@@ -1,5 +1,4 @@
-// Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads
-// files, or starts something else.
+// Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads files, or starts something else.
 import { describe, expect, test } from 'bun:test'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type ErrorBody, startWithTenant } from '../helpers/app.ts'

@@ -1,5 +1,4 @@
-// F34: a change of the file is found at the changed record. Titles that begin with "limit" state
-// what the chain cannot show.
+// F34: a change of the file is found at the changed record. Titles that begin with "limit" state what the chain cannot show.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync, sign as signText } from 'node:crypto'
 import { cpSync, existsSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// A page of another origin can make a browser send a request with its cookie. Each defence alone
-// stops it.
+// A page of another origin can make a browser send a request with its cookie. Each defence alone stops it.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
 import { startApp } from '../helpers/app.ts'

@@ -1,5 +1,4 @@
-// Hostile receivers: every call ends within its time, keeps little, closes its connection and needs
-// little memory.
+// Hostile receivers: every call ends within its time, keeps little, closes its connection and needs little memory.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'

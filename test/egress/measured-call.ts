@@ -1,5 +1,4 @@
-// A call in a process of its own, so that its memory can be measured: prints the answer and by how
-// many MB the process grew.
+// A call in a process of its own, so that its memory can be measured: prints the answer and by how many MB the process grew.
 import { callOut } from '../../src/egress/client.ts'
 
 const [port = 0, quietPort = 0, totalMs = 0] = process.argv.slice(2).map(Number)

@@ -1,5 +1,4 @@
-// Spellings of destinations by kind. Every name resolves to a public address here, so a refusal is
-// due to the spelling.
+// Spellings of destinations by kind. Every name resolves to a public address here, so a refusal is due to the spelling.
 import type { RefusalReason } from '../../src/egress/policy.ts'
 import { words } from '../helpers/words.ts'
 

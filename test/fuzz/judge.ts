@@ -1,5 +1,5 @@
-// What every answer must be, whatever was asked: no fault of ours, the envelope, a code of the closed list with its own status, documented for
-// that route, and a body that its schema describes with nothing added.
+// What every answer must be, whatever was asked: no fault of ours, the envelope, a code of the closed list with its own status,
+// documented for that route, and a body that its schema describes with nothing added.
 import { ApiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
 import { bodyProblems } from '../helpers/json-schema.ts'
 import type { Operation, Surface } from './operations.ts'

@@ -1,5 +1,5 @@
-// The people and things that requests are about. All of it is made through the door, so that the same scene stands in a test and in front of
-// a service of its own process.
+// The people and things that requests are about. All of it is made through the door, so that the same scene stands in a test and
+// in front of a service of its own process.
 import type { Operation } from './operations.ts'
 import { type Param, PEM, SECRET, type Shape, TENANT } from './shapes.ts'
 import { AFTER, authorityOf, decline, ENDS_SESSIONS, type Left, ONE_BY_ONE, PREPARE, type Prepared, QUERY } from './spent.ts'

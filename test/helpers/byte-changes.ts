@@ -34,8 +34,8 @@ function withChange(bytes: Buffer, { kind, at, length, value }: Change): Buffer 
 export const changedText = (text: string, all: readonly Change[]): string => changed(Buffer.from(text), all).toString('latin1')
 
 /**
- * One of the base64url parts, changed and written again as it should be, so that what follows the decoding sees it; in one of ten cases the
- * text as a whole. An mdoc is one part.
+ * One of the base64url parts, changed and written again as it should be, so that what follows the decoding sees it; in one of ten
+ * cases the text as a whole. An mdoc is one part.
  */
 export function withChangedPart(text: string, part: number, all: readonly Change[]): string {
   const parts = text.split(/([.~])/)

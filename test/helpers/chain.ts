@@ -1,5 +1,5 @@
-// The audit chain seen from outside: what a record's hash, its commitment and a checkpoint's signature are, written a second time and with
-// no code of the service, so that tests can check the service and play whoever rewrites its file.
+// The audit chain seen from outside: what a record's hash, its commitment and a checkpoint's signature are, written a second time
+// and with no code of the service, so that tests can check the service and play whoever rewrites its file.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 
 export type ChainRecord = {

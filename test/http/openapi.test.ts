@@ -1,6 +1,5 @@
-// Compares the document with the service: every route is called in every way this file knows, and
-// every response must be documented. In the other direction, everything documented must have been
-// received.
+// Compares the document with the service: every route is called in every way this file knows, and every response must be
+// documented. In the other direction, everything documented must have been received.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -448,10 +447,7 @@ const SESSION = {
 
 const RESPONSE_CODE = 'x'.repeat(43)
 
-/**
- * Each way has its own service, each operation its own tenant and day, so that rate limits do not
- * interfere.
- */
+/** Each way has its own service, each operation its own tenant and day, so that rate limits do not interfere. */
 async function askAll(way: string, { options, use }: (typeof WAYS)[string]): Promise<typeof answers> {
   const app = await startApp({ rateLimitScale: 1, ...options })
   const asked: typeof answers = []
@@ -563,10 +559,7 @@ async function twice(ask: () => Promise<Answer>): Promise<Answer> {
 
 const slowName = { asked: Promise.withResolvers<void>(), answer: Promise.withResolvers<string[]>() }
 
-/**
- * The name of a webhook is resolved before the session is created: meanwhile the request is in
- * work.
- */
+/** The name of a webhook is resolved before the session is created: meanwhile the request is in work. */
 async function whileFirstRuns(ask: Scene['ask']): Promise<Answer> {
   const change = { headers: { 'idempotency-key': 'one' }, body: { ...SESSION, webhook_url: 'https://slow.example/hook' } }
   const first = ask(change)
@@ -615,8 +608,7 @@ const codeOf = ({ status, body }: Answer): string => (status < 400 ? '' : (body 
 
 function headerProblems(response: Response, answer: Answer): string[] {
   const { status, headers } = answer
-  // Limits are on in these services, so rate limit headers are required, except where a request
-  // fails before its budget is known.
+  // Limits are on in these services, so rate limit headers are required, except where a request fails before its budget is known.
   const isExpected = (name: string) => name.startsWith('RateLimit') && status < 500 && codeOf(answer) !== 'insufficient_scope'
   return Object.entries(document.components.headers as Record<string, Header>).flatMap(([name, { required, schema }]) => {
     const value = headers.get(name)

@@ -1,5 +1,4 @@
-// Clients that never finish a request, and many that poll: the others are served meanwhile, and
-// slow ones are cut off.
+// Clients that never finish a request, and many that poll: the others are served meanwhile, and slow ones are cut off.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { parseNetworks } from '../../src/egress/addresses.ts'

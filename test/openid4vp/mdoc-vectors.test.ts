@@ -46,10 +46,7 @@ const ELSEWHERE: Record<string, string> = {
   'neg-status-list-unresolved': 'the status list is fetched elsewhere; its reference is given',
 }
 
-/**
- * The failed check for each reason. Errors in several documents do not show, because only one is
- * allowed.
- */
+/** The failed check for each reason. Errors in several documents do not show, because only one is allowed. */
 const CHECK_OF_REASON: Record<string, Check> = {
   'mdoc.device_auth': 'holder_binding',
   'mdoc.device_auth_missing': 'holder_binding',

@@ -436,8 +436,7 @@ describe('refused by the matching check', () => {
       issuer_signature: 'signature_invalid',
     }[check]
     expect(findings.failures).toContain((failure ?? 'holder_binding_invalid') as never)
-    // After a malformed part nothing is left to read. After any other problem the rest is reported,
-    // too.
+    // After a malformed part nothing is left to read. After any other problem the rest is reported, too.
     expect(credential === undefined).toBe(check === 'format' || check === 'digests')
     if (credential) expect(findings.all.map(finding => finding.check)).toContain('holder_binding')
   })
@@ -731,10 +730,7 @@ function each(file: string, check: (vector: Vector) => Promise<unknown>, isMeant
   })
 }
 
-/**
- * Dates are judged at the time of the key binding, if there is one: it is long after the time of
- * the vector.
- */
+/** Dates are judged at the time of the key binding, if there is one: it is long after the time of the vector. */
 function expectedOf({ context, expect: { kb_payload } }: Vector): Expected {
   const now = kb_payload ? kb_payload.iat * 1000 : Date.parse(context?.now ?? '')
   return { ...EXPECTED, now, createdAt: now - 30_000, nonce: context?.nonce ?? '', audience: context?.aud ?? '' }

@@ -42,8 +42,7 @@ test.each(changed)('the transcript changes with %s', (_, change) => {
 })
 
 test('lengths are encoded in the shortest form, on both sides of every limit', () => {
-  // A text of 23, 24, 255, 256 and 65,536 bytes has a head of 1, 2, 2, 3 and 5 bytes. The hash only
-  // shows whether it is right.
+  // A text of 23, 24, 255, 256 and 65,536 bytes has a head of 1, 2, 2, 3 and 5 bytes. The hash only shows whether it is right.
   for (const [length, head] of [
     [23, '77'],
     [24, '7818'],

@@ -73,9 +73,7 @@ export async function verifyMdoc(presentation: string, session: SessionOf, { isE
   return DeviceResponse.decode(deviceResponse).documents![0]!
 }
 
-/**
- * The processed payload, verified by @sd-jwt/sd-jwt-vc (issuer and key binding); throws otherwise.
- */
+/** The processed payload, verified by @sd-jwt/sd-jwt-vc (issuer and key binding); throws otherwise. */
 export async function verifySdJwt(presentation: string, session: SessionOf): Promise<Record<string, unknown>> {
   const [header = ''] = presentation.split('.')
   const { x5c } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { x5c: string[] }

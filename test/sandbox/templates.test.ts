@@ -1,5 +1,4 @@
-// Each built-in template, answered by the wallet, and judged by the `dcql` library on the data that
-// the other verifiers read.
+// Each built-in template, answered by the wallet, and judged by the `dcql` library on the data that the other verifiers read.
 import { describe, expect, test } from 'bun:test'
 import { DcqlPresentationResult, DcqlQuery } from 'dcql'
 import { PERSONAS } from '../../src/sandbox/personas.ts'

@@ -196,8 +196,7 @@ describe('signals', () => {
     proxy.next({ status: 429, headers: { 'retry-after': '20' }, body: '' })
     const { setTimeout } = globalThis
     let pauses = 0
-    // The pause is Retry-After and up to half a second more; without the signal it would last too
-    // long.
+    // The pause is Retry-After and up to half a second more; without the signal it would last too long.
     const start = (run: () => void, ms = 0) => {
       const isPause = ms >= 20_000 && ms <= 20_500
       if (isPause) pauses++

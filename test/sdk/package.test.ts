@@ -1,5 +1,4 @@
-// The package as a merchant gets it: built, packed, installed without a network into its own
-// project, and run by Node.js and Bun.
+// The package as a merchant gets it: built, packed, installed without a network into its own project, and run by Node.js and Bun.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

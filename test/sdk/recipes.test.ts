@@ -10,8 +10,7 @@ import { bodyOf, type VerifyVector, verifyVectors } from './vectors.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 
-// A recipe has one secret, leaves limits to the web server, and does not check the fields of an
-// event.
+// A recipe has one secret, leaves limits to the web server, and does not check the fields of an event.
 const CASES = verifyVectors.filter(
   ({ secrets, group, expect }) =>
     secrets.length === 1 && expect !== 'invalid_payload' && !(group === 'limit' && expect !== 'accept'),

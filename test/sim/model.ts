@@ -1,5 +1,6 @@
-// What a merchant, a wallet and a till may expect of the service, and nothing about how it does it. Written from the interface and the decisions;
-// it shares no code with the service. What only chance decides (ids, secrets, jitter) is learned from the first answer and held to from then on.
+// What a merchant, a wallet and a till may expect of the service, and nothing about how it does it. Written from the interface
+// and the decisions; it shares no code with the service. What only chance decides (ids, secrets, jitter) is learned from the
+// first answer and held to from then on.
 
 export type Environment = 'test' | 'live'
 

@@ -1,5 +1,5 @@
-// Run by kill.test.ts as a process of its own, which is killed in the middle: `run-alone.ts DIR SEED`. It tells more stories than it
-// has time for, and writes down what its clients are told, each line before the next step begins.
+// Run by kill.test.ts as a process of its own, which is killed in the middle: `run-alone.ts DIR SEED`. It tells more stories than
+// it has time for, and writes down what its clients are told, each line before the next step begins.
 import { existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseOf, rowsOf } from '../helpers/database.ts'

@@ -1,5 +1,6 @@
-// The simulator: seeded sequences of everything that can happen, against the real service on a real file with a clock of their own. After every
-// step the answer is what the model says; at the end nothing is owed, the invariants hold from outside and the audit chain verifies.
+// The simulator: seeded sequences of everything that can happen, against the real service on a real file with a clock of their
+// own. After every step the answer is what the model says; at the end nothing is owed, the invariants hold from outside and the
+// audit chain verifies.
 import fc from 'fast-check'
 import { temporaryDir } from '../helpers/app.ts'
 import type { Ack } from '../invariants/acks.ts'

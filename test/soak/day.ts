@@ -1,5 +1,6 @@
-// F39: a steady day. Twenty creations a second, of which most are polled and half are declined by a wallet and announced to a shop; one in a
-// hundred meets a fault: a client that goes away, a body that is none, a shop that hangs or fails. Watched are memory, open files and the log.
+// F39: a steady day. Twenty creations a second, of which most are polled and half are declined by a wallet and announced to a
+// shop; one in a hundred meets a fault: a client that goes away, a body that is none, a shop that hangs or fails. Watched are
+// memory, open files and the log.
 import { connect } from 'node:net'
 import { decline, fetchRequest } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'

@@ -1,5 +1,5 @@
-// F5, F6 and F37: a disk that fills under load and has room again, one that cannot be written for a while, and backups under load that are
-// restored after erasures. Needs root for the small disk, and says so.
+// F5, F6 and F37: a disk that fills under load and has room again, one that cannot be written for a while, and backups under load
+// that are restored after erasures. Needs root for the small disk, and says so.
 import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, cleanUp, temporaryDir } from '../helpers/app.ts'

@@ -1,6 +1,7 @@
-// F41: one shop names receivers in DNS zones that never answer, sixty at a time, while a second shop's wallets go through whole exchanges. The
-// exchanges are measured in turns with and without that load, so that other work on the machine counts for both. All of it runs in a network
-// namespace of its own, whose only name server is a silent socket; the namespace ends with the process.
+// F41: one shop names receivers in DNS zones that never answer, sixty at a time, while a second shop's wallets go through whole
+// exchanges. The exchanges are measured in turns with and without that load, so that other work on the machine counts for both.
+// All of it runs in a network namespace of its own, whose only name server is a silent socket; the namespace ends with the
+// process.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

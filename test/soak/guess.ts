@@ -1,5 +1,5 @@
-// F29 and F35: guessing of codes, ids, keys, tokens and passwords, and calls in the name of wallets, against the figures of the plan, over
-// restarts; and how long the id of somebody else takes beside one that never was. A fifth of the time for the latter.
+// F29 and F35: guessing of codes, ids, keys, tokens and passwords, and calls in the name of wallets, against the figures of the
+// plan, over restarts; and how long the id of somebody else takes beside one that never was. A fifth of the time for the latter.
 import { cleanUp } from '../helpers/app.ts'
 import { makePasswordsCheap } from '../helpers/passwords.ts'
 import { seeded } from '../helpers/seeded.ts'

@@ -1,5 +1,6 @@
-// Random XML documents against libxml2, up to a million of them, and lists of all kinds with some of their bytes changed: real ones where
-// they lie beside the repository, and made ones. Half of the time for each: `bun test/soak/lists.ts [--seed N] [--minutes M]`.
+// Random XML documents against libxml2, up to a million of them, and lists of all kinds with some of their bytes changed: real
+// ones where they lie beside the repository, and made ones. Half of the time for each: `bun test/soak/lists.ts [--seed N]
+// [--minutes M]`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, resolve } from 'node:path'
 import type { ListKind, TrustList } from '../../src/trust-lists/list.ts'

@@ -1,5 +1,6 @@
-// F11 and F12: ten thousand clients behind a proxy poll once a second, fifty verifications a second are created, and slow clients that never
-// finish come again and again. Limits are on. The clients run in a process of their own machine's share: figures are those of a shared machine.
+// F11 and F12: ten thousand clients behind a proxy poll once a second, fifty verifications a second are created, and slow clients
+// that never finish come again and again. Limits are on. The clients run in a process of their own machine's share: figures are
+// those of a shared machine.
 import { connect, type Socket } from 'node:net'
 import { call, cleanUp, temporaryDir } from '../helpers/app.ts'
 import { seeded } from '../helpers/seeded.ts'

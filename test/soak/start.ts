@@ -1,5 +1,6 @@
-// F38, F7, F3 and F4, one of each in turn: old schemas whose upgrade is killed at random until it is through; starts on what is damaged, foreign,
-// newer or taken; syncs counted over two hundred commits; and everything that writes, killed before and after each of its writes.
+// F38, F7, F3 and F4, one of each in turn: old schemas whose upgrade is killed at random until it is through; starts on what is
+// damaged, foreign, newer or taken; syncs counted over two hundred commits; and everything that writes, killed before and after
+// each of its writes.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'

@@ -1,5 +1,6 @@
-// F34, F40 and F32: an audit chain of ten thousand records, tampered with at every one of them; good presentations with some of their bytes
-// changed or mixed with those of another; and bombs. A third of the time for the chain, a tenth for the bombs, the rest for presentations.
+// F34, F40 and F32: an audit chain of ten thousand records, tampered with at every one of them; good presentations with some of
+// their bytes changed or mixed with those of another; and bombs. A third of the time for the chain, a tenth for the bombs, the
+// rest for presentations.
 import { cleanUp } from '../helpers/app.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './output.ts'

@@ -1,5 +1,6 @@
-// F10 and F13 to F18: shops that hang, trickle, reset, redirect, refuse and flood, names that lead elsewhere when they are called, and a sending
-// thread that throws, runs in circles or is ended. Meanwhile one good shop gets its messages, and nobody calls where nobody may.
+// F10 and F13 to F18: shops that hang, trickle, reset, redirect, refuse and flood, names that lead elsewhere when they are
+// called, and a sending thread that throws, runs in circles or is ended. Meanwhile one good shop gets its messages, and nobody
+// calls where nobody may.
 import { createServer, type Server, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { checkDestination } from '../../src/egress/policy.ts'

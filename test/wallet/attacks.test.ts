@@ -120,11 +120,9 @@ test('the forged credentials complete when nothing is wrong with them: each fail
 })
 
 describe('session and transport', () => {
-  // 1: test/api/wallet-response.test.ts, 'a second answer is 409 …' and 'of 200 simultaneous right
-  // answers one is accepted, …'.
+  // 1: test/api/wallet-response.test.ts, 'a second answer is 409 …' and 'of 200 simultaneous right answers one is accepted, …'.
 
-  // Unknown and expired: test/api/wallet-response.test.ts, 'an answer from expires_at on is 410 …;
-  // an unknown session 404; …'.
+  // Unknown and expired: test/api/wallet-response.test.ts, 'an answer from expires_at on is 410 …; an unknown session 404; …'.
   test('2: an erased session is answered like one that never was', async () => {
     const session = await openSession(party, SD_JWT)
     const form = await formOf(session, adult)
@@ -190,8 +188,7 @@ describe('session and transport', () => {
   // test/api/wallet-response.test.ts, 'that is not encrypted' and 'the error %s fails the session
   // as %s'. 9: test/api/wallet-response.test.ts, 'that is a plain error without a state'.
 
-  // 10, content types and sizes: test/api/wallet-response.test.ts, 'as JSON', 'as multipart' and 'an
-  // answer of 1 MiB is read; …'.
+  // 10, content types and sizes: test/api/wallet-response.test.ts, 'as JSON', 'as multipart' and 'an answer of 1 MiB is read; …'.
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('10: %s of the address for answers is 405', async method => {
     const session = await openSession(party, SD_JWT)
     const { status } = await app.call(method, `/wallet/response/${session.created.id}`)
@@ -352,8 +349,7 @@ describe('the request', () => {
     }
   })
 
-  // 15: test/api/wallet-request.test.ts, 'wallet_nonce is in the signed claim only; a GET has
-  // none'.
+  // 15: test/api/wallet-request.test.ts, 'wallet_nonce is in the signed claim only; a GET has none'.
 
   test('16: request URIs cannot be counted through: each id has 22 letters of its own', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, async () => (await createVerification(app, party.key)).id))
@@ -474,8 +470,7 @@ describe('SD-JWT', () => {
     expect(verification.status).toBe('completed')
   })
 
-  // Signature: test/wallet/oidf-modules.test.ts. Expired and not yet valid:
-  // test/flows/personas.test.ts.
+  // Signature: test/wallet/oidf-modules.test.ts. Expired and not yet valid: test/flows/personas.test.ts.
   const others: [string, SdJwtWish, string, string[]][] = [
     ['an unknown crit', { header: { crit: ['x'], x: 1 } }, MALFORMED, ['format']],
     ['typ JWT', { header: { typ: 'JWT' } }, MALFORMED, ['format']],
@@ -625,8 +620,7 @@ describe('whose key', () => {
 })
 
 describe('mdoc', () => {
-  // 24, transcript: test/wallet/oidf-modules.test.ts. Another device key:
-  // test/flows/personas.test.ts, 'wrong_device_key'.
+  // 24, transcript: test/wallet/oidf-modules.test.ts. Another device key: test/flows/personas.test.ts, 'wrong_device_key'.
   test.each(['absent', 'empty', 'mac'] as const)('24: an mdoc whose device authentication is %s fails', async deviceAuth => {
     await isFailed(adult, { body: MDOC, mutations: { deviceAuth } }, UNBOUND, ['holder_binding'])
   })
@@ -1140,8 +1134,7 @@ describe('the result', () => {
     await isFailed(await withSdJwt({ claims }), { body }, MALFORMED, ['format'])
   })
 
-  // 35, retention: test/flows/sweeps.test.ts, 'a tenant with retention loses sessions that many
-  // days after they ended; …'.
+  // 35, retention: test/flows/sweeps.test.ts, 'a tenant with retention loses sessions that many days after they ended; …'.
   test('35: no log line has a claim, a token, a nonce, a state, a key or a session id in it, whatever the outcome', async () => {
     const ownParty = await startWithTenant()
     const { app: own } = ownParty

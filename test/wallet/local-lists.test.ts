@@ -1,5 +1,4 @@
-// Status lists that are not on the public internet: those of a developer's test wallet, and those
-// the operator opened.
+// Status lists that are not on the public internet: those of a developer's test wallet, and those the operator opened.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'

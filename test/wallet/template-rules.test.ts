@@ -1,5 +1,4 @@
-// Rules of a merchant's own templates: conditions on the merged claims of a presentation that is
-// sound otherwise.
+// Rules of a merchant's own templates: conditions on the merged claims of a presentation that is sound otherwise.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { browseAudit } from '../../src/audit/browse.ts'
 import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'

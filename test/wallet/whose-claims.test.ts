@@ -268,8 +268,7 @@ describe('trusted_authorities of type aki', () => {
   test('trusted_authorities is not satisfied by a certificate that is sent along and leads elsewhere', async () => {
     const root = await newRoot()
     const wanted = await newRoot()
-    // Anybody can certify the key of a trusted authority under its name, and write into that what
-    // they like.
+    // Anybody can certify the key of a trusted authority under its name, and write into that what they like.
     const forger = await newRoot()
     const extensions = [isAuthority(), signsCertificates(), await authorityKey(wanted.keys)]
     const cross = await newRoot({ name: root.name, keys: root.keys, issuer: forger, extensions })

@@ -31,10 +31,7 @@ async function connectTo(dir: string): Promise<Db> {
   return drizzleOver(session)
 }
 
-/**
- * Deliveries of one queue that no server sends, and two connections that are not inside a
- * transaction.
- */
+/** Deliveries of one queue that no server sends, and two connections that are not inside a transaction. */
 async function leaveDeliveries(count: number) {
   const receiver = receive()
   const { app, key } = await startTenantFor([receiver], { config: { webhookDelaysMs: [HOUR_MS] } })

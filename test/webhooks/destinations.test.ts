@@ -1,5 +1,4 @@
-// Where a message may go is asked again at each attempt: names that lead elsewhere by then, and the
-// operator's own exceptions.
+// Where a message may go is asked again at each attempt: names that lead elsewhere by then, and the operator's own exceptions.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createResolver } from '../../src/egress/resolve.ts'
 import { decline } from '../../src/sandbox/wallet.ts'

@@ -1,5 +1,4 @@
-// Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is
-// sent any more.
+// Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is sent any more.
 import { afterAll, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { decline } from '../../src/sandbox/wallet.ts'

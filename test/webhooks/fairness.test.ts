@@ -1,5 +1,4 @@
-// Slots of receivers and tenants, with receivers on loopback that hold every connection until the
-// test answers.
+// Slots of receivers and tenants, with receivers on loopback that hold every connection until the test answers.
 import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { BEAT_EVERY_MS } from '../../src/db/postgres/nodes.ts'
 import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'
@@ -26,10 +25,7 @@ async function declineMany(party: { app: TestApp; key: string }, url: string, co
   return ids
 }
 
-/**
- * Creations of one millisecond are dated ahead of the test's clock; a little later all of them are
- * due.
- */
+/** Creations of one millisecond are dated ahead of the test's clock; a little later all of them are due. */
 const letAllBeDue = (app: TestApp) => app.clock.advance(10_000)
 
 const isOpen = (receiver: RawReceiver, count: number) => until(async () => receiver.open().length === count)

@@ -1,5 +1,4 @@
-// Receivers that fail, over real connections. The limits are shorter than the product's own 15
-// seconds.
+// Receivers that fail, over real connections. The limits are shorter than the product's own 15 seconds.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { decline } from '../../src/sandbox/wallet.ts'
@@ -27,8 +26,7 @@ const SECOND = 1000
 
 /** One attempt at a message to this URL, as the log has it. */
 async function attemptAt(shop: { app: TestApp; key: string }, url: string) {
-  // Before, so that it is due at once, and the clock stands still from its attempt to the look at
-  // it.
+  // Before, so that it is due at once, and the clock stands still from its attempt to the look at it.
   shop.app.clock.advance(10)
   const id = await declined(shop, url)
   await untilAttempted(shop.app, id, 1)

@@ -20,8 +20,7 @@ const PER_RECEIVER = 25
 const HOUR_MS = 3_600_000
 
 test('when the process is killed again and again, each of 200 messages arrives and the log has every attempt', async () => {
-  // Two for each tenant. They take their time, so that a kill meets many, and refuse one in ten at
-  // first.
+  // Two for each tenant. They take their time, so that a kill meets many, and refuse one in ten at first.
   const refused = new Set<string>()
   const receivers = Array.from({ length: 2 * TENANTS }, (_, i) =>
     receive(async ({ headers }) => {
@@ -61,10 +60,7 @@ test('when the process is killed again and again, each of 200 messages arrives a
   await checkFile(dir)
 })
 
-/**
- * Results that owe a message since an hour ago; gives each verification with the secret that signs
- * for it.
- */
+/** Results that owe a message since an hour ago; gives each verification with the secret that signs for it. */
 async function prepare(dir: string, receivers: Receiver[]): Promise<Map<string, string>> {
   const app = await startAppFor(receivers, { dir, now: Date.now() - 2 * HOUR_MS, config: { webhookDelaysMs: [HOUR_MS / 2] } })
   const secrets = new Map<string, string>()

@@ -97,10 +97,7 @@ const RECEIVERS = 5
 const TENANTS = 4
 const STEPS_MAX = 10_000
 
-/**
- * Deliveries as the database has them, and attempts that end one at a time in an order that the
- * dice decide.
- */
+/** Deliveries as the database has them, and attempts that end one at a time in an order that the dice decide. */
 function simulate(waiting: Waiting[], dice: number[], onTake: (underWay: Queue[], left: Map<string, number>) => void): number {
   const slots = createSlots(SLOTS)
   const left = new Map<string, number>()

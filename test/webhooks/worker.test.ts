@@ -1,5 +1,4 @@
-// The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock
-// jumps.
+// The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock jumps.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { replayDeliveries } from '../../src/webhooks/replay.ts'
@@ -22,10 +21,7 @@ import {
 afterAll(cleanUp)
 
 const BREAKABLE_THREAD = new URL('./breakable-thread.ts', import.meta.url).href
-/**
- * A call that has no end after its time and three seconds more is taken for one that its thread
- * forgot.
- */
+/** A call that has no end after its time and three seconds more is taken for one that its thread forgot. */
 const IMPATIENT = { limits: { resolveMs: 1000, connectMs: 1000, totalMs: 1000, answerBytes: 4096 } }
 
 /** Long enough that a stuck thread is noticed by its silence only. */
@@ -301,8 +297,7 @@ test('a stop ends attempts under way and begins none; the next start repeats the
   await until(async () => holding.open().length === 1)
   const session = await openSession({ app, key }, { webhook_url: holding.url('/slow', 'slow.example') })
   app.clock.advance(1000)
-  // The service waits two seconds for what is under way: this name is looked up until the thread is
-  // gone.
+  // The service waits two seconds for what is under way: this name is looked up until the thread is gone.
   const lookUp = Promise.withResolvers<string[]>()
   found = lookUp.promise
   await postTo(session, (await decline(session.request)).form)

@@ -1,7 +1,6 @@
-// Many nodes, read committed: a race is decided by one statement or under one row's lock. A write is a transaction of
-// its own. Writes that name a lane (the creations of a tenant) share one while they wait for each other; when one of
-// them fails, the group is rolled back and each runs alone. A write that lost a deadlock or its connection runs
-// again, unless its COMMIT was under way.
+// Many nodes, read committed: a race is decided by one statement or under one row's lock. A write is a transaction of its own.
+// Writes that name a lane (the creations of a tenant) share one while they wait for each other; when one of them fails, the group
+// is rolled back and each runs alone. A write that lost a deadlock or its connection runs again, unless its COMMIT was under way.
 import type { Db, Engine, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'
 import type { Connect } from './connect.ts'

@@ -1,5 +1,4 @@
-// Opens the data directory, or refuses it. A refusal changes no byte and says in one line what to
-// do.
+// Opens the data directory, or refuses it. A refusal changes no byte and says in one line what to do.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -28,10 +27,7 @@ export type DataDir = {
   sealer: Sealer
   unlock: () => void
   isNew: boolean
-  /**
-   * The latest time known to have been shown here, if the clock is behind it by no more than a
-   * start allows.
-   */
+  /** The latest time known to have been shown here, if the clock is behind it by no more than a start allows. */
   shownAt: number
   /** Migrations applied to an older database just now. */
   upgraded: string[]
@@ -120,10 +116,7 @@ function refuseOldSqlite(): void {
   }
 }
 
-/**
- * An empty file with a log is not new: it has lost its content, and opening it would discard the
- * log too.
- */
+/** An empty file with a log is not new: it has lost its content, and opening it would discard the log too. */
 const isAbsent = (file: string): boolean => sizeOf(file) === 0 && sizeOf(`${file}-wal`) === 0
 
 /** Checked again: a server that starts right now creates its database before its first backup. */
@@ -216,10 +209,7 @@ function refuseClockFarBehind(reader: Database, now: number): void {
 const lastRecordedAt = (reader: Database): number =>
   reader.query<{ at: number }, []>('SELECT at FROM audit_records ORDER BY seq DESC LIMIT 1').get()?.at ?? 0
 
-/**
- * A heartbeat further ahead comes from a clock that was wrong for a while; nothing was recorded
- * then, so it is ignored.
- */
+/** A heartbeat further ahead comes from a clock that was wrong for a while; nothing was recorded then, so it is ignored. */
 function lastShown(reader: Database, now: number): number {
   const beat = reader.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'heartbeat'").get()
   const beatAt = Number(beat ? Buffer.from(beat.value).toString() : 0)

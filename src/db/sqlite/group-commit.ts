@@ -1,7 +1,6 @@
-// Waiting writes are grouped into one durable commit (synchronous=FULL), and a caller's promise settles
-// only after that commit. A group runs without savepoints; when one write fails, the group is rolled back
-// and repeated with a savepoint for each, so that only the failing one is lost. That is why a write may
-// run twice.
+// Waiting writes are grouped into one durable commit (synchronous=FULL), and a caller's promise settles only after that commit. A
+// group runs without savepoints; when one write fails, the group is rolled back and repeated with a savepoint for each, so that
+// only the failing one is lost. That is why a write may run twice.
 import type { Database } from 'bun:sqlite'
 import type { Db, Write } from '../engine.ts'
 import { beginGroup, endGroup } from '../group.ts'

@@ -1,6 +1,5 @@
-// Locks on the data directory: commands run beside each other and beside one server; a restore runs
-// alone. They are SQLite locks on an empty file, which the system releases when the process ends,
-// however it ends.
+// Locks on the data directory: commands run beside each other and beside one server; a restore runs alone. They are SQLite locks
+// on an empty file, which the system releases when the process ends, however it ends.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,9 +5,8 @@ import { listBackups } from './backup-list.ts'
 import { databaseFile } from './files.ts'
 
 /**
- * The refusal when the database is missing but backups prove that there was one. A new database
- * beside them would look like an empty installation, and in time replace the good backups by empty
- * ones.
+ * The refusal when the database is missing but backups prove that there was one. A new database beside them would look like an
+ * empty installation, and in time replace the good backups by empty ones.
  */
 export function lostDatabase(dir: string): StartRefusal | undefined {
   const backups = listBackups(backupsFolder(dir))

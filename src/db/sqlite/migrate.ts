@@ -15,10 +15,7 @@ import browserChannel from '../../../drizzle/sqlite/0012_browser_channel.sql' wi
 import peopleAndSearch from '../../../drizzle/sqlite/0013_people_and_search.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
-/**
- * All migrations in order; a test compares this list with the folder. Forward only: an applied file
- * is never edited.
- */
+/** All migrations in order; a test compares this list with the folder. Forward only: an applied file is never edited. */
 export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0000_ground', ground],
   ['0001_webhook_lanes', webhookLanes],
@@ -49,8 +46,7 @@ export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS):
   const isNew = countApplied(sqlite, migrations) === 0
   const applyEach = (each: (act: () => boolean) => boolean) =>
     migrations.filter(([id, sql]) => each(() => apply(sqlite, id, sql, now))).map(([id]) => id)
-  // In one transaction: another process must not take a half-made new database for one of an
-  // earlier version.
+  // In one transaction: another process must not take a half-made new database for one of an earlier version.
   if (isNew) return sqlite.transaction(() => applyEach(act => act())).immediate()
   // One transaction each: after a kill the next start continues with the next migration.
   return applyEach(act => sqlite.transaction(act).immediate())

@@ -1,12 +1,8 @@
-// A database with a write-ahead log needs shared memory and working locks. Network file systems
-// have neither, and the damage shows only later (SQLite, "Write-Ahead Logging" § 1). Detected on
-// Linux only.
+// A database with a write-ahead log needs shared memory and working locks. Network file systems have neither, and the damage
+// shows only later (SQLite, "Write-Ahead Logging" § 1). Detected on Linux only.
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 
-/**
- * Numbers of `statfs(2)`. Without 9p: sandboxes and virtual machines provide local disks through
- * it.
- */
+/** Numbers of `statfs(2)`. Without 9p: sandboxes and virtual machines provide local disks through it. */
 const NETWORK_TYPES = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

@@ -13,10 +13,7 @@ import { openReader } from './storage.ts'
 
 export const APPLICATION_ID = 0x56494449 // "VIDI" in the file's header
 
-/**
- * Copies the source as of one moment while others write. Erased rows are not in the copy: free
- * pages are left out.
- */
+/** Copies the source as of one moment while others write. Erased rows are not in the copy: free pages are left out. */
 export function writeSnapshot(source: string, part: string, takenAt: number): void {
   rmSync(part, { force: true })
   // Created first, for its mode; SQLite accepts an empty file as new.
@@ -107,10 +104,7 @@ export function isOurs(file: string): boolean {
   return header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.readUInt32BE(68) === APPLICATION_ID
 }
 
-/**
- * SQLite reads the missing end of the last page as zeros. With a log, an interrupted checkpoint is
- * repeated.
- */
+/** SQLite reads the missing end of the last page as zeros. With a log, an interrupted checkpoint is repeated. */
 export function isCutOff(reader: Database, file: string): boolean {
   const { page_size } = reader.query<{ page_size: number }, []>('PRAGMA page_size').get()!
   return sizeOf(file) % page_size !== 0 && sizeOf(`${file}-wal`) === 0

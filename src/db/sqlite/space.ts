@@ -1,5 +1,4 @@
-// A full disk must not prevent erasure, which needs room too. So a file is kept only to be deleted
-// then.
+// A full disk must not prevent erasure, which needs room too. So a file is kept only to be deleted then.
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,10 +14,7 @@ export const ROOMY_BYTES = 256 * 1024 * 1024
 const ballastIn = (dir: string): string => join(dir, 'ballast')
 
 export type Space = {
-  /**
-   * True while the remaining room is only for erasing, revoking and finishing: nothing new is
-   * created.
-   */
+  /** True while the remaining room is only for erasing, revoking and finishing: nothing new is created. */
   isShort(): boolean
   /** Called when the disk is full; true when trying again may help. */
   makeRoom(): boolean

@@ -1,5 +1,5 @@
-// A process that is killed leaves its files as they are at that moment. So they are copied before and after every statement that writes, and a
-// service is started on each copy that differs: nothing is half done, and whoever asks again gets what is theirs.
+// A process that is killed leaves its files as they are at that moment. So they are copied before and after every statement that
+// writes, and a service is started on each copy that differs: nothing is half done, and whoever asks again gets what is theirs.
 import { expect } from 'bun:test'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

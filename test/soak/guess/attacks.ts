@@ -1,5 +1,6 @@
-// Somebody guesses at the real service, over HTTP and from as many addresses as it takes, while its clock runs fast: pairing codes, response codes,
-// session ids, keys, tokens, passwords, and the answers of wallets. Each guess is compared with what the plan lets through.
+// Somebody guesses at the real service, over HTTP and from as many addresses as it takes, while its clock runs fast: pairing
+// codes, response codes, session ids, keys, tokens, passwords, and the answers of wallets. Each guess is compared with what the
+// plan lets through.
 import { randomBytes } from 'node:crypto'
 import { newSecret } from '../../../src/ids.ts'
 import { createVerification, type TestApp } from '../../helpers/app.ts'

@@ -1,5 +1,5 @@
-// Every route of the dashboard that names a tenant, asked by a user of another one; and every one that names a thing, asked under one's own tenant
-// for what is another's.
+// Every route of the dashboard that names a tenant, asked by a user of another one; and every one that names a thing, asked under
+// one's own tenant for what is another's.
 import { base62, newDeviceId, newKeyId, newTenantId, newVerificationId } from '../../../src/ids.ts'
 import type { TestApp } from '../../helpers/app.ts'
 import { joinMember } from '../../helpers/dashboard.ts'

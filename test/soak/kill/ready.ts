@@ -1,7 +1,8 @@
-// I12: ready again within 2 s, as it is on a machine that does nothing else. On one that is busy with other things every start takes longer, also
-// that of a service that was never killed. So a start beyond 2 s is made again, on copies of the directory as the kill left it, each beside a
-// bare start: the same program on a directory without anything in it. Its time may be as many times 2 s as the bare one takes of the fastest
-// bare one of this run. What is too slow because of what it found is so each time; then it is a violation.
+// I12: ready again within 2 s, as it is on a machine that does nothing else. On one that is busy with other things every start
+// takes longer, also that of a service that was never killed. So a start beyond 2 s is made again, on copies of the directory as
+// the kill left it, each beside a bare start: the same program on a directory without anything in it. Its time may be as many
+// times 2 s as the bare one takes of the fastest bare one of this run. What is too slow because of what it found is so each time;
+// then it is a violation.
 import { rmSync } from 'node:fs'
 import { temporaryDir } from '../../helpers/app.ts'
 import { copyOf } from '../../helpers/directories.ts'

@@ -1,6 +1,6 @@
-// Every record of a long chain with every change of one record, by the service's own verifier on its way along the chain: a change that is found
-// leaves it where it was, so that the right record follows. What is found later than at its record is done to copies of the file, sampled,
-// and read by the service as a whole; and so are lines of an export.
+// Every record of a long chain with every change of one record, by the service's own verifier on its way along the chain: a
+// change that is found leaves it where it was, so that the right record follows. What is found later than at its record is done
+// to copies of the file, sampled, and read by the service as a whole; and so are lines of an export.
 import type { Database } from 'bun:sqlite'
 import { randomUUID } from 'node:crypto'
 import { cpSync, rmSync } from 'node:fs'

@@ -1,5 +1,6 @@
-// Good presentations of both formats with bytes changed, put in, taken out, or mixed with those of another holder or another session, judged by
-// the service's own code as it judges what came out of an encrypted answer. Now and then one goes the whole way through the door.
+// Good presentations of both formats with bytes changed, put in, taken out, or mixed with those of another holder or another
+// session, judged by the service's own code as it judges what came out of an encrypted answer. Now and then one goes the whole
+// way through the door.
 import type { DcqlQuery } from '../../../src/openid4vp/dcql.ts'
 import { responseUri } from '../../../src/openid4vp/request-object.ts'
 import { boundToRedirect } from '../../../src/openid4vp/session-transcript.ts'
