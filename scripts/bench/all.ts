@@ -9,7 +9,7 @@ import { benchWebhooks, type WebhooksReport } from './webhooks.ts'
 
 export const POLL_CONNECTIONS = 10_000
 
-export type AllReport = {
+type AllReport = {
   create: CreateReport
   exchange: ExchangeReport
   poll: PollReport

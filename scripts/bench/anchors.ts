@@ -19,7 +19,7 @@ const JUDGED_A_ROUND = 2000
 
 type AnchorFigures = { format: Format; few_cpu_us: Spread | null; many_cpu_us: Spread | null; ratio: Spread | null }
 
-export type AnchorReport = {
+type AnchorReport = {
   anchors: { few: number; many: number }
   rounds: number
   aim: { ratio_maximum: number }

@@ -9,7 +9,7 @@ export type Endpoint = { hostname: string; port: number }
 /** The bytes of the next request on one connection. They may lie in the same buffer each time: only one request is under way. */
 export type Source = () => Uint8Array
 
-export type Load = { endpoint: Endpoint; sources: Source[]; seconds: number }
+type Load = { endpoint: Endpoint; sources: Source[]; seconds: number }
 
 export type Measured = {
   requestsPerSecond: number

@@ -29,7 +29,7 @@ const PUBLIC_URL = 'http://localhost:3999'
 type Work = RequestKind | 'exchange'
 const WORKS: Work[] = ['plain', 'full', 'exchange']
 
-export type NodesReport = {
+type NodesReport = {
   nodes: number
   share_of_a_core: number
   tenants: number

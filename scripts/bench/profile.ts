@@ -17,7 +17,7 @@ type Share = { name: string; us: number }
 
 export type ProfileKind = RequestKind | 'exchange'
 
-export type ProfileReport = {
+type ProfileReport = {
   kind: ProfileKind
   file: string
   count: number

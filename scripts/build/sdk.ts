@@ -59,7 +59,7 @@ export async function buildSdk(out: string): Promise<void> {
   }
 }
 
-export const wireTypes = (): string => `// Made by scripts/build/sdk.ts from the schemas of the service.
+const wireTypes = (): string => `// Made by scripts/build/sdk.ts from the schemas of the service.
 
 ${typesOf({
   CreateVerification,

@@ -2,7 +2,7 @@ import { readKeys } from '../access/keys.ts'
 import type { Deps } from './deps.ts'
 
 /** The label of a key by the actor that stands on the record: the key's first characters. */
-export type ActorLabels = (tenantId: string, actor: string) => string | undefined
+type ActorLabels = (tenantId: string, actor: string) => string | undefined
 
 export async function readActorLabels(deps: Pick<Deps, 'db'>, tenantIds: Iterable<string>): Promise<ActorLabels> {
   const labels = new Map<string, string | undefined>()

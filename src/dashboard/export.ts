@@ -3,7 +3,7 @@ import type { Deps } from './deps.ts'
 import type { VerificationExport, VerificationSummary } from './verification-schema.ts'
 import { readSummaries } from './verifications.ts'
 
-export const EXPORT_ROWS_MAX = 10_000
+const EXPORT_ROWS_MAX = 10_000
 const PAGE_ROWS = 100
 
 const COLUMNS: Record<string, (row: VerificationSummary) => string | undefined> = {

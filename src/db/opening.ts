@@ -26,7 +26,7 @@ export type Opened = {
   open(instruments: Instruments): Promise<{ engine: Engine; space: Space }>
 }
 
-export type Instruments = { log: Log; metrics: Metrics; now: Clock }
+type Instruments = { log: Log; metrics: Metrics; now: Clock }
 
 export type Opening = {
   config: {

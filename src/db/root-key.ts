@@ -50,7 +50,7 @@ export function findWrapper(masterKey: MasterKey, wrapped: Uint8Array, random: R
   }
 }
 
-export const newKeyOf = (keyFile: string): string => `${keyFile}.new`
+const newKeyOf = (keyFile: string): string => `${keyFile}.new`
 
 function wrapperOf(masterKey: MasterKey, wrapped: Uint8Array, random: Random): Sealer {
   const wrapper = createSealer(loadMasterKey(masterKey), random)

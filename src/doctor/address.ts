@@ -4,7 +4,7 @@ import { isLoopback } from '../egress/addresses.ts'
  * `local`: this machine only, so nothing is set up for phones yet. `plain`: without TLS, which most
  * wallets refuse. Health, overview and installation all ask here.
  */
-export type AddressKind = 'local' | 'plain' | 'secure'
+type AddressKind = 'local' | 'plain' | 'secure'
 
 export function addressKind(publicUrl: string): AddressKind {
   const { protocol, hostname } = new URL(publicUrl)

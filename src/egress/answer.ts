@@ -3,7 +3,7 @@
 
 export type Answer = { status: number; headers: Record<string, string>; body: Uint8Array; isCut: boolean }
 
-export type AnswerReader = {
+type AnswerReader = {
   /** The answer, once it is whole or its body is longer than the limit; throws `BadAnswer`. */
   read(bytes: Buffer): Answer | undefined
   /** The other side sends nothing more. Throws `BadAnswer` unless that is the end of the answer. */

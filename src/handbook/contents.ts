@@ -43,7 +43,7 @@ import verifications from './verifications.md' with { type: 'file' }
 import webhooks from './webhooks.md' with { type: 'file' }
 
 /** `slug` is the end of its address, and its name in "vidimus help"; `file` is read when it is shown. */
-export type PageFile = { slug: string; file: string }
+type PageFile = { slug: string; file: string }
 
 export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = [
   {

@@ -88,7 +88,7 @@ const sectionsOfPage = async ({ slug }: { slug: string }) => {
 }
 
 /** From a page to the root of the service. */
-export const upFrom = (slug: string): string => (slug === '' ? '' : '../'.repeat(slug.split('/').length))
+const upFrom = (slug: string): string => (slug === '' ? '' : '../'.repeat(slug.split('/').length))
 
 function contentsPage(contents: Awaited<ReturnType<typeof readContents>>): string {
   const groups = contents.map(({ title, pages }) => {

@@ -13,7 +13,7 @@ import { errorResponses } from './schema.ts'
 const READY_TIMEOUT_MS = 5000
 
 /** Writes, and tells how long that counts as a proof (db/engine.ts). */
-export type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs(): number }
+type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs(): number }
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
 

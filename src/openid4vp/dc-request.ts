@@ -8,7 +8,7 @@ import { AUDIENCE, clientMetadata, type EncryptionKey, verifierInfo } from './re
 /** The names that browsers know. */
 export type DcProtocol = 'openid4vp-v1-signed' | 'openid4vp-v1-unsigned' | 'org-iso-mdoc'
 
-export type UnsignedRequest = { nonce: string; query: DcqlQuery; encryptionKey: EncryptionKey }
+type UnsignedRequest = { nonce: string; query: DcqlQuery; encryptionKey: EncryptionKey }
 
 /** No `client_id`: the browser says who asks (§ A.2). */
 export const unsignedRequest = ({ nonce, query, encryptionKey }: UnsignedRequest) => ({

@@ -17,7 +17,7 @@ const BASE_MODE = Uint8Array.of(0)
 /** The recipient's key on P-256, for deriveBits, and its public point, uncompressed. */
 export type HpkeKey = { privateKey: CryptoKey; point: Uint8Array }
 
-export type HpkeMessage = { enc: Uint8Array; cipherText: Uint8Array; info: Uint8Array; aad?: Uint8Array }
+type HpkeMessage = { enc: Uint8Array; cipherText: Uint8Array; info: Uint8Array; aad?: Uint8Array }
 
 /** Undefined unless the message was sealed to this key, with this info. Never throws. */
 export async function openHpke(key: HpkeKey, { enc, cipherText, info, aad = EMPTY }: HpkeMessage) {

@@ -4,7 +4,7 @@ import type { Db } from '../db/engine.ts'
 import { dashboardPasskeys, dashboardUsers, installation, loginChallenges, recoveryCodes } from '../db/schema.ts'
 
 export type PasskeyRow = typeof dashboardPasskeys.$inferSelect
-export type ChallengeRow = typeof loginChallenges.$inferSelect
+type ChallengeRow = typeof loginChallenges.$inferSelect
 type RecoveryRow = typeof recoveryCodes.$inferSelect
 
 const REQUIRED = 'second_factor_required'

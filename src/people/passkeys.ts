@@ -106,7 +106,7 @@ export async function checkPasskey(
   }
 }
 
-export type MadePasskey = Pick<PasskeyRow, 'id' | 'publicKey' | 'signatures' | 'transports'> & Proven
+type MadePasskey = Pick<PasskeyRow, 'id' | 'publicKey' | 'signatures' | 'transports'> & Proven
 
 /** Undefined when it was not made for this site and this user just now. */
 export async function checkNewPasskey(

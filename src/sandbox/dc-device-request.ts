@@ -6,7 +6,7 @@ import { demand } from './request.ts'
 
 type Asked = { docType: string; places: Place[] }
 type UseCase = { mandatory: boolean; documentSets: number[][] }
-export type ChosenDocument = { credential: MdocCredential; places: Place[] }
+type ChosenDocument = { credential: MdocCredential; places: Place[] }
 
 type CborObject = ReadonlyMap<string | number, Cbor>
 

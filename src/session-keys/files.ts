@@ -24,7 +24,7 @@ const TEXT = /^vidimus wrapping key (\d{1,9}) of ([0-9a-f]{16}), made (\S{24})\n
 /** A group may read it, as with a shared volume; nobody else may, and only the owner writes. */
 const FORBIDDEN_MODE = 0o037
 
-export type WrappingKeyFile = { id: number; createdAt: number; key: Buffer }
+type WrappingKeyFile = { id: number; createdAt: number; key: Buffer }
 
 export const fileOf = (dir: string, id: number): string => join(dir, `wrapping-${id}.key`)
 

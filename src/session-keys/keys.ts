@@ -23,10 +23,10 @@ const TAG_BYTES = 16
 const FINGERPRINT_BYTES = 16
 
 /** `wrappingKey` is null in a verification without a key of its own. */
-export type KeyedRow = { id: string; wrappingKey: number | null }
+type KeyedRow = { id: string; wrappingKey: number | null }
 
 /** The key of a row; undefined when the row has none, or when it cannot be had any more. */
-export type KeyLookup = (row: { sessionId: string | null; wrappingKey: number | null }) => Uint8Array | undefined
+type KeyLookup = (row: { sessionId: string | null; wrappingKey: number | null }) => Uint8Array | undefined
 
 export type SessionKeys = {
   /** Names the installation in its files. */

@@ -90,7 +90,7 @@ export async function signingStates(deps: Pick<Deps, 'db' | 'now'>): Promise<Sig
 }
 
 /** `soon`: a warning is due; `urgent`: hardly any time is left to renew it. */
-export type Life = 'good' | 'soon' | 'urgent' | 'ended'
+type Life = 'good' | 'soon' | 'urgent' | 'ended'
 
 /**
  * A warning begins with a third of the lifetime left, so that a certificate of a week does not warn

@@ -10,7 +10,7 @@ import { listRegistrations, type RegistrationRow } from './registration-store.ts
 /** Templates and their versions of all tenants that are asked for lately. */
 const CHOICES_MAX = 1000
 
-export type AskedSession = {
+type AskedSession = {
   tenantId: string
   template: string | null
   /** Of the template; null for a query of its own. */

@@ -22,7 +22,7 @@ export class RegistrationProblem extends Error {
   override name = 'RegistrationProblem'
 }
 
-export type NewRegistration = {
+type NewRegistration = {
   /** The JWT, or a JSON document around it. */
   text: string
   owner: KeyOwner

@@ -18,7 +18,7 @@ export const readLook = async (db: Db, tenantId: string): Promise<Look | undefin
 export const readLogo = async (db: Db, tenantId: string): Promise<Logo | undefined> => await findLogo(db, tenantId)
 
 /** Null removes a part; a part left out stays as it is. */
-export type LookChanges = { accent?: string | null; privacyUrl?: string | null; logo?: Uint8Array | null }
+type LookChanges = { accent?: string | null; privacyUrl?: string | null; logo?: Uint8Array | null }
 
 type LookDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
 

@@ -6,7 +6,7 @@ import { hot, locked, prepared, wholeRow } from '../db/statements.ts'
 export type TenantRow = typeof tenants.$inferSelect
 export type WebhookSecretRow = typeof webhookSecrets.$inferSelect
 type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
-export type GoLiveRow = typeof goLive.$inferSelect
+type GoLiveRow = typeof goLive.$inferSelect
 
 /** Test and live have their own keys, devices, sessions and webhooks. */
 export type Owner = { tenantId: string; environment: WebhookSecretRow['environment'] }

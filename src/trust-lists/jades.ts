@@ -10,7 +10,7 @@ import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
 import { Unreadable } from './refuse.ts'
 
 /** `chain` is DER, the signer first. */
-export type VerifiedJws = { payload: Uint8Array; chain: Uint8Array[] }
+type VerifiedJws = { payload: Uint8Array; chain: Uint8Array[] }
 
 type Signature = { header: string; payload: string; signature: string }
 

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { bundleSigners } from '../db/schema.ts'
 
-export type BundleSignerRow = typeof bundleSigners.$inferSelect
+type BundleSignerRow = typeof bundleSigners.$inferSelect
 
 export async function findBundleSigner(db: Db, fingerprint: string): Promise<BundleSignerRow | undefined> {
   const [row] = await db.select().from(bundleSigners).where(eq(bundleSigners.fingerprint, fingerprint))

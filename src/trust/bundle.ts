@@ -36,7 +36,7 @@ const AUDITED_MAX = 50
 type Environment = AnchorRow['environment']
 type ExportDeps = Pick<Deps, 'db' | 'write' | 'now' | 'sealer' | 'audit' | 'config'>
 
-export type ExportedBundle = {
+type ExportedBundle = {
   bytes: Uint8Array
   /** SHA-256 of this installation's bundle key, in hex: what another machine accepts. */
   signer: string

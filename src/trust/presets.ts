@@ -127,7 +127,7 @@ export const PRESETS = {
   },
 } as const satisfies Record<string, Preset>
 
-export type PresetName = keyof typeof PRESETS
+type PresetName = keyof typeof PRESETS
 
 export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[]
 

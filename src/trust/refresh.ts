@@ -21,7 +21,7 @@ const AT_ONCE_MAX = 2
 
 export type RefreshDeps = SourceDeps & Pick<Deps, 'metrics' | 'config'>
 
-export type Refreshed = { outcome: Accepted['outcome']; source: SourceView }
+type Refreshed = { outcome: Accepted['outcome']; source: SourceView }
 
 /** `signal` ends the look, which is then no failure. */
 type Look = { actor: string; signal?: AbortSignal }

@@ -1,6 +1,6 @@
 import type { trustSources } from '../db/schema.ts'
 
-export type SourceState = 'fresh' | 'stale' | 'ended'
+type SourceState = 'fresh' | 'stale' | 'ended'
 
 type Dates = Pick<typeof trustSources.$inferSelect, 'issuedAt' | 'nextUpdate' | 'graceMs'>
 

@@ -55,7 +55,7 @@ export async function keepReplay(tx: Db, row: Omit<ReplayRow, 'claimedBy' | 'cla
   return (await insertReplay(tx, { ...row, now })).length > 0
 }
 
-export type ClaimRow = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'> & { claimedBy: string; claimedUntil: number }
+type ClaimRow = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'> & { claimedBy: string; claimedUntil: number }
 
 const upsertClaim = hot<{ hash: string }>(db =>
   db
@@ -93,7 +93,7 @@ export async function insertClaim(light: Db, row: ClaimRow, now: number): Promis
   return (await upsertClaim(light, { ...row, now })).length > 0
 }
 
-export type FoundClaim = ReplayRow & { isHeld: boolean }
+type FoundClaim = ReplayRow & { isHeld: boolean }
 
 /** The row of a key. `isHeld`: its request is within its time, on a living node. */
 export async function findClaim(light: Db, hash: string, now: number): Promise<FoundClaim | undefined> {

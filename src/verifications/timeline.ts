@@ -33,7 +33,7 @@ export type SessionEvents = {
 }
 /** How an answer came that no wallet posted itself. */
 export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
-export type SessionEvent = keyof SessionEvents
+type SessionEvent = keyof SessionEvents
 
 const EVENTS_MAX = 500
 /** Anybody who saw the QR code can cause these, any number of times. */

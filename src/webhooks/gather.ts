@@ -1,7 +1,7 @@
 /** Waits this long at most: far less than a receiver takes to answer over a network. */
 const GATHER_MS = 2
 
-export type Gathering = {
+type Gathering = {
   begin(): void
   /** Settles once half of what was under way has ended, or after a moment, for all that ended by then. */
   end(): Promise<void>

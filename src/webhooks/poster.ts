@@ -17,7 +17,7 @@ const PAUSE_MS = 500
 export type AttemptAnswer = EgressAnswer
 
 /** `mayUntil`: the time until which the message may be sent, by this machine's clock; undefined when no longer. */
-export type Permit = { signal: AbortSignal; mayUntil: () => number | undefined }
+type Permit = { signal: AbortSignal; mayUntil: () => number | undefined }
 
 /** Posts in a thread of its own. */
 export type Poster = {

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts'
 import type { DueQueue } from './lease-store.ts'
 import { deleteDeliveries, insertDelivery, type Owner } from './store.ts'
 
-export type NewDelivery = Owner & {
+type NewDelivery = Owner & {
   verificationId: string
   type: 'verification.completed' | 'verification.failed'
   /** That of the session; without one, the tenant's endpoint receives the message. */

@@ -2,7 +2,7 @@
 import type { RefusalReason } from '../../src/egress/policy.ts'
 import { words } from '../helpers/words.ts'
 
-export type Spelling = [url: string, verdict: RefusalReason | 'accepted']
+type Spelling = [url: string, verdict: RefusalReason | 'accepted']
 
 const all =
   (verdict: RefusalReason | 'accepted') =>

@@ -59,11 +59,7 @@ async function tryAll(shapes: fc.Arbitrary<Shape>, runs: Runs, atOnce: number, t
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
-export async function tryOne(
-  scene: Scene,
-  operation: Operation,
-  shape: Shape,
-): Promise<{ request: WireRequest; outcome: Outcome }> {
+async function tryOne(scene: Scene, operation: Operation, shape: Shape): Promise<{ request: WireRequest; outcome: Outcome }> {
   const request = await scene.request(operation, shape)
   const outcome = await scene.send(request)
   await scene.after(operation, request, outcome)

@@ -4,7 +4,7 @@ import { hostileParts, oddParams, oddQuery } from './hostile.ts'
 import type { Operation, Surface } from './operations.ts'
 import { spoiltText, valuesOf } from './values.ts'
 
-export type Mode = 'valid' | 'near' | 'hostile'
+type Mode = 'valid' | 'near' | 'hostile'
 
 /** Owner of the thing that a path names; `text` is used unchanged. */
 export type Param = { of: 'own' | 'foreign' | 'gone' | 'nobody' } | { text: string }

@@ -5,7 +5,7 @@ import { FAULTS, LONG_TEXT, type Place, REMOVED } from './faults.ts'
 
 type Members = Record<string, JsonSchema>
 
-export const resolveSchema = (root: object, schema: JsonSchema): JsonSchema => {
+const resolveSchema = (root: object, schema: JsonSchema): JsonSchema => {
   if (typeof schema.$ref !== 'string') return schema
   const found = schema.$ref
     .slice(2)

@@ -21,7 +21,7 @@ export type Answer<Body = unknown> = { status: number; headers: Headers; text: s
 
 export type Call = { key?: string; body?: unknown; raw?: BodyInit; headers?: Record<string, string> }
 
-export type TestClock = { now(): number; advance(ms: number): void; set(ms: number): void }
+type TestClock = { now(): number; advance(ms: number): void; set(ms: number): void }
 
 export type TestApp = Awaited<ReturnType<typeof startApp>>
 

@@ -15,7 +15,7 @@ export type ChainRecord = {
 }
 
 export type ExportLine = ChainRecord & { salt?: string; details?: Record<string, unknown> }
-export type ExportCheckpoint = { seq: number; at: number; hash: string; signature: string }
+type ExportCheckpoint = { seq: number; at: number; hash: string; signature: string }
 export type ExportHeading = { vidimus_audit: number; public_key: string; checkpoints: ExportCheckpoint[] }
 
 const sha256 = (...parts: (string | Uint8Array)[]): string => {

@@ -24,7 +24,7 @@ export async function vidimusJson<Answer>(dir: string, ...args: string[]): Promi
 }
 
 export type Served = { url: string; first: ServeLine; process: ReturnType<typeof spawn> }
-export type ServeLine = { listening: string; setup_url: string | null; test_key?: string }
+type ServeLine = { listening: string; setup_url: string | null; test_key?: string }
 
 const serving = new Set<ReturnType<typeof spawn>>()
 

@@ -1,6 +1,6 @@
 import { PROGRAM } from './program.ts'
 
-export type DemoLine = { url: string; data_dir: string; key: string; commands: string[]; setup_url: string }
+type DemoLine = { url: string; data_dir: string; key: string; commands: string[]; setup_url: string }
 
 export type RunningDemo = DemoLine & { process: ReturnType<typeof spawnDemo> }
 

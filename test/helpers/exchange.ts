@@ -17,7 +17,7 @@ export type Party = { app: TestApp; key: string }
 
 export type Session = Party & { created: Verification; request: PresentationRequest }
 
-export type WalletAnswer = Answer<Partial<ErrorBody> & { redirect_uri?: string }>
+type WalletAnswer = Answer<Partial<ErrorBody> & { redirect_uri?: string }>
 
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 

@@ -5,7 +5,7 @@ import { makeLocalTls } from '../../src/cli/local-tls.ts'
 import { endFirst, startApp, temporaryDir } from './app.ts'
 import { NOW } from './certificates.ts'
 
-export const LIST_HOST = 'lists.operator.example'
+const LIST_HOST = 'lists.operator.example'
 
 type Reply = (request: Request) => Response | Promise<Response>
 

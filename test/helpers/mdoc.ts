@@ -81,7 +81,7 @@ export async function coseKey({ publicKey, curve }: Keys): Promise<Map<number, u
   return new Map(y ? [...members, [-3, Buffer.from(y, 'base64url')]] : members)
 }
 
-export type Sign1Change = {
+type Sign1Change = {
   alg?: number
   protected?: Map<unknown, unknown>
   unprotected?: Map<unknown, unknown>
@@ -98,7 +98,7 @@ export async function sign1(keys: Keys, payload: Uint8Array, change: Sign1Change
 }
 
 export type Item = { digestID: unknown; random: Uint8Array; elementIdentifier: string; elementValue: unknown }
-export type NameSpaces = Record<string, Item[]>
+type NameSpaces = Record<string, Item[]>
 
 export type Members = Record<string, unknown>
 

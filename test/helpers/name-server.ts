@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { createServer, type Server } from 'node:net'
 
 export type Question = { name: string; type: 'A' | 'AAAA' | 'other'; raw: Buffer }
-export type DnsRecord = { name?: string; a: string } | { name?: string; aaaa: string } | { name?: string; cname: string }
+type DnsRecord = { name?: string; a: string } | { name?: string; aaaa: string } | { name?: string; cname: string }
 /** `truncated` sends the asker to TCP, where the whole is given. */
 export type DnsAnswer = { records?: DnsRecord[]; rcode?: number; truncated?: boolean } | Buffer | undefined
 

@@ -177,7 +177,7 @@ export type LoggedDelivery = {
   lease_until: number | null
   verification_id: string
 }
-export type LoggedAttempt = { attempt: number; outcome: string; http_status: number | null; at: number; delivery_id: string }
+type LoggedAttempt = { attempt: number; outcome: string; http_status: number | null; at: number; delivery_id: string }
 
 /** As the database has it. */
 export const logOf = (app: TestApp, verificationId: string) => {

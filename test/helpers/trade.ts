@@ -10,7 +10,7 @@ import { codeIn, formOf, openSession, type Party, postTo } from './exchange.ts'
 import type { Seeded } from './seeded.ts'
 import { holderOf } from './wallet.ts'
 
-export type Trade = Party & { holder: Holder; random: Seeded; sessions: string[]; tills: TokenPair[]; tell: (ack: Ack) => void }
+type Trade = Party & { holder: Holder; random: Seeded; sessions: string[]; tills: TokenPair[]; tell: (ack: Ack) => void }
 
 export async function openTrade(app: TestApp, key: string, random: Seeded, tell: (ack: Ack) => void): Promise<Trade> {
   return { app, key, holder: await holderOf(app), random, sessions: [], tills: [], tell }

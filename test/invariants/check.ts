@@ -31,9 +31,9 @@ const HELP = `usage: scripts/bun test/invariants/check.ts DATA_DIR [--json] [--a
   --public-key  of the audit checkpoints, as \`vidimus audit export\` has it; without it their signatures are not checked
 `
 
-export type InvariantOptions = { acks?: Iterable<Ack>; canaries?: readonly string[]; publicKey?: string }
+type InvariantOptions = { acks?: Iterable<Ack>; canaries?: readonly string[]; publicKey?: string }
 
-export type Invariants = { violations: string[]; counts: Record<string, number> }
+type Invariants = { violations: string[]; counts: Record<string, number> }
 
 export async function checkInvariants(dataDir: string, options: InvariantOptions = {}): Promise<Invariants> {
   const checks = runChecks(dataDir, options)

@@ -15,8 +15,8 @@ export type VerifyVector = Body & {
   now: number
   expect: string
 }
-export type SignVector = Body & { name: string; secrets: string[]; timestamp: number; header: string }
-export type StandardVector = Body & { name: string; id: string; secrets: string[]; timestamp: number; signature: string }
+type SignVector = Body & { name: string; secrets: string[]; timestamp: number; header: string }
+type StandardVector = Body & { name: string; id: string; secrets: string[]; timestamp: number; signature: string }
 
 export const verifyVectors: VerifyVector[] = file.verify
 export const signVectors: SignVector[] = file.sign

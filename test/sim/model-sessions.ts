@@ -134,7 +134,7 @@ const isWalletUri = (value: unknown) => String(value).startsWith('openid4vp://au
 const isRequestUri = (value: unknown) => /^https:\/\/verify\.example\/wallet\/request\/vs_/.test(String(value))
 
 /** Sessions that a caller sees: those of its environment, and for a device those it created. */
-export const visibleTo = ({ sessions }: Model, caller: Caller): Session[] =>
+const visibleTo = ({ sessions }: Model, caller: Caller): Session[] =>
   sessions.filter(
     session =>
       !session.isErased &&

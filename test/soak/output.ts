@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util'
 const MINUTES_DEFAULT = 10
 
 /** `only` names the one fault of a soak with several. */
-export type SoakArguments = { seed: number; minutes: number; only?: string }
+type SoakArguments = { seed: number; minutes: number; only?: string }
 
-export type SoakResult = SoakArguments & {
+type SoakResult = SoakArguments & {
   script: string
   counts: Record<string, number>
   /** In milliseconds, by what was measured; in microseconds where its name says so. */

@@ -28,10 +28,10 @@ export type EtsiService = {
   history?: EtsiService[]
 }
 
-export type EtsiProvider = { name?: string; country?: string; services?: EtsiService[] }
+type EtsiProvider = { name?: string; country?: string; services?: EtsiService[] }
 
 /** The signers that a list announces for itself, or for another list. */
-export type EtsiPointer = { type?: string; territory?: string; certificates: Uint8Array[] }
+type EtsiPointer = { type?: string; territory?: string; certificates: Uint8Array[] }
 
 export type EtsiList = {
   version?: number
@@ -103,7 +103,7 @@ function find(element: XmlElement, local: string): XmlElement {
 }
 
 /** Without a signature. */
-export function etsiXml({
+function etsiXml({
   version = 6,
   type = AGE_LIST_TYPE,
   territory = 'EU',

@@ -87,7 +87,7 @@ const HOSTILE_ATTRIBUTES = [
 ]
 
 /** `isPlain`: well-formed and without anything that ours refuses. */
-export type RandomXml = { text: string; isPlain: boolean }
+type RandomXml = { text: string; isPlain: boolean }
 
 export function randomXml(random: Seeded): RandomXml {
   const pick = <T>(from: readonly T[]): T => from[random.below(from.length)]!

@@ -36,7 +36,7 @@ const RETRY_MS = 1000
 
 type Applied = { id: string; sha256: string; kind: Migration['kind'] }
 
-export type Migrated = { isNew: boolean; upgraded: string[] }
+type Migrated = { isNew: boolean; upgraded: string[] }
 
 type Wanted = { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] }
 

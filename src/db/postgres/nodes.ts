@@ -6,7 +6,7 @@ import { followTimeline } from './timeline.ts'
 
 export const BEAT_EVERY_MS = 1000
 /** A node without a beat for this long is dead. */
-export const DEAD_AFTER_MS = 4000
+const DEAD_AFTER_MS = 4000
 /** Between the end of a life as its node counts it, and as the others do. */
 const LIFE_MARGIN_MS = 500
 /** A job that its node neither ended nor could end is given to another after this. */

@@ -31,7 +31,7 @@ const CLOCK_OFF_MAX_MS = 60_000
 const SILENCE_MAX_MS = 65_000
 export const COMMAND_PATIENCE_MS = 5000
 
-export type OpenedDatabase = {
+type OpenedDatabase = {
   connect: Connect
   /** Names this process among the nodes. */
   node: string

@@ -60,7 +60,7 @@ export function createReaders(
   }
 }
 
-export type Writers = {
+type Writers = {
   /** Runs `work` with a connection that nobody else uses meanwhile. */
   alone<Result>(work: (session: Session, place: number) => Promise<Result>): Promise<Result>
   waiting(): number

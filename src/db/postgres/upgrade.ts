@@ -5,7 +5,7 @@ import { withSession } from './open.ts'
 import { grantTo } from './roles.ts'
 import type { Session } from './session.ts'
 
-export type Upgraded = {
+type Upgraded = {
   applied: string[]
   /** Migrations that take something away: only `--finish` applies them. */
   left: string[]

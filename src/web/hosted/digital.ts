@@ -7,7 +7,7 @@ import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Ref
 const PREFETCH_MS = 5000
 
 /** Why the last call shared nothing. */
-export type DigitalNote = 'cancelled' | 'declined' | 'wallet_error' | 'unreadable' | 'not_delivered'
+type DigitalNote = 'cancelled' | 'declined' | 'wallet_error' | 'unreadable' | 'not_delivered'
 
 export type Digital = {
   /** `preparing`: it is not known yet whether this browser can ask for this session. */

@@ -1,5 +1,5 @@
 /** What is wrong first; `found` is the character there, if any. */
-export type JsonProblem = { kind: JsonProblemKind; line: number; column: number; found?: string }
+type JsonProblem = { kind: JsonProblemKind; line: number; column: number; found?: string }
 
 /**
  * `value`, `name`, `colon`, `comma`: what is expected. `last_comma`: one before a closing bracket.

@@ -25,7 +25,7 @@ function kept(): Language | undefined {
   }
 }
 
-export function chooseLanguage(language: Language): void {
+function chooseLanguage(language: Language): void {
   current = language
   document.documentElement.lang = language
   try {

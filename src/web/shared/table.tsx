@@ -14,7 +14,7 @@ export type Column<Row> = {
   long?: (row: Row) => ComponentChildren
 }
 
-export type RowAction = { verb: string; label: string; isDangerous?: true; act: () => void }
+type RowAction = { verb: string; label: string; isDangerous?: true; act: () => void }
 
 type Props<Row> = {
   /** For screen readers. */

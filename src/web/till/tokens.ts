@@ -10,7 +10,7 @@ const REFRESH_EARLY_MS = 5 * 60_000
 type Call = NonNullable<Parameters<typeof callApi>[1]>
 
 /** The till was never paired, or is not paired any more. */
-export class NotPaired extends Error {}
+class NotPaired extends Error {}
 
 /** Exchanges a code for tokens. The same code and key return the same pair again. */
 export async function pair({ code, key }: Pairing): Promise<void> {

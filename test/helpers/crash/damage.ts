@@ -134,7 +134,7 @@ export function writeAt(file: string, offset: number, bytes: Uint8Array): void {
 }
 
 /** A page in the log hides the file's own page. */
-export function pagesInLog(dir: string): Set<number> {
+function pagesInLog(dir: string): Set<number> {
   const log = sizeOf(logOf(dir)) > 0 ? readFileSync(logOf(dir)) : Buffer.alloc(0)
   const frame = 24 + pageSizeOf(dir)
   const pages = new Set<number>()

@@ -8,7 +8,7 @@ import { startApp, temporaryDir } from '../app.ts'
 import type { Seeded } from '../seeded.ts'
 import { openTrade, trade } from '../trade.ts'
 
-export type Traded = { dir: string; logBytes: number; told: { ack: Ack; logBytes: number }[] }
+type Traded = { dir: string; logBytes: number; told: { ack: Ack; logBytes: number }[] }
 
 /** A directory whose log holds all that was ever done: what was acknowledged is in it up to a known byte. */
 export async function traded(random: Seeded, steps: number): Promise<Traded> {

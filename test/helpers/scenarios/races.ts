@@ -197,7 +197,7 @@ export async function answerAtDeadline(party: Party, holder: Holder, turns: numb
 }
 
 /** A session that its wallet has declined, and the code that the shopper came back with. */
-export async function declinedSession(party: Party, body: object = {}): Promise<{ session: Session; code: string }> {
+async function declinedSession(party: Party, body: object = {}): Promise<{ session: Session; code: string }> {
   const session = await openSession(party, { redirect_url: 'https://shop.example/done', ...body })
   const answered = await postTo(session, (await decline(session.request)).form)
   return { session, code: codeIn(answered.body) }

@@ -1,6 +1,6 @@
 import type { Told } from './clients.ts'
 
-export type SoakReceiver = { port: number; url: string; seen: Set<string>; count: () => number; stop: () => void }
+type SoakReceiver = { port: number; url: string; seen: Set<string>; count: () => number; stop: () => void }
 
 /** A merchant's server that takes its time, and refuses one message in ten. What arrives after its erasure was acknowledged is a violation. */
 export function receiveMessages(told: Pick<Told, 'erasedAt' | 'violations'>, below: (limit: number) => number): SoakReceiver {

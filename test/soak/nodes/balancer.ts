@@ -1,6 +1,6 @@
 import type { Socket } from 'bun'
 
-export type Balancer = {
+type Balancer = {
   url: string
   /** Ports of the nodes that take connections. */
   nodes: Set<number>

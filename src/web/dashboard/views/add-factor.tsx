@@ -96,7 +96,7 @@ export function AddCodes({ onAdded, onClose }: Props) {
 }
 
 /** Shown once, on one line each. */
-export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const words = useDashboardWords().security
   return (
     <div class="stack">

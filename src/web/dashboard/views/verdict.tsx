@@ -18,7 +18,7 @@ function lookOf({ verification: { status, error }, is_judged, timeline }: Verifi
   return is_judged ? { seal: 'verified', tone: 'completed' } : { seal: 'answered', tone: 'neutral' }
 }
 
-export const isOtherPerson = (timeline: VerificationDetail['timeline']): boolean =>
+const isOtherPerson = (timeline: VerificationDetail['timeline']): boolean =>
   timeline.some(moment => moment.event === 'photo_compared' && !moment.same_person)
 
 /** The result and, for a failure, the remedy. */
