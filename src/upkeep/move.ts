@@ -8,13 +8,11 @@ import { withSession } from '../db/postgres/open.ts'
 import { grantTo } from '../db/postgres/roles.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import { findWrapper, type MasterKey, openRootKey } from '../db/root-key.ts'
-import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
+import { withDatabaseAlone } from '../db/sqlite/alone.ts'
+import { databaseFile } from '../db/sqlite/files.ts'
 import { findRootKey, refuseMoved } from '../db/sqlite/installation.ts'
-import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied, MIGRATIONS } from '../db/sqlite/migrate.ts'
-import { damaged, refusalFrom } from '../db/sqlite/refusal.ts'
-import { finishReplacing } from '../db/sqlite/replace.ts'
-import { isOurs } from '../db/sqlite/snapshot.ts'
+import { damaged } from '../db/sqlite/refusal.ts'
 import { drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer } from '../seal.ts'
@@ -33,19 +31,8 @@ type Wanted = {
 
 export type Move = { tables: { name: string; rows: number }[]; isDone: boolean; auditHead: string }
 
-export async function moveToPostgres(wanted: Wanted): Promise<Move> {
-  const { dir } = wanted
-  const file = databaseFile(dir)
-  const release = holdDirectory(dir, 'alone')
-  try {
-    finishReplacing(dir)
-    if (sizeOf(file) === 0 || !isOurs(file)) throw damaged(file)
-    return await moveFile(wanted, file)
-  } catch (error) {
-    throw refusalFrom(error, dir, file)
-  } finally {
-    release()
-  }
+export function moveToPostgres(wanted: Wanted): Promise<Move> {
+  return withDatabaseAlone(wanted.dir, file => moveFile(wanted, file))
 }
 
 async function moveFile(wanted: Wanted, path: string): Promise<Move> {

@@ -14,13 +14,10 @@ import {
   wrapRootKey,
   writeNewKey,
 } from '../db/root-key.ts'
-import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
+import { withDatabaseAlone } from '../db/sqlite/alone.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
-import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
-import { damaged, refusalFrom } from '../db/sqlite/refusal.ts'
-import { finishReplacing } from '../db/sqlite/replace.ts'
-import { isOurs } from '../db/sqlite/snapshot.ts'
+import { damaged } from '../db/sqlite/refusal.ts'
 import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { beginEpoch, createSealer } from '../seal.ts'
@@ -28,31 +25,22 @@ import { beginEpoch, createSealer } from '../seal.ts'
 type Wanted = { dir: string; data: boolean; masterKey: MasterKey; now: number; random: Random; actor: string }
 
 /** Returns the backups that only the old key opens. */
-export async function rekey(wanted: Wanted): Promise<string[]> {
-  const { dir } = wanted
-  const file = databaseFile(dir)
-  const release = holdDirectory(dir, 'alone')
-  try {
-    finishReplacing(dir)
-    if (sizeOf(file) === 0 || !isOurs(file)) throw damaged(file)
-    await replaceKey(wanted)
-    return backupsIn(dir)
-  } catch (error) {
-    throw refusalFrom(error, dir, file)
-  } finally {
-    release()
-  }
+export function rekey(wanted: Wanted): Promise<string[]> {
+  return withDatabaseAlone(wanted.dir, async file => {
+    await replaceKey(wanted, file)
+    return backupsIn(wanted.dir)
+  })
 }
 
-async function replaceKey({ dir, data, masterKey, now, random, actor }: Wanted): Promise<void> {
+async function replaceKey({ data, masterKey, now, random, actor }: Wanted, file: string): Promise<void> {
   const keyFile = masterKey.file
-  const reader = openReader(databaseFile(dir))
+  const reader = openReader(file)
   countApplied(reader)
   const wrapped = findRootKey(reader)
-  if (!wrapped) throw damaged(databaseFile(dir))
+  if (!wrapped) throw damaged(file)
   const rootKey = openRootKey(findWrapper(masterKey, wrapped, random), wrapped)
   const audit = createAudit(createSealer(rootKey, random), random)
-  const storage = createStorage(openWriter(databaseFile(dir)), reader)
+  const storage = createStorage(openWriter(file), reader)
   try {
     const keyring = data ? beginEpoch(rootKey, random) : rootKey
     const wrappedAnew = wrapRootKey(createSealer(writeNewKey(keyFile, random), random), keyring)
