@@ -164,7 +164,13 @@ test('names are looked up in one place, and never by getaddrinfo, which holds up
 })
 
 /** Run on either side: they ask for nothing that a browser lacks. */
-const FOR_BOTH = ['sandbox/wallet.ts', 'sandbox/dc-wallet.ts', 'sandbox/personas.ts', 'openid4vp/merge-claims.ts']
+const FOR_BOTH = [
+  'openid4vp/merge-claims.ts',
+  'sandbox/dc-wallet.ts',
+  'sandbox/personas.ts',
+  'sandbox/wallet.ts',
+  'tenants/contrast.ts',
+]
 
 test('pages take nothing but types from the server, but for what is written for both sides', async () => {
   const taken = (await allImports()).filter(({ from, to, typeOnly }) => {

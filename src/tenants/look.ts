@@ -1,5 +1,6 @@
 // How a shop's pages look to its customers: a logo, a colour for the main button, a link to the privacy notice.
 import type { Db } from '../db/engine.ts'
+import { contrast } from './contrast.ts'
 import type { Deps } from './deps.ts'
 import { findLogo, findLook, type Logo, type LogoType, type Look, upsertLook } from './look-store.ts'
 
@@ -64,17 +65,3 @@ const BLACK = '#000000'
 
 /** The colour of text on an accent: one of the two always has a contrast of 4.5 or more (WCAG 2.2 § 1.4.3). */
 export const inkOn = (accent: string): string => (contrast(accent, WHITE) >= contrast(accent, BLACK) ? WHITE : BLACK)
-
-function contrast(one: string, other: string): number {
-  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
-  return (light + 0.05) / (dark + 0.05)
-}
-
-/** Relative luminance (WCAG 2.2). */
-function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map(at => {
-    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
