@@ -30,43 +30,28 @@ export async function findHead(db: Db): Promise<Head | undefined> {
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
+const ENTRY = {
+  at: column('at'),
+  tenantId: column('tenantId'),
+  actor: column('actor'),
+  action: column('action'),
+  subject: column('subject'),
+  commitment: column('commitment'),
+  salt: column('salt'),
+  sealed: column('sealed'),
+  sessionId: column('sessionId'),
+  wrappingKey: column('wrappingKey'),
+}
+
 const insertLinked = hot(db =>
-  db.insert(auditRecords).values({
-    seq: column('seq'),
-    at: column('at'),
-    tenantId: column('tenantId'),
-    actor: column('actor'),
-    action: column('action'),
-    subject: column('subject'),
-    commitment: column('commitment'),
-    previous: column('previous'),
-    hash: column('hash'),
-    salt: column('salt'),
-    sealed: column('sealed'),
-    sessionId: column('sessionId'),
-    wrappingKey: column('wrappingKey'),
-  }),
+  db.insert(auditRecords).values({ ...ENTRY, seq: column('seq'), previous: column('previous'), hash: column('hash') }),
 )
 
 export async function insertRecord(tx: Db, record: AuditRecord & Details): Promise<void> {
   await insertLinked(tx, record)
 }
 
-const insertUnlinked = hot(db =>
-  db.insert(auditEntries).values({
-    id: column('id'),
-    at: column('at'),
-    tenantId: column('tenantId'),
-    actor: column('actor'),
-    action: column('action'),
-    subject: column('subject'),
-    commitment: column('commitment'),
-    salt: column('salt'),
-    sealed: column('sealed'),
-    sessionId: column('sessionId'),
-    wrappingKey: column('wrappingKey'),
-  }),
-)
+const insertUnlinked = hot(db => db.insert(auditEntries).values({ ...ENTRY, id: column('id') }))
 
 export async function insertEntry(tx: Db, entry: Omit<StoredRecord, 'seq' | 'previous' | 'hash'>): Promise<void> {
   await insertUnlinked(tx, entry)
