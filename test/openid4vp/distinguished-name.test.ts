@@ -7,6 +7,7 @@ import { isSameName, Name } from '../../src/openid4vp/distinguished-name.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { IssuerTrust } from '../../src/openid4vp/trust.ts'
 import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import { anchorOf } from '../helpers/anchors.ts'
 import {
   type Issued,
   isAuthority,
@@ -162,17 +163,7 @@ async function pairOf(issuer: Named, subject: Named): Promise<{ leaf: Issued; ro
 
 function judge(leaf: Issued, root: Issued) {
   const findings = new Findings(() => NOW)
-  const anchor = {
-    id: 'root',
-    certificate: root.der,
-    mode: 'pkix' as const,
-    crl: null,
-    trustedFor: null,
-    label: 'Root',
-    isSandbox: false,
-    use: 'both' as const,
-  }
-  const toTrust = { chain: [leaf.der], type: 'urn:eudi:pid:1', anchors: new AnchorIndex([anchor]) }
+  const toTrust = { chain: [leaf.der], type: 'urn:eudi:pid:1', anchors: new AnchorIndex([anchorOf(root)]) }
   new IssuerTrust().check(findings, { ...toTrust, environment: 'live', now: NOW, steadyNow: NOW }, 'dc+sd-jwt')
   const warnings = findings.all.filter(({ status }) => status === 'warning').map(({ detail }) => detail)
   return { isTrusted: findings.holds('issuer_chain'), warnings }

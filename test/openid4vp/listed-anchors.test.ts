@@ -6,6 +6,7 @@ import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { covers, IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust.ts'
 import type { AnchorList } from '../../src/openid4vp/trust-anchor.ts'
+import { anchorOf } from '../helpers/anchors.ts'
 import { DAY_MS, type Issued, issue, issueAuthority, NOW, nameOf } from '../helpers/certificates.ts'
 
 const PID = 'urn:eudi:pid:1'
@@ -22,21 +23,9 @@ const LIST: AnchorList = {
 const root = await issueAuthority()
 const leaf = await issue({ issuer: root })
 
-/** An anchor that the operator added. */
-const manual = ({ der }: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {}): TrustAnchor => ({
-  id: 'manual',
-  certificate: der,
-  mode: 'pkix',
-  crl: null,
-  trustedFor: null,
-  label: 'Test',
-  isSandbox: false,
-  use: 'both',
-  ...over,
-})
+const manual: typeof anchorOf = (issued, over) => anchorOf(issued, { id: 'manual', ...over })
 
-const listed = (issued: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {}): TrustAnchor =>
-  manual(issued, { id: 'listed', trustedFor: PID, list: LIST, ...over })
+const listed: typeof anchorOf = (issued, over) => anchorOf(issued, { id: 'listed', trustedFor: PID, list: LIST, ...over })
 
 type Given = {
   chain?: Pick<Issued, 'der'>[]

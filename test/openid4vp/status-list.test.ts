@@ -12,7 +12,7 @@ import { Findings } from '../../src/openid4vp/finding.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
 import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status-list.ts'
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status-token.ts'
-import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
+import { anchorOf } from '../helpers/anchors.ts'
 import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
 import { vectors } from '../helpers/vectors.ts'
 
@@ -497,20 +497,6 @@ type SentCwt = {
   isForged?: boolean
   hasChain?: boolean
   suffix?: Uint8Array
-}
-
-function anchorOf({ der }: Issued, over: Partial<TrustAnchor> = {}): TrustAnchor {
-  return {
-    id: 'anchor',
-    certificate: der,
-    mode: 'pkix',
-    crl: null,
-    trustedFor: null,
-    label: 'Test',
-    isSandbox: false,
-    use: 'both',
-    ...over,
-  }
 }
 
 /** An issuer with its root, a clock, and a server without a response until the test sets one. */

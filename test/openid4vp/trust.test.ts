@@ -4,6 +4,7 @@ import { decode } from 'cbor-x'
 import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust.ts'
+import { anchorOf } from '../helpers/anchors.ts'
 import {
   authorityKey,
   crlPoint,
@@ -38,20 +39,6 @@ const issuerTrust = new IssuerTrust()
 
 /** Trusted, unless a test says otherwise. */
 const root = await issueAuthority()
-
-function anchorOf({ der }: Pick<Issued, 'der'>, over: Partial<TrustAnchor> = {}): TrustAnchor {
-  return {
-    id: 'anchor',
-    certificate: der,
-    mode: 'pkix',
-    crl: null,
-    trustedFor: null,
-    label: 'Test',
-    isSandbox: false,
-    use: 'both',
-    ...over,
-  }
-}
 
 type Format = 'dc+sd-jwt' | 'mso_mdoc'
 type Chain = Pick<Issued, 'der'>[]
