@@ -1,6 +1,6 @@
 import { isoUtc } from '../time.ts'
 import { readDeliveries, readDeliveryOfAnyone } from '../webhooks/browse.ts'
-import { replayDeliveries, replayFailed } from '../webhooks/replay.ts'
+import { replayById, replayFailed } from '../webhooks/replay.ts'
 import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'
 import { argument, defineCommand } from './command.ts'
 import { oneOf, optional, TENANT } from './flags.ts'
@@ -38,7 +38,7 @@ the first attempt again, under the same webhook-id; a running server sends it at
       const [restarted] = await withDeps(shell, async deps => {
         const known = await readDeliveryOfAnyone(deps, id)
         if (!known) throw new CommandError(`there is no delivery ${id}; "vidimus deliveries list --tenant ID" shows a tenant's`)
-        return await replayDeliveries(deps, known.tenantId, { id }, { actor: ACTOR })
+        return await replayById(deps, known.tenantId, { id }, { actor: ACTOR })
       })
       if (!restarted) throw new CommandError(`delivery ${id} is being sent right now; try again in a few seconds`)
       const json = { id, status: restarted.status, next_attempt_at: isoUtc(restarted.dueAt) }

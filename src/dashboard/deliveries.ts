@@ -7,7 +7,7 @@ import type { Verification } from '../verifications/schema.ts'
 import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../webhooks/browse.ts'
 import { sentMessage } from '../webhooks/message.ts'
 import { presentAttempt } from '../webhooks/present.ts'
-import { type Asking, replayDeliveries, replayFailed } from '../webhooks/replay.ts'
+import { type Asking, replayById, replayFailed } from '../webhooks/replay.ts'
 import type { Deps } from './deps.ts'
 import { recordLook } from './readings.ts'
 import type { AttemptSummary, DeliverySummary, LoggedDelivery } from './verification-schema.ts'
@@ -88,7 +88,7 @@ async function messageOf(
 export async function replayDelivery(deps: Deps, asking: Asking, owner: Owner, id: string): Promise<DeliverySummary> {
   const found = await readDelivery(deps, owner, id)
   if (!found) throw apiError('delivery_not_found')
-  const [restarted] = await replayDeliveries(deps, owner.tenantId, { id }, asking)
+  const [restarted] = await replayById(deps, owner.tenantId, { id }, asking)
   if (!restarted) throw apiError('delivery_under_way')
   return summaryOf({ ...found, delivery: restarted })
 }

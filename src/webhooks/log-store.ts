@@ -7,7 +7,7 @@ import type { DeliveryRow, Owner, OwnerOfAny, Queue } from './store.ts'
 const ownedBy = ({ tenantId, environment }: OwnerOfAny) =>
   and(eq(webhookDeliveries.tenantId, tenantId), environment && eq(webhookDeliveries.environment, environment))
 
-/** Several deliveries may be of one millisecond, so a place in the log is a time and an id. */
+/** A place in the log is a time and an id, because several deliveries may have the same millisecond. */
 export type LogPlace = { createdAt: number; id: string }
 
 type LogRange = { verificationId?: string; before?: LogPlace; downTo?: LogPlace }
@@ -21,7 +21,7 @@ function inLog(owner: Owner, { verificationId, before, downTo }: LogRange): SQL 
   )
 }
 
-/** The tenant as an expression: by its column SQLite would walk through the whole log. */
+/** The tenant is an expression: with the plain column, SQLite would read the tenant's whole log. */
 const ofVerification = ({ tenantId, environment }: Owner, verificationId: string) =>
   and(
     eq(webhookDeliveries.verificationId, verificationId),
@@ -43,7 +43,7 @@ export async function listDeliveries(
     .limit(limit)
 }
 
-/** The place of the nth newest delivery; nothing when there are fewer. */
+/** The place of the nth newest delivery; undefined when there are fewer. */
 export async function findLogPlace(
   db: Db,
   owner: Owner,
@@ -88,12 +88,12 @@ export async function findDeliveryOfAnyone(db: Db, id: string): Promise<Delivery
   return row
 }
 
-/** Exactly the condition of the partial index, or SQLite does not use it. */
+/** Must be exactly the condition of the partial index: otherwise SQLite does not use it. */
 const isFailing = sql`${webhookDeliveries.attempts} > 0 AND ${webhookDeliveries.status} IN ('pending', 'failed')`
 
 export type FailingDelivery = Queue & Pick<DeliveryRow, 'id' | 'verificationId' | 'status' | 'createdAt'>
 
-/** Latest first: deliveries that failed since a time, or have not succeeded so far. */
+/** Deliveries that failed since a time, or have not succeeded so far; latest first. */
 export async function listFailing(
   db: Db,
   owner: Owner,
@@ -108,11 +108,11 @@ export async function listFailing(
     .limit(latest)
 }
 
-/** The command line has no request: the known id stays then. */
+/** `requestId` is undefined for the command line; the stored id then stays. */
 export type Restart = { dueAt: number; requestId: string | undefined }
 
-/** Due again from the first attempt on. What is under way now is left to its end. */
-export async function restartDeliveries(
+/** Makes a delivery due again, from the first attempt on. One that is under way is left alone. */
+export async function restartDelivery(
   tx: Db,
   tenantId: string,
   id: string,

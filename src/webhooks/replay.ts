@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import type { Deps } from './deps.ts'
-import { type Restart, restartDeliveries, restartFailed } from './log-store.ts'
+import { type Restart, restartDelivery, restartFailed } from './log-store.ts'
 import { duePayload } from './queue.ts'
 import type { DeliveryRow, OwnerOfAny } from './store.ts'
 
@@ -11,14 +11,14 @@ export type Asking = { actor: string; requestId?: string }
 
 type ReplayDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'publish'>
 
-/** Replays one delivery, whatever its status; nothing while an attempt is under way. */
-export async function replayDeliveries(
+/** Replays one delivery, whatever its status; returns no row while an attempt is under way. */
+export async function replayById(
   deps: ReplayDeps,
   tenantId: string,
   { id }: { id: string },
   asking: Asking,
 ): Promise<DeliveryRow[]> {
-  return await replay(deps, tenantId, asking, { id }, (tx, due) => restartDeliveries(tx, tenantId, id, due))
+  return await replay(deps, tenantId, asking, { id }, (tx, due) => restartDelivery(tx, tenantId, id, due))
 }
 
 /** Replays the failed deliveries of one environment, or of both, at most PER_REPLAY_MAX. */
@@ -33,7 +33,7 @@ export async function replayFailed(
   return { replayed: restarted.length, hasMore: restarted.length === PER_REPLAY_MAX }
 }
 
-/** From the first attempt on, under the same id, by which receivers recognise a repeat. */
+/** Begins again with the first attempt, under the same id, by which receivers recognise a repeat. */
 async function replay(
   { write, now, audit, publish }: ReplayDeps,
   tenantId: string,

@@ -4,7 +4,7 @@ import { verifyAudit } from '../../src/audit/verify.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
-import { replayDeliveries } from '../../src/webhooks/replay.ts'
+import { replayById } from '../../src/webhooks/replay.ts'
 import { cleanUp, type TestApp, until } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
@@ -143,7 +143,7 @@ test('an erasure at any moment of a delivery or a replay: no message arrives aft
     if (i % 3 === 2) {
       await postTo(session, form)
       await untilAttempted(shop.app, id, 1)
-      void replayDeliveries(shop.app.deps, shop.id, { id: logOf(shop.app, id).delivery?.id ?? '' }, { actor: 'test' })
+      void replayById(shop.app.deps, shop.id, { id: logOf(shop.app, id).delivery?.id ?? '' }, { actor: 'test' })
     } else {
       const answer = postTo(session, form)
       if (i % 3 === 1) await answer

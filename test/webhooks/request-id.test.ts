@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { readDeliveries } from '../../src/webhooks/browse.ts'
-import { replayDeliveries } from '../../src/webhooks/replay.ts'
+import { replayById } from '../../src/webhooks/replay.ts'
 import { cleanUp, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
@@ -43,7 +43,7 @@ describe('the request that ended a session', () => {
     const { app, shop, receiver } = await declinedAs(REQUEST)
     const [delivery] = await readDeliveries(app.deps, shop.id)
     const idNow = async () => (await readDeliveries(app.deps, shop.id))[0]?.request_id
-    await replayDeliveries(app.deps, shop.id, { id: delivery?.id ?? '' }, { actor: 'command line' })
+    await replayById(app.deps, shop.id, { id: delivery?.id ?? '' }, { actor: 'command line' })
     await until(async () => receiver.received.length === 2 && linesOf(app, 'webhook.attempt').length === 2)
     expect(await idNow()).toBe(REQUEST)
     const boss = await setUpOwner(app)

@@ -1,7 +1,7 @@
 // The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock jumps.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { decline } from '../../src/sandbox/wallet.ts'
-import { replayDeliveries } from '../../src/webhooks/replay.ts'
+import { replayById } from '../../src/webhooks/replay.ts'
 import { cleanUp, createVerification, NOON, type TestApp, until } from '../helpers/app.ts'
 import { execute, isOnPostgres } from '../helpers/database.ts'
 import { openSession, postTo } from '../helpers/exchange.ts'
@@ -213,7 +213,7 @@ test('ended attempts of the same number before a replay are not counted as inter
   for (const replays of [0, 1, 2]) {
     await untilAttempted(app, id, 1)
     expect(outcomesOf(app, id)).toHaveLength(replays + 1)
-    await replayDeliveries(app.deps, tenantId, { id: logOf(app, id).delivery?.id ?? '' }, { actor: 'test' })
+    await replayById(app.deps, tenantId, { id: logOf(app, id).delivery?.id ?? '' }, { actor: 'test' })
   }
   await until(async () => receiver.open().length === 1)
   threads.at(-1)!.worker.terminate()

@@ -4,7 +4,7 @@ import { sweepTokens } from '../../../src/devices/expire.ts'
 import { rotateWebhookSecret } from '../../../src/tenants/webhook-secret.ts'
 import { sweepExpired } from '../../../src/verifications/expire.ts'
 import { sweepRetention } from '../../../src/verifications/retain.ts'
-import { replayDeliveries } from '../../../src/webhooks/replay.ts'
+import { replayById } from '../../../src/webhooks/replay.ts'
 import { command } from '../command.ts'
 import { same } from '../expect.ts'
 import { DAY, type Environment, HOUR, SCOPES, type Scope } from '../model.ts'
@@ -78,7 +78,7 @@ export const replayOne = command<{ delivery: number }>({
   async run({ world, model, tenantId }, { delivery: pick }) {
     const owed = model.sessions.flatMap(({ delivery }) => (delivery && delivery.id !== '' ? [delivery] : []))
     const delivery = owed[pick % owed.length]!
-    same((await replayDeliveries(world.app.deps, tenantId, { id: delivery.id }, { actor: ACTOR })).length, 1, 'replayed')
+    same((await replayById(world.app.deps, tenantId, { id: delivery.id }, { actor: ACTOR })).length, 1, 'replayed')
     replay(model, delivery)
   },
 })
