@@ -77,7 +77,7 @@ export async function listAttempts(db: Db, tenantId: string, deliveryIds: string
     .orderBy(asc(webhookAttempts.id))
 }
 
-/** Of all deliveries of a verification. */
+/** Attempts of all deliveries of a verification. */
 export async function listAttemptsOf(tx: Db, tenantId: string, verificationId: string): Promise<AttemptRow[]> {
   const rows = await tx
     .select({ attempt: webhookAttempts })

@@ -24,7 +24,7 @@ export async function attemptDelivery(
   attempt: ClaimedAttempt,
   signal: AbortSignal,
 ): Promise<AttemptAnswer> {
-  // Before the rows are read: when others may have taken this node for dead meanwhile, the rows may be erased.
+  // Read before the rows: if other nodes take this one for dead meanwhile, they may erase the rows.
   const { number } = deps.life()
   const mayUntil = () => {
     const life = deps.life()
@@ -43,7 +43,7 @@ export async function attemptDelivery(
   // Another address each time: one that cannot be reached must not fail every attempt.
   const address = found.addresses[attempt.attempts % found.addresses.length] ?? ''
   const call: EgressCall = { ...message, url: found.url, method: 'POST', limits, onLargeAnswer: 'cut' }
-  // By attempt: one of the same delivery may be under way still, when its lease was taken for lost.
+  // The id is the attempt's: if the lease was taken for lost, another attempt of the same delivery may still be under way.
   return await poster.post(String(attempt.attemptId), address, call, { signal, mayUntil })
 }
 

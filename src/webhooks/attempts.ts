@@ -2,11 +2,11 @@ import type { Engine } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
 import type { Clock } from '../time.ts'
 
-/** Of a delivery; longer than any attempt. */
+/** Duration of a delivery's lease; longer than any attempt. */
 export const LEASE_MS = 60_000
-/** Longer than any attempt takes, with the time that its thread has to stop. */
+/** Longer than any attempt, including the time in which its thread must stop. */
 const ATTEMPT_MS_MAX = 18_000
-/** Notices can be lost, and nodes can die. */
+/** A cancellation is repeated, because notices can be lost and nodes can die. */
 const ASK_AGAIN_MS = 1000
 
 /** A lease that was deleted with its delivery. */
@@ -16,12 +16,9 @@ export type Held = { verificationId: string; leasedBy: string; leaseUntil: numbe
 export type Attempts = {
   /** Runs `work` with a signal that aborts when the verification is erased. */
   run(verificationId: string, work: (signal: AbortSignal) => Promise<void>): void
-  /**
-   * Settles when no attempt for these verifications is under way any more. `held` are their leases:
-   * other nodes confirm the end of theirs, or cannot have any left.
-   */
+  /** Settles when no attempt for these verifications is under way on any node. `held`: the leases of their deliveries. */
   cancel(verificationIds: readonly string[], held: readonly Held[]): Promise<void>
-  /** The worker's answer to a `cancel` notice. */
+  /** Handles a `cancel` notice: aborts the attempts, and confirms their end to the node that asked. */
   obey(notice: string): void
   isUnderWay(verificationId: string): boolean
   allEnded(): Promise<void>

@@ -2,7 +2,7 @@ import type { Random } from '../ids.ts'
 
 const JITTER = 0.2
 
-/** Milliseconds before the next attempt, by the number of ended ones; nothing after the last. */
+/** Milliseconds until the next attempt, by the number of ended attempts; undefined after the last. */
 export function waitBefore(
   delaysMs: readonly number[],
   attemptsEnded: number,

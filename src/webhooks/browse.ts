@@ -14,7 +14,7 @@ import { presentDelivery } from './present.ts'
 import type { Delivery } from './schema.ts'
 import { countPendingDeliveries, type DeliveryRow, findOldestDue, type Owner } from './store.ts'
 
-/** Rows that one call looks at: the service answers nobody meanwhile. */
+/** The most rows that one call reads: the event loop waits for it. */
 const LOOKED_AT_MAX = 1000
 const LISTED_MAX = 100
 const LATELY_MS = 86_400_000
@@ -23,7 +23,7 @@ export type BrowsedDelivery = { delivery: DeliveryRow; attempts: AttemptRow[] }
 
 type Wanted = { status?: DeliveryRow['status']; verificationId?: string; before?: string; limit: number }
 
-/** Newest first; `nextBefore` is null when nothing is older. With a status a page may be short, or empty, and not the last. */
+/** Newest first; `nextBefore` is null on the last page. With a status, other pages may be short or empty too. */
 export async function browseDeliveries(
   { db }: Pick<Deps, 'db'>,
   owner: Owner,
@@ -77,7 +77,7 @@ export async function readDelivery({ db }: Pick<Deps, 'db'>, owner: Owner, id: s
   return delivery && { delivery, attempts: await listAttempts(db, owner.tenantId, [id]) }
 }
 
-/** For the operator, who manages the deliveries of every tenant. */
+/** A delivery of any tenant, for the operator. */
 export const readDeliveryOfAnyone = async ({ db }: Pick<Deps, 'db'>, id: string): Promise<DeliveryRow | undefined> =>
   await findDeliveryOfAnyone(db, id)
 
@@ -100,7 +100,7 @@ export async function readLatest({ db }: Pick<Deps, 'db'>, tenantId: string, lim
   return await listLatest(db, tenantId, limit)
 }
 
-/** Whether one of a tenant's latest deliveries, in either environment, was taken by its receiver. */
+/** True when a receiver accepted one of a tenant's latest deliveries, in either environment. */
 export async function hasReceived({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<boolean> {
   for (const environment of ['test', 'live'] as const) {
     const latest = await listDeliveries(db, { tenantId, environment }, { limit: LISTED_MAX })

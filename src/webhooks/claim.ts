@@ -5,15 +5,15 @@ import { type ClaimedDelivery, claimDue, nextDueIn } from './lease-store.ts'
 import { keyOf, type Slots } from './slots.ts'
 import type { Queue } from './store.ts'
 
-/** When the database could not be written. */
+/** Pause of a queue after a failed write. */
 const AFTER_FAILURE_MS = 1000
 
 /** A leased delivery and its attempt. `at` is in the log, `sent_at` and both signatures. */
 export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
 
 /**
- * Leases one due delivery for each slot and logs the attempts, before anything is sent, in one
- * write. Slots without a delivery are released; `hasFreed` tells that another queue may use them.
+ * Leases one due delivery for each slot and logs the attempts, in one write and before anything is sent. Slots without a delivery
+ * are released; `hasFreed` is true when other queues may use them.
  */
 export async function claimAttempts(
   { write, now, node: leasedBy }: Pick<Deps, 'write' | 'now' | 'node'>,

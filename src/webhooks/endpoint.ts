@@ -4,7 +4,7 @@ import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
 import type { Deps } from './deps.ts'
 import type { Owner } from './store.ts'
 
-/** The receiver of sessions without a `webhook_url`, with the same rules. Null removes it. */
+/** Sets the receiver of sessions without a `webhook_url`, by the same rules. Null removes it. */
 export async function setEndpoint(deps: Deps, owner: Owner, url: string | null, actor: string): Promise<void> {
   if (url !== null) await refuseForbidden(deps, owner, url)
   await keepEndpoint(deps, owner, url, actor)

@@ -1,16 +1,13 @@
-/** Waits this long at most: far less than a receiver takes to answer over a network. */
+/** The longest wait: far less than a receiver takes to answer over a network. */
 const GATHER_MS = 2
 
 type Gathering = {
   begin(): void
-  /** Settles once half of what was under way has ended, or after a moment, for all that ended by then. */
+  /** Settles for all ended attempts at once: when half of those under way have ended, or after GATHER_MS. */
   end(): Promise<void>
 }
 
-/**
- * Attempts that end at nearly the same time go on together, so that one commit records them and claims the next: a commit
- * costs more than what is in it.
- */
+/** Gathers attempts that end at nearly the same time, so that one commit records them and claims the next ones. */
 export function createGathering(): Gathering {
   const ended: (() => void)[] = []
   let underWay = 0

@@ -6,9 +6,9 @@ import { hot, isAmongFree } from '../db/statements.ts'
 import { type DeliveryRow, isPending, type Queue } from './store.ts'
 
 export type DueQueue = Queue & { dueAt: number }
-/** Attempts under way to one receiver, and the most that one claim takes from a queue. */
+/** The most attempts under way to one receiver, and so the most that one claim takes from a queue. */
 export const PER_RECEIVER_MAX = 4
-/** Lost leases that one look frees. */
+/** The most lost leases that are freed at once. */
 const LOST_MAX = 1000
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
@@ -17,7 +17,7 @@ const inQueue = () =>
   and(isPending, eq(webhookDeliveries.lane, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))
 const isFree = isNull(webhookDeliveries.leaseUntil)
 
-/** The earliest due time of each queue, without what is under way. */
+/** The earliest due time of each queue; deliveries under way do not count. */
 export async function listDueQueues(db: Db): Promise<DueQueue[]> {
   const { lane, tenantId, dueAt } = webhookDeliveries
   return await db
@@ -32,7 +32,7 @@ export type ClaimedDelivery = Queue &
 
 type DueRow = Pick<DeliveryRow, 'id' | 'type' | 'attempts'> & { verification_id: string; request_id: string | null }
 
-/** One statement, so two connections never claim the same row; one for each limit (`hot`). */
+/** A claim is one statement, so two connections never claim the same row. One for each limit: a bound LIMIT is slow. */
 const claims = Array.from({ length: PER_RECEIVER_MAX }, (_, i) =>
   hot<DueRow>(db => {
     const { id, tenantId, verificationId, type, attempts, requestId, dueAt } = webhookDeliveries
@@ -99,7 +99,7 @@ const updateDelivery = hot<{ id: string }>(db =>
     .returning({ id: webhookDeliveries.id }),
 )
 
-/** Ends a lease, null in those of older versions; false when `leasedBy` does not hold it any more. */
+/** Ends a lease; false when `leasedBy` no longer holds it. Leases of older versions have no `leasedBy`. */
 export async function settleDelivery(
   tx: Db,
   { leasedBy, ...settled }: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,

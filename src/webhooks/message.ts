@@ -34,8 +34,8 @@ export async function signedMessage(
 const SIGNATURES = ['x-service-signature', 'webhook-signature']
 
 /**
- * The message of an earlier attempt, made again: its time is the time of its signatures. Without
- * signatures when a secret of that time is deleted, or a part of the signed text (`isCut`).
+ * The message of an earlier attempt, made again with the time of that attempt. It has no signatures when a secret of that time,
+ * or a part of the signed text (`isCut`), is deleted.
  */
 export async function sentMessage(
   deps: Pick<Deps, 'db' | 'sealer'>,

@@ -1,5 +1,5 @@
-// The thread that posts. It has neither keys nor database and gets the address to call: a receiver
-// that breaks this thread reaches nothing but its own answer.
+// The thread that posts messages. It has no keys and no database, and is given the address to call: a receiver that takes over
+// this thread finds only the messages that are being sent.
 import { createExtraCa, type ExtraCa } from '../egress/authorities.ts'
 import { callAt, type EgressAnswer, type EgressCall } from '../egress/client.ts'
 
@@ -14,7 +14,7 @@ export type Order =
 export type Report =
   | { kind: 'answer'; id: string; answer: EgressAnswer }
   | { kind: 'pong' }
-  /** It is connected after `until`: may the message still be sent? */
+  /** The connection was opened after `until`: asks whether the message may still be sent. */
   | { kind: 'late'; id: string }
 
 const underWay = new Map<string, AbortController>()
@@ -22,7 +22,7 @@ const late = new Map<string, (until: number | undefined) => void>()
 const reports: Report[] = []
 let trusted: ExtraCa | undefined
 
-/** Messages in both directions are lists: each costs as much as a small request. */
+/** Orders and reports are sent as lists, because each message between threads costs as much as a small request. */
 self.onmessage = ({ data: orders }: MessageEvent<Order[]>) => {
   for (const order of orders) void obey(order)
 }
@@ -41,12 +41,12 @@ async function obey(order: Order): Promise<void> {
   report({ kind: 'answer', id, answer })
 }
 
-/** With all others of this turn of the event loop: answers that come together are recorded together. */
+/** Sends all reports of one turn of the event loop in one message: answers that arrive together are recorded together. */
 function report(each: Report): void {
   if (reports.push(each) === 1) setImmediate(() => self.postMessage(reports.splice(0)))
 }
 
-/** Asked of the clock and not of a timer: the process may have stood still. */
+/** Compares with the clock instead of using a timer: the process may have been stopped for a while. */
 const isBefore = (until: number | undefined): boolean => until !== undefined && Date.now() < until
 
 async function askAgain(id: string): Promise<boolean> {

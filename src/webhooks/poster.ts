@@ -9,9 +9,9 @@ const PING_EVERY_MS = 100
 const UNANSWERED_MAX = 7
 /** Before its first message it may still be loading on a busy machine. */
 const UNANSWERED_AT_START_MAX = 100
-/** For a thread that answers pings but forgot a call: extra time beyond the call's own limit. */
+/** Time beyond a call's own limit after which a thread that still answers pings has forgotten the call. */
 const OVERDUE_AFTER_MS = 3000
-/** A thread that ends sooner than this after its start is not replaced sooner than this. */
+/** A thread that ends within this time after its start is replaced only after this time. */
 const PAUSE_MS = 500
 
 export type AttemptAnswer = EgressAnswer
@@ -19,7 +19,7 @@ export type AttemptAnswer = EgressAnswer
 /** `mayUntil`: the time until which the message may be sent, by this machine's clock; undefined when no longer. */
 type Permit = { signal: AbortSignal; mayUntil: () => number | undefined }
 
-/** Posts in a thread of its own. */
+/** Posts messages in a separate thread. */
 export type Poster = {
   post(id: string, address: string, call: EgressCall, permit: Permit): Promise<AttemptAnswer>
   /** False for a moment after the thread was lost. */
@@ -29,7 +29,7 @@ export type Poster = {
 
 type Thread = {
   worker: Worker
-  /** Not yet given to it. */
+  /** Orders that are not sent to the thread yet. */
   orders: Order[]
   startedAt: number
   hasReported: boolean
@@ -70,12 +70,12 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     })
     worker.addEventListener('close', () => drop(worker))
     thread = started
-    // Answered before the first call: from then on the shorter limit of unanswered pings holds.
+    // The thread answers this before its first call; from then on the shorter limit of unanswered pings applies.
     give({ kind: 'ping' })
     return started
   }
 
-  /** With all others of this moment: attempts that were claimed together are ready together. */
+  /** Sends all orders of one turn in one message: attempts that were claimed together are ready together. */
   function give(order: Order): void {
     if (!thread) return
     const { worker, orders } = thread
@@ -86,8 +86,8 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
   }
 
   /**
-   * A thread in an endless loop answers no ping. Nor does one without processor time, so a ping
-   * counts only while this thread is on time itself.
+   * A thread in an endless loop answers no ping. Nor does one that gets no processor time, so a ping counts only while the
+   * pings themselves are on time.
    */
   function ping(): void {
     if (!thread || calls.size === 0) {
@@ -98,7 +98,7 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     const at = performance.now()
     const isOnTime = at - thread.pingedAt < 1.5 * PING_EVERY_MS
     thread.pingedAt = at
-    // Earlier counts stay: a service that is late now and then would never notice a stuck thread.
+    // A late ping does not reset the count: a service that is often late would never notice a stuck thread.
     if (isOnTime) thread.unanswered++
     if (thread.unanswered > (thread.hasReported ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) drop(thread.worker)
     else give({ kind: 'ping' })

@@ -27,7 +27,7 @@ export function presentAttempt(
   sessionKey: Uint8Array | undefined,
 ): DeliveryAttempt {
   const { deliveryId: id, tenantId, salt, sealed } = row
-  // Empty for an attempt that was interrupted with the process.
+  // Empty for an attempt whose process ended.
   const place = attemptPlace({ id, tenantId }, salt, sessionKey)
   const kept: KeptAnswer = sealed.length === 0 ? {} : JSON.parse(sealer.open(place, sealed))
   return {

@@ -3,7 +3,7 @@ import { Timestamp } from '../http/schema.ts'
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** How an attempt ended; `interrupted` from its beginning until its end is recorded. */
+/** How an attempt ended. Until that is recorded it is `interrupted`. */
 export const OUTCOMES = [
   'delivered',
   'http_status',
@@ -45,7 +45,7 @@ export const Delivery = Type.Object(
     type: Type.Union([Type.Literal('verification.completed'), Type.Literal('verification.failed')]),
     status: Type.Union(DELIVERY_STATUSES.map(status => Type.Literal(status))),
     created_at: Timestamp,
-    /** Null unless it is pending. */
+    /** Null unless the delivery is pending. */
     next_attempt_at: Nullable(Timestamp),
     /** The HTTP request that made it due, as in the log: wallet response or replay. */
     request_id: Nullable(Type.String()),

@@ -5,14 +5,14 @@ import { attemptPlace } from './record.ts'
 
 type Session = { id: string; tenantId: string; sessionKey: Uint8Array | undefined }
 
-/** What receivers answered to the messages of a verification. */
+/** Seals the answers that receivers gave to the messages of a verification. */
 export async function sealAttemptsAgain(
   { sealer }: Pick<Deps, 'sealer'>,
   tx: Db,
   { id, tenantId, sessionKey }: Session,
 ): Promise<void> {
   for (const { id: attemptId, deliveryId, salt, sealed: before } of await listAttemptsOf(tx, tenantId, id)) {
-    // Empty for an attempt that was interrupted with the process.
+    // Empty for an attempt whose process ended.
     if (before.length === 0) continue
     const sealed = sealer.sealAgain(attemptPlace({ id: deliveryId, tenantId }, salt, sessionKey), before)
     if (sealed) await updateSealed(tx, { id: attemptId, tenantId, sealed })

@@ -2,7 +2,7 @@ import { hmacSha256With } from '../hash.ts'
 
 type Signing = { id: string; payload: string; secrets: readonly string[]; timestamp: number }
 
-/** The signatures of sdk/webhook.ts. WebCrypto, which that needs, costs four turns through other threads for a message. */
+/** The same signatures as in sdk/webhook.ts, without WebCrypto, which goes through other threads four times for a message. */
 export function signatureHeaders({ id, payload, secrets, timestamp }: Signing): Record<string, string> {
   if (secrets.length === 0) throw new Error('the tenant has no webhook secret')
   const own = secrets.map(secret => hmacSha256With(Buffer.from(secret))(`${timestamp}.`, payload).toString('hex'))

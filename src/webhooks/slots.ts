@@ -1,16 +1,14 @@
-// The rows of one tenant for one receiver form a queue. Queues are served in turn, and neither a
-// receiver nor a tenant can take all slots: one that never answers delays only itself. The fewer
-// slots are free, the fewer a tenant gets, so a handful of tenants with such receivers cannot take
-// all of them either.
+// The deliveries of one tenant to one receiver form a queue. Queues are served in turn, and neither a receiver nor a tenant can
+// take all slots: a receiver that never answers delays only itself. The fewer slots are free, the fewer a tenant gets, so a few
+// tenants with such receivers cannot take all slots either.
 import { type DueQueue, PER_RECEIVER_MAX } from './lease-store.ts'
 import type { Queue } from './store.ts'
 
-/** The queues that wait, each with its earliest due time, and the slots for attempts. */
+/** The waiting queues, each with its earliest due time, and the slots for attempts. */
 export type Slots = {
   add(due: DueQueue): void
-  /** The due queues, once for each slot they get, and forgotten until they are added again. */
+  /** Returns the due queues, once for each slot they get, and forgets them until they are added again. */
   take(now: number): Queue[]
-  /** Frees one slot. */
   release(queue: Queue): void
 }
 

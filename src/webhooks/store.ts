@@ -10,7 +10,7 @@ export type Owner = { tenantId: string; environment: 'test' | 'live' }
 /** Both environments, unless one is named. */
 export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
 
-/** A tenant's deliveries to one receiver, an HMAC of its origin (column `lane`). */
+/** A tenant's deliveries to one receiver. `receiver` is an HMAC of its origin (column `lane`). */
 export type Queue = { receiver: string; tenantId: string }
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
@@ -37,7 +37,7 @@ export async function insertDelivery(tx: Db, row: NewRow): Promise<void> {
   await insert(tx, row)
 }
 
-/** Deletes deliveries with their attempts; gives their number and leases. The lock keeps new attempts out. */
+/** Deletes deliveries with their attempts; returns their number and leases. The lock prevents new attempts. */
 export async function deleteDeliveries(
   tx: Db,
   tenantId: string,
@@ -63,7 +63,7 @@ export async function countPendingDeliveries(db: Db): Promise<number> {
   return row?.n ?? 0
 }
 
-/** The due time of the delivery that waits longest; nothing when none waits. */
+/** The due time of the delivery that has waited longest; undefined when none waits. */
 export async function findOldestDue(db: Db, now: number): Promise<number | undefined> {
   const { dueAt } = webhookDeliveries
   const [row] = await db

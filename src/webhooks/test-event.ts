@@ -1,5 +1,5 @@
-// A test event shows a merchant how the endpoint answers. It is signed like a result and is none: a failure with the code
-// `test_event`, of a verification whose id cannot exist. Nothing is stored as a delivery, and nothing is tried again.
+// A test event shows a merchant how the endpoint answers. It is signed like a result: the failure of a verification whose id
+// cannot exist, with the code `test_event`. It is not stored as a delivery, and not retried.
 import { callAt, type EgressAnswer, type EgressCall, locate } from '../egress/client.ts'
 import { apiError } from '../http/errors.ts'
 import { base62 } from '../ids.ts'
@@ -12,7 +12,7 @@ import { signedMessage } from './message.ts'
 import type { Outcome } from './schema.ts'
 import type { Owner } from './store.ts'
 
-/** Ids of verifications have no underscore after their prefix. */
+/** No verification has this id: there is no underscore after the prefix of a real one. */
 export const TEST_VERIFICATION_ID = 'vs_test_event'
 const TEST_CODE = 'test_event'
 

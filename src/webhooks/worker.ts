@@ -1,6 +1,6 @@
-// The worker: claim due deliveries, attempt them, record how each attempt ended. An attempt is
-// stored before it is sent, and a lease marks its delivery while it is under way. Another node, or
-// the next start, retries deliveries whose process ended: none is lost, and one may be sent twice.
+// The worker claims due deliveries, attempts them and records how each attempt ended. An attempt is stored before it is sent, and
+// its delivery is leased meanwhile. When a process ends, another node or the next start retries its deliveries: none is lost, but
+// one may be sent twice.
 import type { EgressCall } from '../egress/client.ts'
 import { describeFailure } from '../log.ts'
 import { rememberSigningSecrets } from '../tenants/webhook-secret.ts'
@@ -15,7 +15,7 @@ import { readDuePayload } from './queue.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { createSlots } from './slots.ts'
 
-/** Between looks at the clock. New deliveries are announced by `owed` and do not wait. */
+/** How often due deliveries are looked for. New ones are announced by `owed` and do not wait. */
 const LOOK_EVERY_MS = 200
 /** Pause after a failed write. */
 const AFTER_FAILURE_MS = 1000
@@ -44,7 +44,7 @@ type WorkerDeps = Pick<
 
 export type WebhookWorker = { stop(): Promise<void> }
 
-/** Tests bring their own thread, and their own limits of time and bytes for a receiver. */
+/** For tests. */
 export type WorkerOptions = { startThread?: () => Worker; limits?: EgressCall['limits'] }
 
 export async function startWorker(
@@ -65,7 +65,7 @@ export async function startWorker(
   await recoverInterrupted(deps)
   const unsubscribes = [
     deps.subscribe('owed', payload => {
-      // Another process wrote; which deliveries are due is unknown.
+      // Another process wrote, and may have added deliveries.
       if (payload === '') isListed = false
       else slots.add(readDuePayload(payload))
       serve()
@@ -75,7 +75,7 @@ export async function startWorker(
   const timer = setInterval(serve, LOOK_EVERY_MS)
   serve()
 
-  /** One round at a time; a call during a round makes another one follow. */
+  /** Runs one round at a time; a call during a round starts another one after it. */
   function serve(): void {
     if (isStopped) return
     if (serving) {
@@ -107,7 +107,7 @@ export async function startWorker(
     if (hasFreed) serve()
   }
 
-  /** Finds deliveries that no notice announced, and those whose node ended. */
+  /** Finds deliveries that were not announced, and those of nodes that ended. */
   async function lookForOthers(): Promise<void> {
     // Set before the read: an `owed` event during it must cause another read.
     isListed = true
@@ -131,7 +131,7 @@ export async function startWorker(
     const ms = performance.now() - startedAt
     slots.release(attempt)
     await gathering.end()
-    // Before the record, so that the next claim joins its commit.
+    // Called before the attempt is recorded, so that the next claim shares the commit.
     serve()
     while (!(await tryRecord(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
   }
