@@ -56,12 +56,12 @@ export function isPublicAddress(address: string): boolean {
 /** RFC 6761, 6762, 7686, 8375, and the private-use top-level domain that ICANN reserved. */
 const SPECIAL_USE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
 
-/** A name with another meaning on every machine or network. */
+/** True for a name that means something else on every machine or network. */
 export function isSpecialUseName(host: string): boolean {
   return SPECIAL_USE_NAMES.some(name => host === name || host.endsWith(`.${name}`))
 }
 
-/** A name that resolves alike everywhere: no address, and more than one label. */
+/** True for a name that resolves alike everywhere: no address, and more than one label. */
 export function isPublicName(host: string): boolean {
   return isIP(host) === 0 && !host.startsWith('[') && host.includes('.') && !isSpecialUseName(host)
 }

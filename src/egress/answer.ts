@@ -1,14 +1,15 @@
-// The answer to a call in HTTP/1.1 (RFC 9112), read strictly: whatever leaves open where an answer
-// ends, or what a line means, is refused. Trailers are read over, and nothing is unpacked.
+// Reads an HTTP/1.1 answer (RFC 9112) strictly: it is refused if a line, or the end of its body, can be read in two ways.
+// Trailers are skipped, and nothing is unpacked. Our own reader, because node:http accepts more and costs twice the processor
+// time; test/egress/answer.test.ts compares the two.
 
 export type Answer = { status: number; headers: Record<string, string>; body: Uint8Array; isCut: boolean }
 
 type AnswerReader = {
   /** The answer, once it is whole or its body is longer than the limit; throws `BadAnswer`. */
   read(bytes: Buffer): Answer | undefined
-  /** The other side sends nothing more. Throws `BadAnswer` unless that is the end of the answer. */
+  /** Called when the connection ends. Throws `BadAnswer` unless that ends the answer (RFC 9112 § 6.3, 8). */
   end(): Answer
-  /** Of the final answer, once its headers are read. */
+  /** The status of the final answer, not of an interim one (1xx); undefined until its headers are complete. */
   status(): number | undefined
 }
 
@@ -19,28 +20,28 @@ export class BadAnswer extends Error {
   }
 }
 
-/** Status line and headers, trailers, or the line of a chunk's size. */
+/** Limit for the status line with its headers, for the trailers, and for the line with a chunk's size. */
 const LINES_BYTES_MAX = 16 * 1024
 const HEADERS_MAX = 256
-/** All that is no body, beyond as many bytes as the body has: chunks of one byte are mostly framing. */
+/** Bytes outside the body may exceed those of the body by this much: chunks of one byte are mostly framing. */
 const FRAMING_BYTES_MAX = 128 * 1024
-/** Answers with a 1xx status, and empty lines, before the final answer. */
+/** Interim answers (1xx) and empty lines before the final answer. */
 const INTERIM_ANSWERS_MAX = 16
-/** Headers with one value: of repeated ones the first is taken. Others are joined. */
+/** Headers with one value: the first one counts. Other repeated headers are joined with a comma. */
 const SINGLE = new Set(['content-type', 'etag', 'last-modified', 'location', 'retry-after'])
 
 const EMPTY = Buffer.alloc(0)
 const [CR, LF] = [0x0d, 0x0a]
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /**
- * A name is a token right before the colon, so a line that continues the one before is refused. Blanks around the value are not
- * matched here: a line of nothing else would be tried in every way to divide them.
+ * The name is a token right before the colon, so folded lines are refused. Blanks around the value are not matched here: on a
+ * line of blanks the expression would try every way to divide them.
  */
 export const HEADER_LINE = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/
 const CHUNK_LINE = /^([\da-f]{1,13})(?:;[\t\x20-\x7e\x80-\xff]*)?$/i
 
 export function createAnswerReader(bodyBytesMax: number): AnswerReader {
-  /** Reads on; false when that needs more bytes. */
+  /** Reads the next part; false when it needs more bytes, or the answer is complete. */
   let step: () => boolean = statusLine
   let unread: Buffer = EMPTY
   let receivedBytes = 0
@@ -51,7 +52,7 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
   let headers = new Map<string, string>()
   let body = EMPTY
   let bodyBytes = 0
-  /** Of the body, or of the chunk. */
+  /** Bytes of the body, or of the current chunk, that have not arrived yet; infinite for a body without a length. */
   let missingBytes = 0
   let isWhole = false
 
@@ -70,7 +71,7 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
     const text = line()
     if (text === undefined) return false
     const [, minor, digits] = STATUS_LINE.exec(text) ?? []
-    // Some send an empty line first.
+    // Some servers send an empty line first.
     if (text === '') return interim()
     if (digits === undefined) throw new BadAnswer()
     isOld = minor === '0'
@@ -107,7 +108,7 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
     if (status < 200) return interim()
     linesBytes = 0
     const [length, coding] = [headers.get('content-length'), headers.get('transfer-encoding')]
-    // Two lengths, even equal ones, have been joined and are refused here.
+    // Repeated lengths were joined with a comma, so they are refused too, even equal ones.
     if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new BadAnswer()
     if (coding !== undefined && (length !== undefined || isOld || coding.toLowerCase() !== 'chunked')) throw new BadAnswer()
     missingBytes = length === undefined ? Number.POSITIVE_INFINITY : Number(length)
@@ -155,14 +156,14 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
     unread = unread.subarray(taken.length)
     missingBytes -= taken.length
     const needed = bodyBytes + taken.length
-    // Copied: the pieces may be of one byte each.
+    // Copied into one buffer that doubles: a list of pieces of one byte each would take many times the memory.
     if (needed > body.length) body = Buffer.concat([body], Math.max(needed, 2 * body.length))
     body.set(taken, bodyBytes)
     bodyBytes = needed
     return bodyBytes <= bodyBytesMax || whole()
   }
 
-  /** Bytes behind it are ignored. */
+  /** Further bytes on the connection are ignored. */
   function whole(): false {
     isWhole = true
     return false
@@ -192,7 +193,7 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
   }
 }
 
-/** Spaces and tabs only: String.trim() takes away more. */
+/** Removes spaces and tabs only; String.trim() removes more. */
 function withoutBlanks(text: string): string {
   let [from, to] = [0, text.length]
   while (from < to && isBlank(text.charCodeAt(from))) from++

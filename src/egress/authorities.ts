@@ -3,7 +3,7 @@ import type { SecureContext } from 'node:tls'
 /** Authorities that are trusted beside the system's (VIDIMUS_EXTRA_CA). */
 export type ExtraCa = {
   pem: string
-  /** Trusts both, for a TLS connection. Parsed once: there are over a hundred. */
+  /** Trusts these and the system's authorities. Made once: there are over a hundred certificates to parse. */
   secureContext(): SecureContext
 }
 
@@ -12,7 +12,7 @@ export function createExtraCa(pem: string): ExtraCa {
   return {
     pem,
     secureContext() {
-      // Not imported: the start of the service would wait for it.
+      // Loaded here and not imported: the start of the service would wait for it.
       const { createSecureContext, getCACertificates } = process.getBuiltinModule('node:tls')
       context ??= createSecureContext({ ca: [...getCACertificates('default'), pem] })
       return context

@@ -1,8 +1,7 @@
-// The one client for outgoing calls: webhooks, status lists, revocation lists. A name is resolved once, its addresses are
-// checked, and a checked address is connected to. No redirect is followed, no proxy of the environment is used, nothing is
-// unpacked, certificates are always checked, and time and bytes are bounded. Built on bare sockets: `fetch` cannot be kept from
-// using HTTP_PROXY, node:http costs twice the processor time, and a connection that is still being opened can be given up at
-// once, which Bun.connect does not offer.
+// The only client for outgoing calls: webhooks, status lists, revocation lists. It resolves a name once, checks its addresses and
+// connects to a checked address. It follows no redirect, uses no proxy of the environment, unpacks nothing, always checks
+// certificates, and bounds time and bytes. Built on sockets of node:net and node:tls: `fetch` always uses HTTP_PROXY, node:http
+// costs twice the processor time, and Bun.connect cannot give up a connection that is still being opened.
 import type { Socket } from 'node:net'
 import { isIP } from '../ip.ts'
 import { within } from '../time.ts'
@@ -33,7 +32,7 @@ type EgressFailure =
   | 'cancelled'
   | 'interrupted'
 
-/** A failure after the headers has a status. */
+/** A failure after the headers of the answer has their status. */
 export type EgressAnswer =
   | { ok: true; address: string; status: number; headers: Record<string, string>; body: Uint8Array }
   | { ok: false; address?: string; status?: number; failure: EgressFailure; reason?: RefusalReason; detail: string }
@@ -43,7 +42,7 @@ const ADDRESSES_TRIED_MAX = 3
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 const FAILED = { failure: 'connection_failed', detail: 'The connection failed or was closed.' } as const
 
-/** For calls that may arrive twice: after a failed connection the next address is called. */
+/** Only for calls that may arrive twice: when a connection fails, the next address is called. */
 export async function callOut(
   policy: EgressPolicy,
   resolve: Resolve,
@@ -55,13 +54,13 @@ export async function callOut(
   let answer: EgressAnswer | undefined
   for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
     answer = await callAt(address, call, { extraCa: policy.extraCa, signal })
-    // No server listens there, or this machine does not have that address family.
+    // After `connection_failed` the next address may work: no server listens here, or this machine lacks the address family.
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
   return answer!
 }
 
-/** The addresses of a URL that may be called. `webhookOf`: environment of a webhook's session. */
+/** The addresses at which a URL may be called. `webhookOf`: for a webhook, the environment of its session. */
 export async function locate(
   policy: EgressPolicy,
   resolve: Resolve,
@@ -84,7 +83,7 @@ const tooLate = (): never => {
 /** Calls an address that `locate` gave for this URL. */
 export async function callAt(address: string, call: EgressCall, options: CallOptions = {}): Promise<EgressAnswer> {
   if (options.signal?.aborted) return { ok: false, address, ...CANCELLED }
-  // Anything else would be looked up, or taken for this machine.
+  // Anything else would be looked up, or mean this machine.
   if (isIP(address) === 0) return { ok: false, address, ...FAILED }
   return await new Promise(settle => exchange(new URL(call.url), address, call, options, settle))
 }
@@ -146,24 +145,24 @@ function exchange(
   }
 
   socket.once(isTls ? 'secureConnect' : 'connect', () => void sendIfAllowed().catch(failWith))
-  // Nothing can be an answer yet while the request waits for its permission.
+  // Bytes that arrive before the request is sent cannot be its answer.
   socket.on('data', (bytes: Buffer) => (isSent ? receive(() => reader.read(bytes)) : failWith(new BadAnswer())))
   socket.on('end', () => receive(reader.end))
   socket.on('close', () => receive(reader.end))
   socket.on('error', failWith)
 }
 
-/** SNI and certificate are the URL's, whatever address is connected to. */
+/** SNI and certificate must match the URL's host, whatever address is connected to. */
 function connect(url: URL, address: string, extraCa: ExtraCa | undefined): Socket {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  // Not imported: the start of the service would wait for them.
+  // Loaded here and not imported: the start of the service would wait for both.
   if (url.protocol === 'http:') return process.getBuiltinModule('node:net').connect({ host: address, port })
   return process.getBuiltinModule('node:tls').connect({
     host: address,
     port,
-    // Without a name, the certificate must be for the address.
+    // The certificate of a URL without a name must be for the address, which is the default.
     ...(isIP(hostOf(url)) === 0 && { servername: hostOf(url) }),
-    // Explicitly, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    // NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
     ...(extraCa && { secureContext: extraCa.secureContext() }),
   })
@@ -179,7 +178,7 @@ function requestOf(url: URL, { method, headers, body }: EgressCall): Buffer {
     connection: 'close',
     ...((method === 'POST' || body !== undefined) && { 'content-length': String(Buffer.byteLength(body ?? '')) }),
   }).map(([name, value]) => `${name}: ${value}`)
-  if (!lines.every(line => HEADER_LINE.test(line))) throw new TypeError('a header of the call is none')
+  if (!lines.every(line => HEADER_LINE.test(line))) throw new TypeError('a header of the call is malformed')
   const head = [`${method} ${url.pathname}${url.search} HTTP/1.1`, ...lines, '\r\n'].join('\r\n')
   return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body ?? '')])
 }

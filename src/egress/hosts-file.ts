@@ -5,7 +5,7 @@ import { readBeginning } from './read-beginning.ts'
 /** Block lists can be larger; the rest is not read. */
 const BYTES_MAX = 1024 * 1024
 
-/** Names of a hosts file (hosts(5)), read again when it changed; none of an unreadable file. */
+/** Looks up names in a hosts file (hosts(5)), which is read again when it changed. An unreadable file has no names. */
 export function readHosts(file: string): (name: string) => string[] | undefined {
   let version = ''
   let names = new Map<string, string[]>()
@@ -31,7 +31,7 @@ function versionOf(file: string): string {
 function linesOf(file: string): string[] {
   try {
     const lines = readBeginning(file, BYTES_MAX).split('\n')
-    // The last one may be cut.
+    // The last line may be cut off.
     return statSync(file).size > BYTES_MAX ? lines.slice(0, -1) : lines
   } catch {
     return []

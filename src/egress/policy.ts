@@ -45,7 +45,7 @@ const PLAIN_HTTP =
 // Labels of letters, digits, hyphens and underscores, none of them empty (RFC 1035 § 2.3.4: 63 each).
 const NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
-// Those of the Fetch standard's bad ports that lie above 1023.
+// The bad ports of the Fetch standard above 1023.
 const FETCH_BAD_PORTS = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]
@@ -121,7 +121,7 @@ function urlRefusal(url: URL): Refusal | undefined {
 function hostRefusal(policy: EgressPolicy, host: string, port: number): Refusal | undefined {
   if (isAddress(host)) return undefined
   const isName = host.length <= HOST_CHARS_MAX && NAME.test(host)
-  // Decided by its addresses: some may be open.
+  // Its addresses decide: some may be open.
   if (isName && isInsideName(host) && (policy.loopback || isPortOpened(policy, port))) return undefined
   if (isSpecialUseName(host)) return insideName(host)
   if (!isName || !host.includes('.')) {

@@ -1,7 +1,6 @@
-// Names are looked up by c-ares, on the event loop. getaddrinfo blocks a thread of the pool that
-// signatures need too: a few names in zones that never answer would stop every exchange. /etc/hosts
-// is read, as getaddrinfo does. Search domains of resolv.conf are not: a URL must mean the same on
-// every machine. Found addresses are not cached.
+// Looks up names with c-ares, on the event loop. getaddrinfo would block a thread of the pool that signatures need too: a few
+// names in zones that never answer would stop every exchange. Like getaddrinfo it reads /etc/hosts. It ignores the search domains
+// of resolv.conf, because a URL must mean the same on every machine, and caches no addresses.
 import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { isIP } from '../ip.ts'
@@ -77,7 +76,7 @@ export function createResolver({
   }
 }
 
-/** RFC 6761 § 6.3: never asked of a name server. */
+/** RFC 6761 § 6.3: name servers are never asked for it. */
 const isLocalhost = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost')
 
 const hasIpv4Interface = (): boolean =>

@@ -1,5 +1,5 @@
-// Our reader of answers beside the one of node:http. On a usual answer both agree; on a strange one
-// ours may refuse what the other accepts, for reasons that are listed here, and never the reverse.
+// Compares our reader of answers with the one of node:http. Both read a usual answer alike. Ours refuses some strange answers
+// that node:http accepts, for the reasons in STRICTER, and never the other way round.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type IncomingMessage, request } from 'node:http'
 import { createServer, type Server } from 'node:net'
@@ -158,7 +158,7 @@ const chunkedAnswer = fc
   )
 const anAnswer = fc.oneof(anyAnswer, chunkedAnswer)
 
-/** What ours refuses and the other accepts. */
+/** Answers that ours refuses and node:http accepts. */
 const STRICTER = [
   /^HTTP\/(?!1\.[01] )/m,
   /^HTTP\/1\.1 (?:0|101)/m,
@@ -168,7 +168,7 @@ const STRICTER = [
   /^HTTP\/1\.0 [\s\S]*^transfer-encoding:/im,
 ]
 
-test('an answer is read as node:http reads it, or refused for a listed reason', async () => {
+test('an answer is read as node:http reads it, or is refused for a listed reason', async () => {
   const seen = { agreed: 0, bothRefused: 0, stricter: 0 }
   await fc.assert(
     fc.asyncProperty(anAnswer, async bytes => {
@@ -182,13 +182,13 @@ test('an answer is read as node:http reads it, or refused for a listed reason', 
       seen.agreed += 1
       expect(other).toEqual(mine)
     }),
-    // A seed of its own: where the two differ is listed by what these draws showed.
+    // A fixed seed: STRICTER lists the differences that these draws showed, and others may show more.
     { numRuns: 1500, seed: 20261117 },
   )
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(20)
 })
 
-/** In pieces of these lengths, and then the end of the connection. */
+/** Reads the bytes in pieces of these lengths, then the rest, then the end of the connection. */
 function readIn(bytes: Buffer, lengths: number[]): unknown {
   const reader = createAnswerReader(BODY_BYTES_MAX)
   try {
@@ -215,7 +215,7 @@ test('an answer is read alike, however it is cut into pieces', () => {
   )
 })
 
-test('lines, headers and interim answers have limits', () => {
+test('an answer with too long lines, too many headers or too many interim answers is refused', () => {
   const read = (text: string) => readIn(Buffer.from(text, 'latin1'), [])
   const withHeaders = (lines: string[]) => `HTTP/1.1 204 No Content\r\n${lines.map(line => `${line}\r\n`).join('')}\r\n`
   const named = (count: number) => Array.from({ length: count }, (_, i) => `x-${i}: y`)
@@ -238,7 +238,7 @@ test('an answer in chunks of one byte is too large once it is mostly framing', (
   expect(() => reader.read(chunks(1000))).toThrow(BadAnswer)
 })
 
-test('of a repeated header that has one value the first is read; others are joined', () => {
+test('a repeated header is joined, except one with a single value, of which the first counts', () => {
   const lines = ['Retry-After: 120', 'retry-after: 7', 'ETag: "a"', 'ETag: "a"', 'Via: x', 'Via: y']
   const answer = readIn(Buffer.from(`HTTP/1.1 204 No Content\r\n${lines.join('\r\n')}\r\n\r\n`), [])
   expect(answer).toMatchObject({ headers: { 'retry-after': '120', etag: '"a"', via: 'x, y' } })
