@@ -1,4 +1,4 @@
-// Filters of the list of verifications, together, over sessions in every state.
+// Combines the filters of the list of verifications, over sessions in every state.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
@@ -19,7 +19,7 @@ afterAll(cleanUp)
 
 const SESSIONS = 2600
 const PAGE = 100
-/** Of a longer list only the beginning is read: each session costs a query. */
+/** How many sessions of a longer list are read, because each costs a query. */
 const READ_MAX = 2 * PAGE
 /** As in browse-store.ts. */
 const LOOKED_AT_MAX = 1000
@@ -61,7 +61,7 @@ function oneOf<Value>({ below }: Seeded, shares: Shares<Value>): Value {
   throw new Error('the shares are less than 100')
 }
 
-/** Newest first; written as the service writes them. */
+/** Writes the sessions as the service does; returns them newest first. */
 async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<Drawn[]> {
   const { deps } = app
   const at = app.clock.now()
@@ -91,7 +91,7 @@ async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<D
   return drawn
 }
 
-/** Ids, page by page, and how many pages there were. */
+/** Reads pages up to READ_MAX sessions. `isWhole`: the list had no further page. */
 async function readPages(filter: Record<string, string>): Promise<{ ids: string[]; pages: number; isWhole: boolean }> {
   const ids: string[] = []
   const query = new URLSearchParams({ environment: 'test', limit: String(PAGE), ...filter })
@@ -105,17 +105,17 @@ async function readPages(filter: Record<string, string>): Promise<{ ids: string[
 
 type StoredOf = (row: Drawn) => string
 
-/** A session that is over may be stored as pending: both are read. */
+/** The sessions that the index of a filter leads to. One that is over may still be stored as pending, so both are read. */
 const readsOf = (name: Name, value: string, storedOf: StoredOf): ((row: Drawn) => boolean)[] =>
   name === 'status'
     ? [row => storedOf(row) === value, row => storedOf(row) === 'pending' && ['failed', 'expired'].includes(value)]
     : [row => row[name] === value]
 
-/** The service sweeps every half minute, so on a busy machine perhaps in between. */
+/** The service sweeps every half minute, so on a busy machine a sweep may run during the test. */
 const BEFORE_A_SWEEP: StoredOf = row => row.stored
 const AFTER_A_SWEEP: StoredOf = row => (row.stored === 'pending' ? row.status : row.stored)
 
-test('filters together find what a plain filter finds, by the one that leaves the fewest sessions; an export has all', async () => {
+test('combined filters find the right sessions by the filter that leaves the fewest; an export has all', async () => {
   const first = await createVerification(app, apiKey, { template: 'country' })
   const { verification } = (await findVerification(app.deps.db, owner, first.id))!
   const random = seeded(FRESH_SEED)
@@ -125,7 +125,7 @@ test('filters together find what a plain filter finds, by the one that leaves th
     const within = drawn.filter(({ createdAt }) => createdAt < until)
     const given = Object.entries(filter) as [Name, string][]
     const wanted = within.filter(row => given.every(([name, value]) => row[name] === value)).map(({ id }) => id)
-    // Pages that are not full, at most: each has looked at a thousand sessions of every filter.
+    // The most pages that are not full: each of them has looked at a thousand sessions of every filter.
     const unfilled = [BEFORE_A_SWEEP, AFTER_A_SWEEP].map(storedOf =>
       Math.min(
         ...given.map(([name, value]) =>
@@ -152,7 +152,7 @@ test('filters together find what a plain filter finds, by the one that leaves th
     const filter = Object.fromEntries(NAMES.filter((_, i) => subset & (1 << i)).map(name => [name, any[name]]))
     await check(filter, random.below(2) ? now : any.createdAt)
   }
-  // Frequent and rare, either way round; two frequent ones that exclude each other.
+  // Frequent values with rare ones, and two frequent ones that exclude each other.
   await check({ key: 'key-1', status: 'completed' }, now)
   await check({ key: 'key-2', status: 'expired' }, now)
   await check({ search: 'north', template: 'country' }, now)
