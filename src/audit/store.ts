@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from '
 import { auditEntries, recordEntryId } from '../db/audit-tables.ts'
 import type { Db } from '../db/engine.ts'
 import { auditCheckpoints, auditRecords } from '../db/schema.ts'
-import { hot, locked } from '../db/statements.ts'
+import { column, hot, locked } from '../db/statements.ts'
 import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
 
 /** How far a search by action goes back: an index by action would cost every record. */
@@ -27,8 +27,6 @@ export async function findHead(db: Db): Promise<Head | undefined> {
   const [head] = await selectHead(db, {})
   return head
 }
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const ENTRY = {
   at: column('at'),

@@ -21,6 +21,9 @@ type Values = Readonly<Record<string, unknown>>
 /** Rows at once on SQLite, a promise of them on PostgreSQL: callers always await. */
 export type Rows<Row> = Row[] | Promise<Row[]>
 
+/** The place of a value in a `hot` statement, usually named after its column. */
+export const column = <Name extends string>(name: Name) => sql.placeholder(name)
+
 /**
  * A statement of the hot path: written with drizzle's builder, run without its mapping, which costs as much as
  * the query. Values are passed by the names of their placeholders; rows have the names of their columns.

@@ -1,15 +1,13 @@
 import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, max, min, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { devices, deviceTokens, tenants } from '../db/schema.ts'
-import { locked, prepared } from '../db/statements.ts'
+import { column, locked, prepared } from '../db/statements.ts'
 import type { Owner } from '../tenants/settings.ts'
 
 export type DeviceRow = typeof devices.$inferSelect
 export type TokenRow = typeof deviceTokens.$inferSelect
 
 type DeviceKey = { deviceId: string; tenantId: string }
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 export async function insertDevice(tx: Db, row: DeviceRow): Promise<void> {
   await tx.insert(devices).values(row)

@@ -1,14 +1,12 @@
 import { and, eq, gte, sql, sum } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { answerTimeDays, outcomeDays } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { column, hot } from '../db/statements.ts'
 
 export type OutcomeCount = typeof outcomeDays.$inferSelect
 export type AnswerTimeCount = typeof answerTimeDays.$inferSelect
 type Environment = OutcomeCount['environment']
 type Since = { tenantId: string; environment: Environment; day: string }
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const addOutcome = hot(db =>
   db

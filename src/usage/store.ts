@@ -1,14 +1,13 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { usageDays } from '../db/schema.ts'
-import { hot, locked } from '../db/statements.ts'
+import { column, hot, locked } from '../db/statements.ts'
 
 type UsageDay = { day: string; verificationsCreated: number }
 
 /** A tenant's creations of one day, and the time of the newest. */
 export type DayCount = { day: string; created: number; newestAt: number }
 
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 const { tenantId: ofTenant, day: ofDay, verificationsCreated, newestAt } = usageDays
 
 /** A later day with a creation: a clock put back over midnight opens no second quota. */

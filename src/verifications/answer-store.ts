@@ -3,11 +3,9 @@ import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { column, hot } from '../db/statements.ts'
 import type { storedResponseCode } from './response-code.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const isSession = () => and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))
 

@@ -2,7 +2,7 @@
 import { and, type Column, desc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, verificationTerms } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { column, hot } from '../db/statements.ts'
 import { unredeemableSince } from './response-code.ts'
 import type { Status } from './schema.ts'
 import type { Owner, VerificationRow } from './store.ts'
@@ -30,7 +30,7 @@ export type Wanted = {
   device?: string | undefined
   key?: string | undefined
   template?: string | undefined
-  /** At the time `at`. */
+  /** The status at the time `at`. */
   status?: Status | undefined
   at: number
 }
@@ -88,8 +88,6 @@ async function listByTerm(
     .orderBy(desc(terms.createdAt))
     .limit(limit)
 }
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const selectLast = (name: 'device' | 'key' | 'template' | 'status', lookedAtMax: number) =>
   hot<{ created_at: number }>(db =>
@@ -178,7 +176,7 @@ function conditionsOf(name: Exclude<By['name'], 'term'>, values: Values): SQL[] 
 }
 
 const is = (text: Column, value: unknown): SQL => sql`${text} = ${value}`
-/** Estimated by both engines like `is`, but no index fits. */
+/** A condition that both engines estimate like `is`, but that no index fits. */
 const isWithoutIndex = (text: Column, value: unknown): SQL => sql`(${text} = ${value}) IS TRUE`
 
 /** The filters whose index is not read. */

@@ -2,12 +2,10 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents, verificationSessions } from '../db/schema.ts'
-import { hot, locked } from '../db/statements.ts'
+import { column, hot, locked } from '../db/statements.ts'
 import type { SessionKey } from './store.ts'
 
 export type EventRow = typeof verificationEvents.$inferSelect
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const insert = hot(db =>
   db
@@ -48,7 +46,7 @@ export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: nu
 const isEvent = ({ id, tenantId }: SessionKey, event: string) =>
   and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId), eq(verificationEvents.event, event))
 
-/** Of a kind that a session has one of. */
+/** The moment of a kind that a session has only once. */
 export async function findEvent(
   db: Db,
   session: SessionKey,

@@ -3,11 +3,9 @@ import { and, eq, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { LIVING_NODES } from '../db/postgres/nodes.ts'
 import { idempotencyKeys } from '../db/schema.ts'
-import { hot, wholeRow } from '../db/statements.ts'
+import { column, hot, wholeRow } from '../db/statements.ts'
 
 export type ReplayRow = typeof idempotencyKeys.$inferSelect
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const wholeReplay = wholeRow(idempotencyKeys)
 
@@ -147,8 +145,8 @@ export async function dropClaim(light: Db, { hash, claimedBy }: { hash: string; 
 }
 
 /**
- * Leaves a tombstone: the key stays taken, its answer is gone. Only of an answer that ends before a
- * time: after its day a key may have made another session, whose answer is kept for longer.
+ * Leaves a tombstone: the key stays taken, its answer is deleted. Only for an answer that ends before a time: a day later the key
+ * may have created another session, whose answer is kept for longer.
  */
 export async function forgetReplay(tx: Db, hash: string, keptUntilBefore: number): Promise<void> {
   await tx

@@ -3,7 +3,7 @@ import { and, count, desc, eq, gt, gte, inArray, lt, type SQL, sql } from 'drizz
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
-import { hot, locked, prepared, wholeRow } from '../db/statements.ts'
+import { column, hot, locked, prepared, wholeRow } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 import { deleteTerms, insertTerms } from './term-store.ts'
 
@@ -16,8 +16,6 @@ export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?:
 
 /** The longest time from creation to end: lifetime, redemption, and a margin for the sweep. */
 const LIFETIME_MAX_MS = TTL_SECONDS.maximum * 1000 + 1_200_000
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const ownedBy = () => [
   eq(verificationSessions.tenantId, column('tenantId')),

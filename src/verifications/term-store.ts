@@ -1,13 +1,11 @@
 // Search terms of sessions, written and deleted with them.
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { type verificationSessions, verificationTerms } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { column, hot } from '../db/statements.ts'
 import { METADATA_KEYS_MAX } from './schema.ts'
 
 export const TERM_BYTES = 16
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 /** One statement for all terms of a session, by their number. */
 const inserts = Array.from({ length: METADATA_KEYS_MAX + 1 }, (_, count) =>

@@ -1,12 +1,10 @@
 import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
-import { hot } from '../db/statements.ts'
+import { column, hot } from '../db/statements.ts'
 import type { Outcome } from './schema.ts'
 
 export type AttemptRow = typeof webhookAttempts.$inferSelect
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const EMPTY = Buffer.alloc(0)
 

@@ -2,7 +2,7 @@ import { and, asc, eq, isNotNull, isNull, lte, min, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { isLost } from '../db/leases.ts'
 import { webhookDeliveries } from '../db/schema.ts'
-import { hot, isAmongFree } from '../db/statements.ts'
+import { column, hot, isAmongFree } from '../db/statements.ts'
 import { type DeliveryRow, isPending, type Queue } from './store.ts'
 
 export type DueQueue = Queue & { dueAt: number }
@@ -10,8 +10,6 @@ export type DueQueue = Queue & { dueAt: number }
 export const PER_RECEIVER_MAX = 4
 /** The most lost leases that are freed at once. */
 const LOST_MAX = 1000
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const inQueue = () =>
   and(isPending, eq(webhookDeliveries.lane, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))

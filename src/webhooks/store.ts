@@ -1,7 +1,7 @@
 import { and, count, eq, inArray, lte, min, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
-import { hot, locked } from '../db/statements.ts'
+import { column, hot, locked } from '../db/statements.ts'
 import type { Held } from './attempts.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
@@ -12,8 +12,6 @@ export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
 
 /** A tenant's deliveries to one receiver. `receiver` is an HMAC of its origin (column `lane`). */
 export type Queue = { receiver: string; tenantId: string }
-
-const column = <Name extends string>(name: Name) => sql.placeholder(name)
 
 const insert = hot(db =>
   db.insert(webhookDeliveries).values({
