@@ -150,7 +150,7 @@ export async function takeFactors(tx: Db, userId: string): Promise<void> {
   await deleteChallengesOf(tx, userId)
 }
 
-/** Whoever requires it has one: the rule would shut them out too. */
+/** Only a user with a second factor may require it of everybody: otherwise the rule would lock them out too. */
 export async function changeRule(deps: FactorDeps, visit: Visit, isRequired: boolean): Promise<Security> {
   await deps.writeSettings(async tx => {
     const user = await lockUser(tx, visit.user.id)

@@ -99,7 +99,7 @@ export async function completeLogIn(
   return visit
 }
 
-/** Waits of its own: a right password resets those of the password, and somebody else may know it. */
+/** Second factors have their own waits: a right password, which somebody else may know, resets only those of the password. */
 async function admitFactor(deps: Deps, user: UserRow, { client }: Browser) {
   const admission = await admitAttempt(deps, { account: `${user.name}\0second factor`, user, client })
   try {

@@ -1,4 +1,4 @@
-// What a user can prove their identity with beside the password.
+// Proofs of a user's identity beside the password.
 import type { Db } from '../db/engine.ts'
 import type { Deps } from './deps.ts'
 import { findPasskey, hasRecoveryCode, listPasskeys, takeRecoveryCode, takeStep } from './factor-store.ts'

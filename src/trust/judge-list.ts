@@ -1,4 +1,4 @@
-// Whether a list that could be read is taken: its signer, which list it is, its dates, its order.
+// Decides whether a list that could be read is accepted: by its signer, its identity, its dates and its order.
 import { sha256Hex } from '../hash.ts'
 import { isoUtc } from '../time.ts'
 import type { ListRefused, TrustList } from '../trust-lists/list.ts'
@@ -10,7 +10,7 @@ import { endOf } from './state.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
 
-/** Signer, which list, dates, order: in the order of the refusals. Cheap enough to be repeated under the lock. */
+/** Returns the first refusal. Cheap enough to be repeated under the lock. */
 export function judgeList(
   deps: Pick<Deps, 'now' | 'wall'>,
   source: SourceRow | SourceDraft,
@@ -51,7 +51,7 @@ function wrongList(source: SourceRow | SourceDraft, list: TrustList): ListRefuse
   return refuse('wrong_list', `this is ${which}, the source is for another`)
 }
 
-/** What is dated ahead is compared with the clock of others; what ends here, with the clock that never goes back. */
+/** A date in the future is compared with the machine's clock, an end with the service's clock, which never goes back. */
 function wrongDates(
   { now, wall }: Pick<Deps, 'now' | 'wall'>,
   { graceMs }: Pick<SourceRow, 'graceMs'>,
@@ -62,7 +62,7 @@ function wrongDates(
   return end <= now() ? refuse('expired', `it is already past its end, ${isoUtc(end)}`) : undefined
 }
 
-/** By the issue time: numbers go back in the field, and a withdrawal must not be refused for that. The number breaks a tie. */
+/** Ordered by issue time: numbers of real lists go back at times, and a withdrawal must not be refused. They only break a tie. */
 function wrongOrder(accepted: SourceRow, { issuedAt, sequence }: TrustList): ListRefused | undefined {
   if (issuedAt > accepted.issuedAt) return undefined
   const isHigher = sequence !== null && accepted.sequence !== null && sequence > accepted.sequence

@@ -102,7 +102,7 @@ export async function refreshDue(deps: RefreshDeps, signal?: AbortSignal): Promi
   if (!signal?.aborted) await warnOfOldLists(deps)
 }
 
-/** What went wrong is kept with the source, and in the log. */
+/** Ignores failures of the look: `refreshSource` has stored them with the source and logged them. */
 async function refreshQuietly(deps: RefreshDeps, { id }: SourceRow, signal?: AbortSignal): Promise<void> {
   try {
     await refreshSource(deps, id, { actor: JOB, signal })

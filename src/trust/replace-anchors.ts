@@ -74,7 +74,7 @@ const isSame = (known: AnchorRow | undefined, row: AnchorRow): boolean =>
   known !== undefined &&
   (['label', 'mode', 'use', 'entity', 'country', 'since'] as const).every(name => known[name] === row[name])
 
-/** Of a withdrawn entry nothing is left but the explanation. */
+/** A withdrawn entry only explains a refusal. */
 export const isCounting = ({ use }: Pick<AnchorRow, 'use'>): boolean => use !== 'none'
 
 /** Labels of the certificates that count, by the certificate. */

@@ -97,7 +97,7 @@ function refuseKnown(
   )
 }
 
-/** Whether the operator, or a list, named an issuer. */
+/** True when the operator or a list named an issuer. */
 export const hasAnchor = async ({ db }: Pick<Deps, 'db'>, environment: AnchorRow['environment']): Promise<boolean> =>
   await existsAnchor(db, environment)
 

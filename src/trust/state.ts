@@ -4,13 +4,13 @@ type SourceState = 'fresh' | 'stale' | 'ended'
 
 type Dates = Pick<typeof trustSources.$inferSelect, 'issuedAt' | 'nextUpdate' | 'graceMs'>
 
-/** A VICAL may leave out when the next one comes. */
+/** For a VICAL, which may leave out its next update. */
 const UNDATED_MS = 90 * 86_400_000
 
 /** When the list should have been replaced. */
 export const nextUpdateOf = ({ issuedAt, nextUpdate }: Omit<Dates, 'graceMs'>): number => nextUpdate ?? issuedAt + UNDATED_MS
 
-/** From then on its entries count no more. A refused or unreachable update moves it nowhere. */
+/** From this time on the entries of a list do not count. A refused or unreachable update does not change it. */
 export const endOf = (source: Dates): number => nextUpdateOf(source) + source.graceMs
 
 /** `now` is the clock that never goes back. */

@@ -19,7 +19,7 @@ import { createSealer, type Keyring, type Sealer } from '../seal.ts'
 import { createSessionKeys } from '../session-keys/keys.ts'
 import { countAll } from '../verifications/figures.ts'
 
-/** A backup is only read here. */
+/** For sealers that only open: nothing of a backup is sealed here. */
 export const NO_RANDOM: Random = () => {
   throw new Error('nothing is sealed here')
 }

@@ -49,7 +49,7 @@ async function replaceKey({ data, masterKey, now, random, actor }: Wanted, file:
       await replaceRootKey(tx, wrappedAnew)
       await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key', details })
     })
-    // Until then the log still has the value wrapped with the old key.
+    // The log still has the value that is wrapped with the old key.
     await storage.forgetDeleted()
     adoptNewKey(keyFile)
   } finally {

@@ -31,7 +31,7 @@ export type Restoration = BackupReport & {
   replaced: string | undefined
 }
 
-/** It is unknown who was erased since this backup was made. */
+/** Thrown when it is unknown who was erased since the backup was made. */
 export class ErasuresUnknown extends Error {
   override name = 'ErasuresUnknown'
 }
@@ -108,12 +108,12 @@ async function erasuresOnChain({ dir, keys, rootKey }: Omit<Sources, 'file'>): P
       reader.close()
     }
   } catch {
-    // Damaged, or of another key: possibly the reason for this restore.
+    // The chain is damaged or of another key, which may be the reason for this restore.
     return undefined
   }
 }
 
-/** Subjects have the same names on both chains. */
+/** Two chains of one installation name their subjects alike. */
 const isSameInstallation = (one: Keyring, other: Keyring): boolean => subjectKey(one).equals(subjectKey(other))
 
 const subjectKey = (rootKey: Keyring): Buffer => createSealer(rootKey, NO_RANDOM).key('audit subject')

@@ -10,9 +10,9 @@ import type { Deps } from './deps.ts'
 
 /** A backup that failed is not repeated at once: it is heavy work. */
 const AFTER_FAILURE_MS = 600_000
-/** A file name has the start of the copy, and no copy takes a day. */
+/** The name of a backup has the start of its copy, and no copy takes a day. */
 const MARGIN_MS = 86_400_000
-/** Left free by a backup. */
+/** Room on the disk that a backup leaves free. */
 const ROOM_LEFT_BYTES = 256 * 1024 * 1024
 const NO_ROOM: Outcome = { ok: false, failure: 'too little room on the disk' }
 
@@ -80,7 +80,7 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
     await deleteSurplus()
   }
 
-  /** A backup must not fill the disk. */
+  /** True when a backup would not fill the disk. */
   function hasRoom(): boolean {
     const file = databaseFile(config.dataDir)
     return deps.space.free() - sizeOf(file) - sizeOf(`${file}-wal`) > ROOM_LEFT_BYTES

@@ -1,6 +1,6 @@
-// Rows are sealed again after "rekey --data", and once after an upgrade from a version whose
-// verifications had no keys of their own. In the background, in small transactions that also keep how
-// far it is: after a kill the next run continues there. At the end the old row keys are given up.
+// Seals rows again after "rekey --data", and once after an upgrade from a version whose verifications had no keys of their own.
+// Runs in the background, in small transactions that also store the progress: after a kill the next run continues there. At the
+// end the old row keys are given up.
 import { sealRecordsAgain } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } from '../db/root-key.ts'
@@ -24,7 +24,7 @@ const STEPS = ['settings', 'replays', 'sign_ins', 'records', 'sessions', 'late',
 
 export type Progress = {
   epoch: number
-  /** Whether there was a wrapping key, to give verifications keys of their own. */
+  /** True when there was a wrapping key, so that verifications can get keys of their own. */
   hasKeys: boolean
   step: (typeof STEPS)[number]
   after: string
@@ -47,7 +47,7 @@ export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<
   }
 }
 
-/** Before the first verification: otherwise the first ones would be sealed again as if an older version had made them. */
+/** Called before the first verification: otherwise the first ones would be sealed again like those of an older version. */
 export async function noteNothingToSeal(deps: SealDeps, sealOthers: (tx: Db) => Promise<void>): Promise<void> {
   if ((await findProgress(deps.db)) === undefined && (await countAll(deps.db)) === 0) await sealAgain(deps, sealOthers)
 }
@@ -65,7 +65,7 @@ async function begin(deps: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Pro
   return current(deps, await findProgress(deps.db)) ?? (await fresh(deps))
 }
 
-/** Undefined when it is about older keys. */
+/** Undefined when the job is for older keys than the current ones. */
 function current(deps: Pick<SealDeps, 'sealer' | 'sessionKeys'>, text: string | undefined): Progress | undefined {
   const progress: Progress | undefined = text === undefined ? undefined : JSON.parse(text)
   return progress && isCurrent(deps, progress) ? progress : undefined
@@ -127,7 +127,7 @@ async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (
   }
 }
 
-/** Until then the old master key with an old backup opens what was not sealed again. */
+/** Gives up the old row keys. Until then the old master key, with an old backup, opens rows that were not sealed again. */
 async function giveUpOldKeys({ config, random }: SealDeps, tx: Db): Promise<void> {
   const wrapper = createSealer(loadMasterKey(config.masterKey), random)
   const keyring = openRootKey(wrapper, (await findRootKey(tx))!)

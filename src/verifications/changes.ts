@@ -2,7 +2,7 @@ import type { Engine } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
 import { apiError } from '../http/errors.ts'
 
-/** One page shows a session; the others are pages left open, and onlookers. */
+/** One page shows a session; other subscribers are pages left open, and onlookers. */
 const FOLLOWERS_PER_SESSION_MAX = 8
 const FOLLOWERS_MAX = 1000
 const RETRY_SECONDS = 10
@@ -25,7 +25,7 @@ export function createChanges({ subscribe }: Pick<Engine, 'subscribe'>): Changes
   const all = () => [...followers.values()].flatMap(own => [...own])
 
   const unsubscribe = subscribe('session', name => {
-    // Something changed elsewhere, and nobody can say what.
+    // Another process changed something; which session is unknown.
     if (name === '') for (const { wake } of all()) wake(false)
     else for (const { wake } of followers.get(name) ?? []) wake(true)
   })

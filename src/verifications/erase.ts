@@ -21,7 +21,7 @@ type EraseDeps = Pick<
   'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'attempts'
 >
 
-/** Afterwards its text is in no file. The quota that it used is not given back. */
+/** Erases a session: afterwards its text is in no file. The quota that it used is not given back. */
 export async function eraseVerification(
   deps: EraseDeps & Pick<Deps, 'db' | 'erasures'>,
   owner: Owner,
@@ -29,7 +29,7 @@ export async function eraseVerification(
   id: string,
 ): Promise<ErasureResult> {
   const at = deps.now()
-  // Looked up before the note, which cannot be taken back: nobody may note sessions of others.
+  // Looked up first: a note cannot be taken back, and nobody may note the sessions of others.
   if (!(await findVerification(deps.db, owner, id))) throw apiError('session_not_found')
   await deps.erasures.note([id], at)
   const erased = await deps.write(async tx => {
@@ -50,15 +50,12 @@ export async function eraseVerification(
 type Erasure = { owner: Owner; actor: string; id: string; at: number }
 
 /**
- * `held`: the leases of its deliveries, whose attempts are to be cancelled. `ends`: its end, if it
- * was over and no sweep had come yet; to be counted last in the transaction.
+ * `held`: the leases of its deliveries, whose attempts must be cancelled. `ends`: its end by time, if no sweep has counted it
+ * yet; the caller counts it last in the transaction.
  */
 type Erased = Pick<ErasureResult, 'deleted'> & { held: Held[]; ends: End[] }
 
-/**
- * One erasure inside a transaction. Undefined when the owner has no such session, or another
- * erasure at the same time deleted it.
- */
+/** One erasure inside a transaction. Undefined when the owner has no such session, or another erasure was faster. */
 export async function eraseIn(
   { audit }: Pick<Deps, 'audit'>,
   tx: Db,
@@ -85,7 +82,7 @@ export async function eraseIn(
 export async function shred({ forgetDeleted, log }: Pick<EraseDeps, 'forgetDeleted' | 'log'>, attempt = 1): Promise<void> {
   if (await forgetDeleted()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
-  // Does not keep a stopping service alive: closing empties the log.
+  // Unreferenced: a service that stops need not wait, because closing empties the log.
   setTimeout(() => {
     shred({ forgetDeleted, log }, attempt + 1).catch(error =>
       log.error('erasure.log_not_emptied', { failure: describeFailure(error) }),

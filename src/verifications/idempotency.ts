@@ -13,9 +13,8 @@ import type { CreateVerification, Verification } from './schema.ts'
 const REPLAY_MS = 24 * 3_600_000
 
 /**
- * Between the end of the answer of a session created then, and that of the next session under its
- * key. The two ends are a day apart, give or take the milliseconds by which a burst of creations
- * runs ahead of the clock.
+ * A time after the kept answer of a session ends, and before that of the next session under the same key. The two ends are a day
+ * apart, give or take the milliseconds by which a burst of creations runs ahead of the clock.
  */
 export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + 1.5 * REPLAY_MS
 
@@ -51,7 +50,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 }
 
-/** Not by API key: rolling one in the middle of a retry is safe. Each device has its own. */
+/** Shared by the API keys of an environment, so that a key can be rolled in the middle of a retry. Each device has its own. */
 const namespaceOf = (caller: Caller): string[] =>
   caller.kind === 'key' ? ['namespace', caller.tenantId, caller.environment] : ['device', caller.deviceId]
 

@@ -17,7 +17,7 @@ import type { VerificationRow } from './store.ts'
 
 type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'write'>
 
-/** One statement decides between two browsers. After the answer nobody can own the page. */
+/** One statement decides between two browsers. After the answer nobody can become the owner. */
 export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)

@@ -16,14 +16,14 @@ export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_
   query?: DcqlQuery
 }
 
-/** With the key of its session. */
+/** The key of a session; undefined for sessions of older versions, which have none. */
 export type Keyed = { sessionKey: Uint8Array | undefined }
 
 type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits'>
 
 /** The one place where a row becomes JSON, for every route and for webhooks. */
 export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
-  // Damage. Without its claims, or its reason, the verdict would be read as one that has none.
+  // A damaged row: without its claims or its reason it would look like a verdict that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
   const sessionKey = await deps.sessionKeys.of(deps.db, verification)
   const shown =
@@ -59,7 +59,7 @@ export async function presentOpened(
   }
 }
 
-/** Whether a wallet can still answer. */
+/** True while a wallet can still answer. */
 export const isOpenAt = (row: Timed, now: number): boolean => statusAt(row, now) === 'pending' && !isHeld(row)
 
 /** Headers of a creation: the session itself, and the page to send its holder to. */
@@ -110,7 +110,7 @@ export const secretsPlace = (
   sessionKey,
 })
 
-/** `db` is that of the transaction, inside one. */
+/** Inside a transaction, `db` is its connection. */
 export async function openSecrets(
   deps: Pick<Deps, 'sealer' | 'sessionKeys'>,
   db: Db,

@@ -50,7 +50,7 @@ export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id:
   return session
 }
 
-/** The same for a caller with a key, who sees only its own. */
+/** A session that can still be answered, of a caller with a key, who sees only its own. */
 export async function readOwnOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner, id: string): Promise<OpenSession> {
   const session = (await findVerification(db, owner, id))?.verification
   refuseClosed(session, now())

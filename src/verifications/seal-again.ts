@@ -96,7 +96,7 @@ async function sealSession(deps: SealDeps, tx: Db, session: VerificationRow, ses
   })
 }
 
-/** Kept 201s. Without a key of their own they stay so: they live for a day. */
+/** Seals kept answers (201) again. Those without a key of their own get none: they live for a day. */
 export async function sealReplaysAgain(deps: SealDeps, tx: Db, after: string, limit: number): Promise<string | undefined> {
   const batch = await listReplaysAfter(tx, after, limit)
   for (const { hash, tenantId, salt, sealed: before, wrappingKey } of batch) {

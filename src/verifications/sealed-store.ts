@@ -31,7 +31,7 @@ export async function lockSessionsAfter(
   return found
 }
 
-/** Open ones without a key of their own. */
+/** True while sessions without a key of their own are open. */
 export async function hasOpenKeyless(db: Db): Promise<boolean> {
   const rows = await db
     .select({ id: verificationSessions.id })
@@ -59,7 +59,7 @@ export async function updateResult(tx: Db, session: SessionKey, sealed: Buffer):
   await tx.update(verificationResults).set({ sealed }).where(isResultOf(session))
 }
 
-/** All of them: a session has a few hundred at most. */
+/** Unbounded: a session has a few hundred at most. */
 export async function listSealedEvents(tx: Db, { id, tenantId }: SessionKey): Promise<EventRow[]> {
   return await tx
     .select()

@@ -4,7 +4,7 @@ import type { Db } from '../db/engine.ts'
 import { verificationSessions } from '../db/schema.ts'
 import type { Owner } from '../tenants/settings.ts'
 
-/** When the latest of those that still exist was created. One row of the index by template. */
+/** When the latest of the template's sessions that still exist was created. Reads one row of the index by template. */
 export async function findLatestUse(db: Db, { tenantId, environment }: Owner, template: string): Promise<number | undefined> {
   const { createdAt } = verificationSessions
   const [row] = await db

@@ -1,5 +1,5 @@
 // Metadata values, stored as keyed hashes, so that a merchant finds a session by its order number.
-// Whoever has the database alone cannot tell the values, nor which tenants use the same ones.
+// The database alone reveals neither the values nor which tenants use the same ones.
 import type { Ground } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import type { CreateVerification } from './schema.ts'

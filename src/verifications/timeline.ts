@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts'
 import { countEvents, type EventRow, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
 import { type KeyedSession, lockSession, type SessionKey, type VerificationRow } from './store.ts'
 
-/** The anchor of a credential, and the list that named it; `issued_at` is that of the list. */
+/** The anchor of a credential, and the list that named it, with the list's own `issued_at`. */
 export type TrustedBy = { anchor: string; source?: string; sequence?: number; issued_at?: string }
 
 /** The moments of a session after its creation, with their details. */
@@ -31,7 +31,7 @@ export type SessionEvents = {
   /** The person at a till compared the photo with the customer. */
   photo_compared: { actor: string; same_person: boolean }
 }
-/** How an answer came that no wallet posted itself. */
+/** How an answer arrived that a page passed on from the browser's wallet call. */
 export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
 type SessionEvent = keyof SessionEvents
 
@@ -40,7 +40,7 @@ const EVENTS_MAX = 500
 const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable', 'dc_error']
 const REPEATED_EVENTS_MAX = 100
 
-/** Erased with the session; details have no claims. `auditSeq`: its record on the chain, if any. */
+/** Stores a moment, which is erased with its session. `details` has no claims. `auditSeq`: its record on the chain, if any. */
 export async function recordEvent<Event extends SessionEvent>(
   { now, random, sealer, sessionKeys }: Pick<Deps, 'now' | 'random' | 'sealer' | 'sessionKeys'>,
   tx: Db,
@@ -51,7 +51,7 @@ export async function recordEvent<Event extends SessionEvent>(
 ): Promise<void> {
   if (REPEATED_EVENTS.includes(event)) {
     const count = await countEvents(tx, { id, tenantId })
-    // Erased since the request began. The other moments are recorded under the lock of their session.
+    // The session was erased since the request began. Other moments are recorded under its lock.
     if (count === undefined) throw apiError('session_not_found')
     if (count >= REPEATED_EVENTS_MAX) return
   }
@@ -77,7 +77,7 @@ export async function readEvents(
   )
 }
 
-/** The checks of a held answer; empty if it is older than its anchors' names. */
+/** The anchors of a held answer; empty for an answer from before anchors were recorded. */
 export async function readTrust(
   { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
   tx: Db,
@@ -101,7 +101,7 @@ export async function openEvent<Event extends SessionEvent>(
 export const trustOf = (findings: SessionEvents['response_posted']['findings']): TrustedBy[] =>
   findings.flatMap(({ trust }) => trust ?? [])
 
-/** Not on a full disk: its reserve is for erasures and for exchanges under way. */
+/** Records nothing on a full disk, whose reserve is for erasures and for exchanges under way. */
 export async function recordShown(
   deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'log'>,
   session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
@@ -120,7 +120,7 @@ export async function recordShown(
 
 type Reading = { actor: string; environment: VerificationRow['environment'] }
 
-/** On the audit chain and with the session. False when the session is gone. */
+/** Recorded on the audit chain and in the timeline. False when the session is gone. */
 export async function recordReading(
   deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'audit'>,
   { id, tenantId }: SessionKey,

@@ -23,19 +23,19 @@ import {
 
 const ROWS_PER_STATEMENT = 500
 
-/** Hash of the file as it is: a file that changed since is copied anew. */
+/** `fingerprint`: hash of the file. A file that changed since a move began is copied anew. */
 export type Source = { file: Database; fingerprint: string }
 
 export type Moved = { tables: { name: string; rows: number; digest: string }[] }
 
-/** The message says in what; neither side serves the other's place. */
+/** File and database differ after the copy. The message says where. */
 export class Differs extends Error {
   override name = 'Differs'
 }
 
 export type OnProgress = (table: string, rows: number) => void
 
-/** Throws when the database is not empty and not of a move of this file. `finished`: only the file does not know yet. */
+/** Throws for a database that has another installation. `finished`: the move is complete, but not yet noted in the file. */
 export async function inspectTarget(session: Session, { fingerprint }: Source): Promise<'empty' | 'begun' | 'finished'> {
   if (!(await hasSchema(session))) return 'empty'
   if (await isBeingMoved(session)) return 'begun'
@@ -57,7 +57,7 @@ export async function moveRows(session: Session, source: Source, now: number, on
   return { tables: await compare(session, source, tables, onProgress) }
 }
 
-/** A move of another file, or of this one before it changed, is thrown away. */
+/** Discards a move of another file, or of this file before it changed. */
 async function begin(session: Session, fingerprint: string): Promise<void> {
   await inTransaction(session, async () => {
     await session.rows(

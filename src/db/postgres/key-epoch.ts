@@ -11,12 +11,12 @@ const WAIT = '10s'
 
 export class KeysReplaced extends Unavailable {}
 
-/** Until the end of the transaction nobody replaces the keys. */
+/** Until the end of the transaction, the keys cannot be replaced. */
 export async function shareKeys(session: Session): Promise<void> {
   await session.rows(`SELECT pg_advisory_xact_lock_shared(${ROOT_KEY_LOCK})`)
 }
 
-/** Until the end of the transaction nobody reads the keys, and nobody writes. */
+/** Until the end of the transaction, no other connection can read the keys or write. */
 export async function holdKeys(session: Session): Promise<void> {
   await session.rows(`SET LOCAL lock_timeout = '${WAIT}'`)
   await session.rows(`SELECT pg_advisory_xact_lock(${ROOT_KEY_LOCK})`)

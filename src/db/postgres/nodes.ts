@@ -7,9 +7,9 @@ import { followTimeline } from './timeline.ts'
 export const BEAT_EVERY_MS = 1000
 /** A node without a beat for this long is dead. */
 const DEAD_AFTER_MS = 4000
-/** Between the end of a life as its node counts it, and as the others do. */
+/** A node ends its life this much earlier than the others count it as dead. */
 const LIFE_MARGIN_MS = 500
-/** A job that its node neither ended nor could end is given to another after this. */
+/** A job whose node did not end it is given to another node after this time. */
 const JOB_LEASE_MS = 120_000
 
 /** The ids of living nodes, for statements that free what dead ones held. */
@@ -34,12 +34,12 @@ type Joining = {
   onTakenOver: (timeline: number) => void
 }
 
-/** After a crash of the server the table is empty, until every node has written its next beat. */
+/** Waits after a crash of the server: the table is empty until every node has written its next beat. */
 export async function awaitBeats(session: Session): Promise<void> {
   await session.rows('SELECT pg_sleep(greatest(0, 4 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))')
 }
 
-/** No node joins, and none beats, until the end of the transaction. */
+/** Until the end of the transaction, no node can join or write a beat. */
 export async function keepNodesOut(session: Session): Promise<void> {
   await session.rows('LOCK TABLE nodes IN SHARE MODE')
 }

@@ -1,6 +1,6 @@
 // Notices that nodes send each other, so that changes are known before the next look. NOTIFY inside a transaction would make all
 // commits wait for each other, so notices go out after the commit, gathered, on a connection of their own. A lost
-// notice costs a delay, never a result: whoever waits also looks by himself.
+// notice costs a delay, never a result: every subscriber also looks at intervals.
 import type { SQL } from 'bun'
 import type { Engine, Topic } from '../engine.ts'
 import { createTopics, TOPICS } from '../topics.ts'
@@ -11,7 +11,7 @@ const GATHER_MS = 20
 /** PostgreSQL takes less than 8,000 bytes in one notice. */
 const NOTICE_BYTES_MAX = 7000
 const LOOK_EVERY_MS = 1000
-/** Every look sends a notice, which its sender hears too: without it for this long, this node is deaf. */
+/** Every look sends a notice, which its sender receives too. A node that receives none for this long looks for every change. */
 const DEAF_AFTER_MS = 2500
 /** A connection that stays silent is replaced; the driver itself replaces one that was closed. */
 const LISTEN_AGAIN_AFTER_MS = 10_000
@@ -57,7 +57,7 @@ export async function createNotices({ listen, session, node }: Options): Promise
     else for (const [topic, payload] of notices) topics.publish(topic, payload)
   }
 
-  // Whatever was said while nobody listened is unknown: everybody looks.
+  // Notices sent while this node did not listen are lost: every subscriber looks.
   const lookAround = () => {
     for (const topic of TOPICS) topics.publish(topic, '')
   }

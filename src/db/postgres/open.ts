@@ -36,7 +36,7 @@ type OpenedDatabase = {
   /** Names this process among the nodes. */
   node: string
   sealer: Sealer
-  /** True for the one that made its root key, whoever made the schema. */
+  /** True for the process that made the root key, even if another one made the schema. */
   isNew: boolean
   upgraded: string[]
   version: string
@@ -82,11 +82,11 @@ export async function openDatabase({
   }
 }
 
-/** A change of the schema takes as long as it takes; everything else at a start does not. */
+/** A change of the schema has no time limit, unlike everything else at a start. */
 const upgradeAt = (settings: DatabaseSettings, wanted: { now: number; mayMigrate: boolean }): Promise<string[]> =>
   withSession(settings, 'schema', async session => (await migrate(session, wanted)).upgraded)
 
-/** For calls that need an installation: a database without keys must not become one by a slip. */
+/** For commands that need an installation: they must not make one in an empty database by mistake. */
 export const hasInstallation = (settings: DatabaseSettings): Promise<boolean> =>
   withSession(
     settings,
@@ -238,7 +238,7 @@ export async function inTransaction<Result>(session: Session, act: () => Promise
 
 type Reason = keyof typeof REFUSALS
 
-/** By the five signs of PostgreSQL; the server's own message follows. No message of the server holds a password. */
+/** By PostgreSQL's error code; the server's own message follows, which never has a password. */
 const REASONS: Record<string, [Reason, string]> = {
   '28P01': ['database_refused', 'the database refuses the user or password; mend VIDIMUS_DATABASE_URL or the password file'],
   '28000': ['database_refused', 'the database refuses this user from here; mend VIDIMUS_DATABASE_URL or pg_hba.conf'],

@@ -117,12 +117,12 @@ export function createSession(open: Open, silenceMaxMs = SILENCE_MAX_MS, onState
   }
 }
 
-/** The connection ended before the answer came. */
+/** The connection ended before the answer arrived. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
 
-/** Deadlock, serialization failure, lock not available: nothing has taken place. */
+/** Deadlock, serialization failure, lock not available: nothing was changed. */
 const REPEATABLE = ['40P01', '40001', '55P03']
 
 /** True when another try may succeed: the server refused for the moment, or the connection was lost. */
@@ -131,13 +131,13 @@ export const isPassing = (error: unknown): boolean => isConnectionLost(error) ||
 /** The server's disk, memory or connections are used up (53): another try at once fails too. */
 export const isOutOfRoom = (error: unknown): boolean => sqlStateOf(error)?.startsWith('53') === true
 
-/** For whoever waits: errors that pass are told from all others. */
+/** Turns errors that pass into Unavailable, for callers that may try again later. */
 export const asUnavailable = (error: unknown): unknown =>
   (isPassing(error) || isOutOfRoom(error)) && !(error instanceof Unavailable)
     ? new Unavailable('the database does not answer at the moment', { cause: error })
     : error
 
-/** The server shuts down (57P0), the connection (08), it ended an idle transaction (25P0), and Bun's own. */
+/** True for errors of the connection (08), of a server that shuts down (57P0) or ended an idle transaction (25P0), or of Bun. */
 export function isConnectionLost(error: unknown): boolean {
   const root = rootOf(error)
   if (root instanceof ConnectionLost) return true
@@ -146,7 +146,7 @@ export function isConnectionLost(error: unknown): boolean {
   return code?.startsWith('ERR_POSTGRES_') === true && !code.includes('SYNTAX')
 }
 
-/** The five signs of PostgreSQL, such as 23505; undefined for other errors. */
+/** PostgreSQL's code of five characters, such as 23505; undefined for other errors. */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code, errno } = rootOf(error)
   return code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : undefined

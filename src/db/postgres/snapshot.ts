@@ -1,5 +1,5 @@
 // Reads as of one moment. An erasure removes details of audit records in its own transaction, and is linked to the chain
-// later: whoever signs the chain and reads it as of one moment keeps erasures out in between.
+// later: a reader that signs the chain and then reads it as of one moment prevents erasures in between.
 import type { Db, Engine } from '../engine.ts'
 import type { Connect } from './connect.ts'
 import { drizzleOver, type Runner } from './pool.ts'

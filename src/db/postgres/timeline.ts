@@ -5,7 +5,7 @@ const TIMELINE = 'SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timel
 
 export type Timeline = { look(): Promise<void> }
 
-/** Calls when another server has taken over since the last look. */
+/** Calls back when another server has taken over since the last look. */
 export async function followTimeline(session: Session, onTakenOver: (timeline: number) => void): Promise<Timeline> {
   const read = async (): Promise<number | undefined> => {
     const [row] = await session.rows<{ timeline: string }>(TIMELINE).catch(() => [])
@@ -14,7 +14,7 @@ export async function followTimeline(session: Session, onTakenOver: (timeline: n
   let known = await read()
   return {
     async look() {
-      // Some hosted servers do not tell. They are not asked again.
+      // Some hosted servers do not allow the question. They are not asked again.
       if (known === undefined) return
       const current = (await read()) ?? known
       if (current !== known) onTakenOver(current)

@@ -10,7 +10,7 @@ import { ConnectionLost, constraintOf, isConnectionLost, isPassing, type Session
 /** The key of audit entries: their ids were given to two nodes, before and after a failover. */
 const ENTRY_KEY = 'audit_entries_pkey'
 
-/** COMMIT was sent and its answer never came: nobody can say whether it took place. */
+/** COMMIT was sent and its answer never arrived: whether it took place is unknown. */
 export class CommitUnknown extends Unavailable {}
 
 /** The server ended the transaction because its node stood still: it never read the COMMIT. */
