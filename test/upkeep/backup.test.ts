@@ -156,7 +156,7 @@ describe('a backup is refused, and nothing is written, when', () => {
   })
 })
 
-test(`killed ${HOW}, there is no backup or a good one, the server goes on, and the next backup is made`, async () => {
+test(`a backup killed ${HOW} leaves no file or a good one, the server continues, and the next backup is made`, async () => {
   await create()
   const folder = temporaryDir()
   const points = await killPoints(dir, ['backup', join(folder, 'first.db')], 6)

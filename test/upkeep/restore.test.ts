@@ -197,7 +197,7 @@ describe('a restore', () => {
   })
 })
 
-describe('who was erased is known', () => {
+describe('the list of people erased since the backup is read', () => {
   test('from the log when the database is damaged, or gone', async () => {
     const [damaged, gone] = [copyOf(dir), copyOf(dir)]
     writeFileSync(databaseOf(damaged), seeded(1).bytes(50_000))
@@ -217,7 +217,7 @@ describe('who was erased is known', () => {
     expect((await vidimusJson<Restored>(own, 'restore', backup)).erased_again).toBe(erased.length)
   })
 
-  test('from the audit chain of a newer version, when the way leads back', async () => {
+  test('from the audit chain of a newer version, on the way back to the earlier one', async () => {
     const own = copyOf(dir)
     rmSync(join(own, 'backups'), { recursive: true })
     const sqlite = new Database(databaseOf(own))
@@ -243,7 +243,7 @@ describe('who was erased is known', () => {
     expect(readFileSync(logOf(own), 'utf8')).toContain(readFileSync(logOf(dir), 'utf8').trim().split('\n').at(-1)!)
   })
 
-  test('by nobody: then the restore is refused, and done only when told to', async () => {
+  test('from nowhere when all are gone: the restore is refused unless the operator insists', async () => {
     const own = join(temporaryDir(), 'data')
     mkdirSync(own)
     for (const name of ['master.key', 'wrapping-1.key']) copyFileSync(join(dir, name), join(own, name))
@@ -270,7 +270,7 @@ describe('who was erased is known', () => {
   })
 })
 
-describe('is refused, and no byte of the data directory is changed:', () => {
+describe('a restore is refused and changes no byte of the data directory:', () => {
   type Reason = keyof typeof REFUSALS
 
   async function expectRefused(own: string, file: string, reason: Reason | 'wrong_file', says: RegExp): Promise<void> {
@@ -298,7 +298,7 @@ describe('is refused, and no byte of the data directory is changed:', () => {
       sqlite.close()
     })
 
-  test('a file that is cut off, damaged, empty, or of another program', async () => {
+  test('from a file that is cut off, damaged, empty, or of another program', async () => {
     const random = seeded(3)
     const size = readFileSync(backup).length
     const own = copyOf(dir)
@@ -336,7 +336,7 @@ describe('is refused, and no byte of the data directory is changed:', () => {
       await expectRefused(own, file, 'database_damaged', /is damaged, or no backup of this program/)
   })
 
-  test('one whose chain was changed, that lacks a session, or has a reference to nothing', async () => {
+  test('from one whose chain was changed, that lacks a session, or has a reference to nothing', async () => {
     const own = copyOf(dir)
     for (const sql of [
       "UPDATE audit_records SET actor = 'somebody else' WHERE seq = 2",
@@ -348,7 +348,7 @@ describe('is refused, and no byte of the data directory is changed:', () => {
     }
   })
 
-  test('one of a newer version, and one whose migrations differ', async () => {
+  test('from one of a newer version, and one whose migrations differ', async () => {
     const own = copyOf(dir)
     for (const sql of [
       "INSERT INTO schema_migrations VALUES ('9999_future', 'x', 1)",
@@ -358,7 +358,7 @@ describe('is refused, and no byte of the data directory is changed:', () => {
     }
   })
 
-  test('one of another installation, or without a master key to open it', async () => {
+  test('from one of another installation, or without a master key to open it', async () => {
     const app = await startApp({ now: Date.now() })
     await app.stop()
     await expectRefused(app.dir, backup, 'key_wrong', /does not open .*; put the key in place that was used then/)
@@ -367,7 +367,7 @@ describe('is refused, and no byte of the data directory is changed:', () => {
     await expectRefused(own, backup, 'key_missing', /put the key back/)
   })
 
-  test('one whose wrapping key is not there', async () => {
+  test('from one whose wrapping key is not there', async () => {
     const own = copyOf(dir)
     rmSync(join(own, 'wrapping-1.key'))
     await expectRefused(
@@ -378,14 +378,14 @@ describe('is refused, and no byte of the data directory is changed:', () => {
     )
   })
 
-  test('no file, a directory, and the database itself', async () => {
+  test('from a missing file, a directory, or the database itself', async () => {
     const own = copyOf(dir)
     for (const file of [join(own, 'none.db'), own])
       await expectRefused(own, file, 'wrong_file', /there is no file .*; give the path of a backup/)
     await expectRefused(own, databaseOf(own), 'wrong_file', /is the database itself; give the path of a backup/)
   })
 
-  test('while a server runs, which goes on; and while a command is at work', async () => {
+  test('while a server runs, which continues, and while a command is at work', async () => {
     const own = copyOf(dir)
     const server = await serve(own)
     const { exitCode, stderr } = await vidimus(own, ['restore', backup])
@@ -400,7 +400,7 @@ describe('is refused, and no byte of the data directory is changed:', () => {
   })
 })
 
-test('while it is restored, neither a server nor a command gets in', async () => {
+test('during a restore neither a server nor a command can open the directory', async () => {
   const own = copyOf(dir)
   const release = holdDirectory(own, 'alone')
   const [server, command] = await Promise.all([
@@ -412,7 +412,7 @@ test('while it is restored, neither a server nor a command gets in', async () =>
   expect(command.stderr).toContain('is being restored; try again')
 })
 
-test(`killed ${HOW}, there is the old database or the restored one, whole, with nobody back; and the next restore is done`, async () => {
+test(`a restore killed ${HOW} leaves the old or the restored database, brings nobody back, and can be repeated`, async () => {
   const points = await killPoints(copyOf(dir), ['restore', backup], 3)
   const old = sessionsIn(copyOf(dir))
   const restored = Number(one(backup, 'SELECT count(*) FROM verification_sessions')) - erased.length

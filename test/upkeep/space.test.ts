@@ -53,8 +53,8 @@ const statuses = async (app: TestApp, key: string, method: string, ids: string[]
 
 const eventsIn = (app: TestApp) => app.logs.map(line => JSON.parse(line).event)
 
-describe('room is held back', () => {
-  test('in a file for its owner only that takes its room for real, made when there is enough', async () => {
+describe('the reserve on the disk', () => {
+  test('is a file for its owner only that takes real space, made when there is enough', async () => {
     const app = await startApp()
     expect(existsSync(join(app.dir, 'ballast'))).toBe(false)
     await app.deps.space.look()
@@ -64,7 +64,7 @@ describe('room is held back', () => {
     expect(modeOf(join(app.dir, 'ballast'))).toBe('600')
   })
 
-  test('and a disk that becomes full while that is done stays full: creations are refused', async () => {
+  test('does not hide a disk that fills up while it is made: creations are refused', async () => {
     const { deps } = await startApp()
     const looking = deps.space.look()
     deps.space.makeRoom()
@@ -74,7 +74,7 @@ describe('room is held back', () => {
     expect(deps.space.isShort()).toBe(false)
   })
 
-  test('and given up for one more try when the database is full; creations are refused, the rest goes on, and it is taken back', async () => {
+  test('is given up when the database is full: creations are refused, the rest works, and it is made again later', async () => {
     const app = await startApp()
     const { key } = await app.tenant()
     await app.deps.space.look()

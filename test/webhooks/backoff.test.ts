@@ -19,7 +19,7 @@ describe('the wait before an attempt', () => {
     expect(waits(middle).slice(0, 3)).toEqual([0, 5000, 60_000])
   })
 
-  test('is a whole number of milliseconds within the 20 %, whatever the dice say, and uses all of the range', () => {
+  test('is a whole number of milliseconds within the 20 %, for any random number, and uses the whole range', () => {
     const seen: number[] = []
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 4, maxLength: 4 }), fc.integer({ min: 1, max: 5 }), (dice, ended) => {
@@ -74,7 +74,7 @@ describe('Retry-After', () => {
       expect([header, retryAfterOf(header, 0)]).toEqual([header, undefined])
   })
 
-  test('whatever a receiver says, the wait stays between the delay less a fifth and twice the delay', () => {
+  test('of any text leaves the wait between the delay less a fifth and twice the delay', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -122,7 +122,7 @@ test('an erasure by retention ends a call in the same way', async () => {
   expect(rowsLeftIn(shop.app)).toBe(0)
 })
 
-test('an erasure at any moment of a delivery or a replay: no message arrives after its 200, and nothing is left', async () => {
+test('after an erasure at any moment of a delivery or a replay no message arrives, and nothing is left', async () => {
   const arrivals = new Map<string, number[]>()
   const receiver = await receiveRaw(line => {
     const note = () => {

@@ -63,7 +63,7 @@ test('500 messages to a receiver that hangs delay neither another tenant nor ano
 const commitsOf = async (app: TestApp) =>
   /^vidimus_commit_group_size_count (\d+)$/m.exec((await app.call('GET', '/metrics')).text)?.[1] ?? 'none'
 
-describe('at once', () => {
+describe('at any time', () => {
   test('a tenant has at most 8 calls and an origin 4; five busy tenants have four each and leave 12 slots for others', async () => {
     const receiver = await receiveRaw()
     // Nothing is due before the clock moves, and then everything is: one look deals out the places.

@@ -15,7 +15,7 @@ const soon = async () => {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve()
 }
 
-test('an attempt that is alone goes on at once, and so does the first of two', async () => {
+test('a single attempt does not wait, and neither does the first of two', async () => {
   for (const count of [1, 2]) {
     const { wentOn, end } = begun(count)
     void end('first')
@@ -24,7 +24,7 @@ test('an attempt that is alone goes on at once, and so does the first of two', a
   }
 })
 
-test('attempts of many go on together once half of them have ended, and the rest with those that begin meanwhile', async () => {
+test('many attempts continue together once half of them have ended, and the rest with those that begin meanwhile', async () => {
   const { wentOn, end } = begun(4)
   void end('a')
   await soon()

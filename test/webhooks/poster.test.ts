@@ -31,7 +31,7 @@ test('a message is sent after its time only when the node still may', async () =
   poster.stop()
 })
 
-test('orders of one moment reach the thread in one message, a cancellation behind its call, and one message settles several', async () => {
+test('orders of one turn are one message to the thread, in their order, and one message settles several calls', async () => {
   const given: Order[][] = []
   const listeners = new Map<string, (event: { data: Report[] }) => void>()
   const thread = {

@@ -91,7 +91,7 @@ describe('for 24 hours after a rotation', () => {
     }
   })
 
-  test('another rotation drops the oldest at once: never more than two, and the overlap begins again', async () => {
+  test('another rotation drops the oldest secret at once, and the overlap begins again', async () => {
     const { app, message, first, rotate } = await startShop()
     const second = await rotate()
     app.clock.advance(DAY_MS / 2)

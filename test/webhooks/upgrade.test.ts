@@ -12,7 +12,7 @@ afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000
 
-test('pending messages of the version before are sent after the upgrade, each once and with the current secret of test sessions', async () => {
+test('pending messages of the earlier version are sent once after the upgrade, with the current test secret', async () => {
   const receivers = [receive(), receive()]
   const before = await startAppFor(receivers, { config: { webhookDelaysMs: [HOUR_MS] } })
   // Verifications of that version have no keys of their own.
