@@ -44,7 +44,7 @@ async function createAndErase(app: TestApp, key: string, count: number): Promise
   }
 }
 
-/** Signs the head, and gives its number. */
+/** Signs the head, and returns its number. */
 export async function sign({ deps }: Pick<TestApp, 'deps'>): Promise<number> {
   await deps.write(tx => deps.audit.checkpoint(tx, deps.now()))
   const [last] = await deps.db.query.auditCheckpoints.findMany({ orderBy: (table, { desc }) => desc(table.seq), limit: 1 })

@@ -11,7 +11,7 @@ type Act<Result> = (deps: Deps) => Promise<Result>
 /** `before`: the first act stops before such a statement instead. */
 type Options = { before?: RegExp }
 
-/** Where rows change for the first time: everything was read. */
+/** The first statement that changes rows: everything was read before it. */
 export const FIRST_CHANGE = /^(insert|update|delete)/i
 
 /**

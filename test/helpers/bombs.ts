@@ -20,7 +20,7 @@ const distinct = (count: number) => Array.from({ length: count }, (_, i) => `${e
 
 type PresentationBomb = [title: string, format: FormatChoice, mutations: Mutations, detail: RegExp]
 
-/** Beside what a holder would have sent; each is told as malformed. */
+/** Added to a usual presentation; each is reported as malformed. */
 export const PRESENTATION_BOMBS: PresentationBomb[] = [
   ['1,000 disclosures', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, distinct(1000))), /More than 500/],
   ['100,000 tildes', 'dc+sd-jwt', sdJwt(text => beforeBinding(text, '~'.repeat(100_000))), /More than 500/],
@@ -47,7 +47,7 @@ const state = ({ request }: Session) => `"state":"${request.state}"`
 
 type EnvelopeBomb = [title: string, make: (session: Session, holder: Holder) => Promise<URLSearchParams> | URLSearchParams]
 
-/** No answer to the session; each is 400. */
+/** Sent instead of an answer; each gets 400. */
 export const ENVELOPE_BOMBS: EnvelopeBomb[] = [
   [
     '30,000 levels of JSON in the JWE',

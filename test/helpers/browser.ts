@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 
-/** The first is the same engine with fewer processes, at half the cost. */
+/** The first is the same engine as the others with fewer processes, at half the cost. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const EXECUTABLE = process.env.CHROMIUM ?? NAMES.map(name => Bun.which(name)).find(found => found !== null)
 const TIMEOUT_MS = 60_000
@@ -118,7 +118,7 @@ export async function readCode(page: Page): Promise<string> {
   return decodeQR({ ...pixels, data: Buffer.from(pixels.data, 'base64') })
 }
 
-/** Half as long to compile as the readable one. */
+/** The minified file, which compiles twice as fast as the readable one. */
 const AXE = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }

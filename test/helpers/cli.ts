@@ -4,7 +4,7 @@ import { PROGRAM } from './program.ts'
 
 export type Run = { exitCode: number; stdout: string; stderr: string }
 
-/** One call of the real program, as a process of its own, that sees nothing of the caller's settings but the given ones. */
+/** One call of the real program as a process, with only the given settings. */
 export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}, under: string[] = []): Promise<Run> {
   const child = spawn(dir, args, await withDatabase(dir, env), under)
   const [exitCode, stdout, stderr] = await Promise.all([
@@ -15,7 +15,7 @@ export async function vidimus(dir: string, args: string[], env: Record<string, s
   return { exitCode, stdout, stderr }
 }
 
-/** A call with --json that must go well: exactly one JSON object on standard output, and nothing on standard error. */
+/** A call with --json that must succeed: exactly one JSON object on standard output, and nothing on standard error. */
 export async function vidimusJson<Answer>(dir: string, ...args: string[]): Promise<Answer> {
   const run = await vidimus(dir, [...args, '--json'], { VIDIMUS_PUBLIC_URL: 'http://localhost:3000' })
   expect({ args, exitCode: run.exitCode, stderr: run.stderr }).toEqual({ args, exitCode: 0, stderr: '' })

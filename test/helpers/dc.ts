@@ -55,7 +55,7 @@ export async function answerOf(app: TestApp, id: string, holder: Holder, present
   })
 }
 
-/** Ask, answer, tell. */
+/** Asks, lets the wallet answer, and sends the answer to the service. */
 export async function presentThrough(app: TestApp, id: string, holder: Holder, presenting: Presenting = {}): Promise<Told> {
   return await tell(app, id, await answerOf(app, id, holder, presenting), { origin: presenting.origin })
 }

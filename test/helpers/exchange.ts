@@ -39,7 +39,7 @@ export const codeIn = ({ redirect_uri = '' }: { redirect_uri?: string }): string
 export const readOf = async ({ app, key, created }: Session): Promise<Verification> =>
   (await app.call<Verification>('GET', `/v1/verifications/${created.id}`, { key })).body
 
-/** Mutations may need what only the request tells: the client id, the nonce. */
+/** Mutations may need the client id and the nonce, which are known from the request only. */
 export type Cheat = Mutations | ((session: Session) => Mutations)
 
 export type Presenting = Omit<Partial<AnswerOptions>, 'mutations'> & { mutations?: Cheat }

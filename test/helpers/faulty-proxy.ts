@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net'
 
 export type Fault =
   | 'pass'
-  /** The service does it, and nobody hears of it. */
+  /** The service handles the request, and its answer is lost. */
   | 'lose'
-  /** As above, but half of the answer comes through. */
+  /** As above, but half of the answer arrives. */
   | 'cut'
-  /** The service hears nothing of it. */
+  /** The request does not reach the service. */
   | 'refuse'
-  /** Nothing ever comes. */
+  /** No answer ever arrives. */
   | 'hang'
-  /** Instead of the service. */
+  /** The proxy answers instead of the service. */
   | { status: number; headers?: Record<string, string>; body?: string }
 
 export type Seen = { method: string; path: string; headers: IncomingMessage['headers'] }

@@ -2,7 +2,7 @@
 const PORT_MIN = 11_000
 const PORT_MAX = 31_999
 
-/** A port that nobody listens on, and that nobody gets who asks for any: for a program that has to be told one, or comes back to it. */
+/** A free port that the system never chooses by itself, for a program that is given its port or uses it again after a restart. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN + 1))

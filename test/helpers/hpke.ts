@@ -4,7 +4,7 @@ import type { HpkeKey } from '../../src/openid4vp/hpke.ts'
 
 export const suite = new CipherSuite(KEM_DHKEM_P256_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_128_GCM)
 
-/** Not the one of Annex C. */
+/** Not the suite of Annex C: its key is longer. */
 export const longerSuite = new CipherSuite(KEM_DHKEM_P256_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_256_GCM)
 
 const CURVE = { name: 'ECDH', namedCurve: 'P-256' }

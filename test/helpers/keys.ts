@@ -1,4 +1,4 @@
-// What somebody can read who kept a copy of the database and has the keys of today.
+// Finds what a thief could read with an old copy of the database and the keys of today.
 import { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'

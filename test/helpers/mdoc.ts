@@ -10,7 +10,7 @@ export class Tagged {
   ) {}
 }
 
-/** Bytes that go in as they are. */
+/** Bytes that are encoded already. */
 export class Raw {
   constructor(readonly bytes: Uint8Array) {}
 }

@@ -7,7 +7,7 @@ import { temporaryDir, until } from './app.ts'
 
 export type Merchant = { url: string; stop: () => Promise<void>; said: () => string; printed: () => string }
 
-/** As the recipe says it. */
+/** The start command of the recipes. */
 export const START = 'node --env-file=.env server.mjs'
 
 const running = new Set<Merchant>()
@@ -24,7 +24,7 @@ export async function startMerchant(code: string, port: number, env: Record<stri
   return await start(dir, START, port, env)
 }
 
-/** By the command of its `npm start`. */
+/** Starts the program with the command of its `npm start`. */
 export async function startProject(name: 'shopify' | 'keycloak', port: number, env: Record<string, string>): Promise<Merchant> {
   const dir = temporaryDir()
   await buildServer(name, dir)

@@ -16,7 +16,7 @@ export async function startStandby(primary: Cluster): Promise<Cluster> {
 
 export const promote = ({ dir }: Cluster): void => void asPostgres(program('pg_ctl'), ['-D', dir, '-w', 'promote'])
 
-/** Until the standby has everything that the primary has now. */
+/** Waits until the standby has everything that the primary has now. */
 export async function waitForStandby(primary: Cluster, standby: Cluster): Promise<void> {
   const [at] = await primary.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn()::text AS lsn')
   for (;;) {

@@ -16,7 +16,7 @@ export async function openTrade(app: TestApp, key: string, random: Seeded, tell:
   return { app, key, holder: await holderOf(app), random, sessions: [], tills: [], tell }
 }
 
-/** One of them by chance; each tells what its client was told. */
+/** Runs a random step. Each step notes what its client was answered. */
 export async function trade(shop: Trade): Promise<void> {
   shop.app.clock.advance(1 + shop.random.below(500))
   await STEPS[shop.random.below(STEPS.length)]!(shop)

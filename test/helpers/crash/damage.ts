@@ -65,7 +65,7 @@ function inCopy(dir: string, damage: (copy: string) => void): string {
   return copy
 }
 
-/** One that was closed, and a copy of it from before, with rows in its log only. */
+/** A directory that was closed, and a copy from before that, with rows in its log only. */
 function foreignDatabases(): [closed: string, open: string] {
   const dir = temporaryDir()
   const foreign = new Database(fileOf(dir))
@@ -79,7 +79,7 @@ function foreignDatabases(): [closed: string, open: string] {
   return [dir, copy]
 }
 
-/** Nothing when a start is refused as it should be. */
+/** Problems of a refusal; empty when the start is refused as it should be. */
 export async function problemsOfRefusal(dir: string, reason: Reason, remedy: string): Promise<string[]> {
   const before = contentOf(dir)
   const { exitCode, stdout, stderr } = await startOn(dir)

@@ -28,7 +28,7 @@ export type Act = {
   prepare: (shop: Shop) => Promise<{ act: () => Promise<unknown>; again: (shop: Shop) => Promise<unknown> }>
 }
 
-/** Does it once, on what was done before it, and gives the directory as a kill would leave it at each moment at which it is different. */
+/** Runs the act once, and copies the directory at each moment at which a kill would leave it different. */
 export async function killWithin({ prepare, start = startApp }: Act, before: (shop: Shop) => Promise<unknown> = async () => {}) {
   let tell = (_: string) => {}
   const unwatch = watchWrites(point => tell(point))

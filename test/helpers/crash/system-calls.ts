@@ -14,7 +14,7 @@ export const injecting = (call: string, what: string): string[] => [
   `inject=${call}:${what}`,
 ]
 
-/** Older ones cannot change what a call has written into memory. */
+/** Older versions of strace cannot change what a call has written into memory. */
 export const canInject = canTrace && Bun.spawnSync([...injecting('statfs', 'poke_exit=@arg2=00'), 'true']).success
 
 export const titled = (title: string): string => (canInject ? title : `SKIPPED, because strace is not here or too old: ${title}`)

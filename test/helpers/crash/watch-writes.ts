@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 const METHODS = ['run', 'all', 'get', 'values'] as const
 const WRITES = /^\s*(insert|update|delete|begin|commit)\b\s*(?:into |from )?"?(\w*)/i
 
-/** Is told of every statement that writes, by its name, before and after it is run; for connections that are opened from now on. */
+/** Calls back before and after every statement that writes, on connections that are opened from now on. */
 export function watchWrites(tell: (point: string) => void): () => void {
   const { prepare } = Database.prototype
   Database.prototype.prepare = function (this: Database, text: string, ...rest: never[]) {
