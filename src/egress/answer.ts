@@ -156,7 +156,7 @@ export function createAnswerReader(bodyBytesMax: number): AnswerReader {
     unread = unread.subarray(taken.length)
     missingBytes -= taken.length
     const needed = bodyBytes + taken.length
-    // Copied into one buffer that doubles: a list of pieces of one byte each would take many times the memory.
+    // Copied into one buffer that doubles, because pieces may be of one byte each.
     if (needed > body.length) body = Buffer.concat([body], Math.max(needed, 2 * body.length))
     body.set(taken, bodyBytes)
     bodyBytes = needed

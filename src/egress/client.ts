@@ -160,7 +160,7 @@ function connect(url: URL, address: string, extraCa: ExtraCa | undefined): Socke
   return process.getBuiltinModule('node:tls').connect({
     host: address,
     port,
-    // The certificate of a URL without a name must be for the address, which is the default.
+    // The certificate of a URL without a name must be for the address.
     ...(isIP(hostOf(url)) === 0 && { servername: hostOf(url) }),
     // NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,

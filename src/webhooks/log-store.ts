@@ -21,7 +21,7 @@ function inLog(owner: Owner, { verificationId, before, downTo }: LogRange): SQL 
   )
 }
 
-/** The tenant is an expression: with the plain column, SQLite would read the tenant's whole log. */
+/** The tenant is an expression: with the plain column, SQLite would read the whole log. */
 const ofVerification = ({ tenantId, environment }: Owner, verificationId: string) =>
   and(
     eq(webhookDeliveries.verificationId, verificationId),
