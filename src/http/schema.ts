@@ -83,7 +83,8 @@ export function describeProblem({ path, message, schema }: { path: string; messa
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64)
 
-const sentence = (message: string) => `${message.charAt(0).toLowerCase()}${message.slice(1)}`
+const sentence = (message: string) =>
+  message === 'Expected required property' ? 'is missing' : `${message.charAt(0).toLowerCase()}${message.slice(1)}`
 
 function ruleOf(schema: TSchema): string | undefined {
   switch (schema[Kind]) {

@@ -83,6 +83,11 @@ describe('POST /v1/devices', () => {
     expect(await list(tenant.key)).toHaveLength(before)
   })
 
+  test('a list of templates that is not there is called missing', async () => {
+    const { message } = (await post({ ...TILL, allowed_templates: undefined })).body.error
+    expect(message).toBe('allowed_templates: is missing')
+  })
+
   test('at most 50 unclaimed codes of a tenant wait at a time; claiming, revoking or letting one lapse makes room', async () => {
     const { app: own, key, liveKey } = await startWithTenant()
     const stranger = await own.tenant()
