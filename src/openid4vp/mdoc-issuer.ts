@@ -94,7 +94,9 @@ function parseValidity(info: CborMap): Validity {
 function parseDateTime(item: CborItem): number {
   const text = item.asTagged(DATE_TIME).asText()
   const time = DATE_TIME_FORM.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw new CborError('a date is not readable')
+  // Date.parse turns 30 February into 2 March, so a real date must print back unchanged.
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 19) !== text.slice(0, 19))
+    throw new CborError('a date is not readable')
   return time
 }
 

@@ -310,6 +310,13 @@ export default [
     'false',
     'wallet/whose-claims',
   ],
+  [
+    'a day that does not exist dates an mdoc',
+    'parseDateTime',
+    'new Date(time).toISOString().slice(0, 19) !== text.slice(0, 19)',
+    'false',
+    'openid4vp/mdoc',
+  ],
   // Webhooks.
   ['local list kept for everybody', 'keyOf', "isLocal ? '+local' : ''", "''", 'wallet/local-lists'],
   [

@@ -170,7 +170,9 @@ describe('refused as malformed', () => {
     ['without its tag', '2026-06-01T00:00:00Z'],
     ['with an offset', date('2026-06-01T00:00:00+00:00')],
     ['without a time', date('2026-06-01')],
-    ['that does not exist', date('2026-13-01T00:00:00Z')],
+    ['in a month that does not exist', date('2026-13-01T00:00:00Z')],
+    ['on a day that does not exist', date('2026-02-30T00:00:00Z')],
+    ['in an hour that does not exist', date('2026-06-01T24:00:00Z')],
     ['as seconds', new Tagged(1, 1_780_000_000)],
   ]
   test.each(dates)('a malformed date is refused: %s', async (_, validFrom) => {
