@@ -3,7 +3,7 @@
 
 import { parseJson } from '../json.ts'
 import { parseCbor } from './cbor.ts'
-import { CborError, type CborKey, type CborMap } from './cbor-item.ts'
+import { CborError, type CborItem, type CborKey, type CborMap } from './cbor-item.ts'
 import { parseSign1, verifySign1 } from './cose.ts'
 import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
@@ -41,6 +41,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 // RFC 9596 for `typ`; Token Status List § 5.2 for the claims.
 const COSE_TYP = 16
+/** RFC 8392 § 6: may stand before the tag of the signature. */
+const CWT_TAG = 61
 const CWT = { sub: 2, exp: 4, iat: 6, list: 65533, ttl: 65534 }
 
 const NO_TOKEN = "What is at the address of the issuer's status list is not one, so the credential may be revoked."
@@ -102,7 +104,8 @@ export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = leafKey): 
 
 function parseCwt(bytes: Uint8Array) {
   try {
-    const sign1 = parseSign1(bytes)
+    const token = parseCbor(bytes)
+    const sign1 = parseSign1(token.tag === CWT_TAG ? taggedSign1(token) : token)
     const claims = parseCbor(sign1.payload ?? new Uint8Array()).asMap()
     const list = claims.get(CWT.list)?.asMap()
     const of = (members: CborMap | undefined, key: CborKey) => members?.get(key)?.decode()
@@ -124,6 +127,13 @@ function parseCwt(bytes: Uint8Array) {
     if (cause instanceof CborError) throw new StatusFault(NO_TOKEN, { cause })
     throw cause
   }
+}
+
+/** RFC 8392 § 7.2: behind the tag of a CWT, that of the signature is mandatory. */
+function taggedSign1(token: CborItem): CborItem {
+  const signed = token.asTagged(CWT_TAG)
+  if (signed.tag === undefined) throw new CborError('a tag was expected')
+  return signed
 }
 
 function curveOf({ algorithm }: CryptoKey): Curve {

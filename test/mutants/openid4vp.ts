@@ -317,6 +317,7 @@ export default [
     'false',
     'openid4vp/mdoc',
   ],
+  ['a CWT in its tag needs no tag of its signature', 'taggedSign1', 'signed.tag === undefined', 'false', 'openid4vp/status-list'],
   // Webhooks.
   ['local list kept for everybody', 'keyOf', "isLocal ? '+local' : ''", "''", 'wallet/local-lists'],
   [

@@ -318,6 +318,8 @@ describe('CWT', () => {
     ['is accepted for an mdoc', {}, undefined],
     ['is accepted with its certificates protected', { isChainProtected: true }, undefined],
     ['is accepted without a tag', { isTagged: false }, undefined],
+    ['is accepted with the tag of a CWT', { isCwtTagged: true }, undefined],
+    ['has the tag of its signature behind that of a CWT', { isTagged: false, isCwtTagged: true }, 'is not one'],
     ['has the typ of a status list', { typ: 'application/cwt' }, 'is not one'],
     ['has a typ', { typ: undefined }, 'is not one'],
     ['has a list', { claims: [[65533, undefined]] }, 'damaged'],
@@ -494,6 +496,7 @@ type SentCwt = {
   statuses?: Uint8Array
   isChainProtected?: boolean
   isTagged?: boolean
+  isCwtTagged?: boolean
   isForged?: boolean
   hasChain?: boolean
   suffix?: Uint8Array
@@ -598,5 +601,6 @@ async function makeCwt(signer: Issued, sent: SentCwt): Promise<Uint8Array> {
   const signature = Buffer.from(await crypto.subtle.sign(signing, signer.keys.privateKey, Uint8Array.from(signedBytes)))
   if (sent.isForged) signature[0] = (signature[0] ?? 0) ^ 1
   const parts = [Buffer.from(protectedBytes), new Map(isChainProtected ? [] : chain), Buffer.from(payload), signature]
-  return Buffer.concat([encode(isTagged ? new Tag(parts, 18) : parts), sent.suffix ?? new Uint8Array()])
+  const sign1 = isTagged ? new Tag(parts, 18) : parts
+  return Buffer.concat([encode(sent.isCwtTagged ? new Tag(sign1, 61) : sign1), sent.suffix ?? new Uint8Array()])
 }
