@@ -1,9 +1,11 @@
 // One chain against the anchors that it may lead to. Paths that were found are remembered; their
 // dates, and everything else that may change, are judged each time.
 
+import { sha256Hex } from '../hash.ts'
 import { Lru } from '../lru.ts'
 import type { AnchorIndex, IndexedAnchor } from './anchor-index.ts'
 import type { CertificateDigests } from './certificate-digest.ts'
+import { twinOf } from './certificate-twin.ts'
 import { findPathProblem, isSame, type LinkedChain, linkChain, pathTo } from './certification-path.ts'
 import { isSameName } from './distinguished-name.ts'
 import { isoViolations } from './iso-profile.ts'
@@ -20,6 +22,8 @@ export type KnownPath = {
   issuer: Issuer
   warnings: readonly string[]
   problem: string | undefined
+  /** SHA-256 of the other forms of its certificates: a block of one form counts for both. */
+  twins: readonly string[]
   /** The intersection of all validities, and the end of the anchor's own. */
   notBefore: number
   notAfter: number
@@ -119,6 +123,7 @@ export class JudgedChain {
         ...(profile !== 'pkix' && path.some(isNameRespelt) ? [NAME_RESPELT] : []),
       ],
       problem: findPathProblem(path, this.use) ?? findProfileProblem(path, profile),
+      twins: path.flatMap((certificate, index) => twinDigest(certificate, path[index + 1]) ?? []),
       notBefore: Math.max(...path.map(({ notBefore }) => notBefore)),
       notAfter: Math.min(...path.map(({ notAfter }) => notAfter)),
       anchorNotAfter: root.notAfter,
@@ -129,6 +134,12 @@ export class JudgedChain {
     this.linked ??= this.remembered?.linked ?? linkChain(this.chain)
     return this.linked
   }
+}
+
+/** Undefined for the anchor, which is the operator's own copy. */
+function twinDigest(certificate: Certificate, issuer: Certificate | undefined): string | undefined {
+  const twin = issuer && twinOf(certificate, issuer)
+  return twin && sha256Hex(twin)
 }
 
 const isSelfIssued = ({ subject, issuer }: Certificate): boolean => isSameName(subject, issuer)

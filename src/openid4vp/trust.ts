@@ -76,8 +76,9 @@ export class IssuerTrust {
       const { anchor, digest } = root
       const path = vouches(anchor, type, use) ? judged.pathTo(root) : undefined
       if (!path) continue
+      const blockedInPath = [digest, ...path.twins].find(each => anchors.isBlocked(each))
       const problem =
-        (anchors.isBlocked(digest) ? describeBlock(digest, environment) : undefined) ??
+        (blockedInPath === undefined ? undefined : describeBlock(blockedInPath, environment)) ??
         path.problem ??
         findDateProblem(path, now) ??
         findListEnd(anchor.list, steadyNow)

@@ -3,11 +3,12 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { sha256Hex } from '../../src/hash.ts'
 import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
+import { twinOf } from '../../src/openid4vp/certificate-twin.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { covers, IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust.ts'
 import type { AnchorList } from '../../src/openid4vp/trust-anchor.ts'
 import { anchorOf } from '../helpers/anchors.ts'
-import { DAY_MS, type Issued, issue, issueAuthority, NOW, nameOf } from '../helpers/certificates.ts'
+import { DAY_MS, type Issued, issue, issueAuthority, makeKeys, NOW, nameOf } from '../helpers/certificates.ts'
 
 const PID = 'urn:eudi:pid:1'
 const HOUR_MS = 3_600_000
@@ -26,6 +27,8 @@ const leaf = await issue({ issuer: root })
 const manual: typeof anchorOf = (issued, over) => anchorOf(issued, { id: 'manual', ...over })
 
 const listed: typeof anchorOf = (issued, over) => anchorOf(issued, { id: 'listed', trustedFor: PID, list: LIST, ...over })
+
+type Form = Pick<Issued, 'der'>
 
 type Given = {
   chain?: Pick<Issued, 'der'>[]
@@ -212,6 +215,32 @@ describe('blocked certificates', () => {
     const anchors = [manual(root), manual(renewed, { id: 'renewed' })]
     expect(judge({ anchors, blocked: [root] }).by).toBe('renewed')
     expect(refusal({ anchors, blocked: [root, renewed] })).toContain(sha256Hex(root.der))
+  })
+
+  test('a block counts for a certificate whose ECDSA signature is written the other way', async () => {
+    for (const namedCurve of ['P-256', 'P-384', 'P-521'] as const) {
+      const keys = await makeKeys({ name: 'ECDSA', namedCurve })
+      const authority = await issueAuthority({ name: `CN=${namedCurve}`, keys })
+      const middle = await issueAuthority({ name: 'CN=Middle', issuer: authority })
+      const signer = await issue({ issuer: middle })
+      const anchors = [manual(authority)]
+      for (const [blocked, curve, chain] of [
+        [signer, 'P-256', (twin: Form) => [twin, middle]],
+        [middle, namedCurve, (twin: Form) => [signer, twin]],
+      ] as const) {
+        const twin = { der: twinOf(blocked, { key: { algorithm: 'ec', curve, sha1: new Uint8Array() } })! }
+        expect(judge({ chain: chain(twin), anchors }).by).toBe('manual')
+        expect(refusal({ chain: chain(twin), anchors, blocked: [blocked] })).toContain(sha256Hex(blocked.der))
+        expect(refusal({ chain: chain(blocked), anchors, blocked: [twin] })).toContain(sha256Hex(twin.der))
+      }
+    }
+  })
+
+  test('a block counts for a certificate whose signature has no other form', async () => {
+    const authority = await issueAuthority({ name: 'CN=Ed', keys: await makeKeys({ name: 'Ed25519', namedCurve: 'Ed25519' }) })
+    const signer = await issue({ issuer: authority })
+    expect(judge({ chain: [signer], anchors: [manual(authority)] }).by).toBe('manual')
+    expect(refusal({ chain: [signer], anchors: [manual(authority)], blocked: [signer] })).toContain('You have blocked')
   })
 
   test('a blocked certificate signs no status list', () => {
