@@ -132,7 +132,10 @@ export class CborItem {
     return this.origin.embedded(this.contentStart, this.end)
   }
 
-  /** Maps as Map, tags as CborTag, bignums and 64-bit integers as bigint. */
+  /**
+   * Maps as Map, tags as CborTag, bignums as bigint. An integer in 8 bytes is a number up to 2^53,
+   * and a bigint beyond it or inside an array or map.
+   */
   decode(): unknown {
     if (!this.hasTag) return this.decodeUntagged()
     if (this.major === ARRAY) return this.children.map(child => child.decode())
@@ -148,7 +151,7 @@ export class CborItem {
     const additional = this.origin.bytes[this.start]! & 0x1f
     if (this.major === TEXT) return this.asText()
     if (this.major === BYTES) return this.asBytes()
-    if (this.major <= NEGATIVE && additional < LONG) return this.asInt()
+    if (this.major <= NEGATIVE && Number.isSafeInteger(-1 - this.argument)) return this.asInt()
     if (this.major === SIMPLE && additional <= UNDEFINED) return SIMPLE_VALUES.get(additional)
     return decoder.decode(this.bytes)
   }

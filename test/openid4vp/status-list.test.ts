@@ -326,6 +326,8 @@ describe('CWT', () => {
     ['has a list that is a map', { claims: [[65533, 'list']] }, 'is not one'],
     ['is made for the address it was fetched from', { claims: [[2, `${URI}2`]] }, 'another address'],
     ['is over at its exp', { claims: [[4, NOW / SECOND]] }, 'has expired'],
+    ['is accepted with an exp in 8 bytes, as times after 2106 are', { claims: [[4, 253_402_300_799n]] }, undefined],
+    ['has no exp beyond 2^53', { claims: [[4, 2n ** 53n]] }, 'is not one'],
     ['has an iat', { claims: [[6, undefined]] }, 'is not one'],
     ['has a valid signature', { isForged: true }, 'signature of the issuer'],
     ['has nothing after its end', { suffix: Uint8Array.of(0) }, 'is not one'],
