@@ -14,7 +14,14 @@ export type Column<Row> = {
   long?: (row: Row) => ComponentChildren
 }
 
-type RowAction = { verb: string; label: string; isDangerous?: true; act: () => void }
+type RowAction = { verb: string; isDangerous?: true; act: () => void }
+
+/** A last column of buttons. `title` and `label` are for screen readers. */
+type RowActions<Row> = {
+  title: string
+  label: (row: Row, verb: string) => string
+  of: (row: Row) => readonly (RowAction | false)[]
+}
 
 type Props<Row> = {
   /** For screen readers. */
@@ -23,8 +30,7 @@ type Props<Row> = {
   rows: readonly Row[]
   keyOf: (row: Row) => string
   isChosen?: (row: Row) => boolean
-  /** A last column of buttons; its title is for screen readers. */
-  actions?: { title: string; of: (row: Row) => readonly (RowAction | false)[] }
+  actions?: RowActions<Row>
 }
 
 /**
@@ -62,7 +68,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isChosen, actions }:
               ))}
               {actions && (
                 <td class="number">
-                  <Actions actions={actions.of(row)} />
+                  <Actions actions={actions} row={row} />
                 </td>
               )}
             </tr>
@@ -89,17 +95,17 @@ function Folded<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: R
   ))
 }
 
-function Actions({ actions }: { actions: readonly (RowAction | false)[] }) {
+function Actions<Row>({ actions: { label, of }, row }: { actions: RowActions<Row>; row: Row }) {
   return (
     <span class="row-actions">
-      {actions.map(
+      {of(row).map(
         action =>
           action && (
             <button
               key={action.verb}
               type="button"
               class={`row-button${action.isDangerous ? ' danger' : ''}`}
-              aria-label={action.label}
+              aria-label={label(row, action.verb)}
               onClick={action.act}
             >
               {action.verb}

@@ -127,24 +127,15 @@ function DeviceList({ devices, onAct }: ListProps) {
           mayChange
             ? {
                 title: keys.actions,
-                of: device => [
-                  device.status !== 'revoked' && {
-                    verb: words.change,
-                    label: `${words.change}: ${device.name}`,
-                    act: () => onAct('change', device),
-                  },
-                  device.status !== 'revoked' && {
-                    verb: words.pairAgain,
-                    label: `${words.pairAgain}: ${device.name}`,
-                    act: () => onAct('pair', device),
-                  },
-                  device.status !== 'revoked' && {
-                    verb: words.revoke,
-                    label: `${words.revoke}: ${device.name}`,
-                    isDangerous: true,
-                    act: () => onAct('revoke', device),
-                  },
-                ],
+                label: ({ name }, verb) => `${verb}: ${name}`,
+                of: device =>
+                  device.status === 'revoked'
+                    ? []
+                    : [
+                        { verb: words.change, act: () => onAct('change', device) },
+                        { verb: words.pairAgain, act: () => onAct('pair', device) },
+                        { verb: words.revoke, isDangerous: true, act: () => onAct('revoke', device) },
+                      ],
               }
             : undefined
         }

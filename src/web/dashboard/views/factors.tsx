@@ -65,9 +65,8 @@ function Passkeys({ security, onChange, onAdd }: PartProps) {
           keyOf={({ id }) => id}
           actions={{
             title: keys.actions,
-            of: each => [
-              { verb: words.remove, label: `${words.remove}: ${each.label}`, isDangerous: true, act: () => setRemoved(each) },
-            ],
+            label: ({ label }, verb) => `${verb}: ${label}`,
+            of: each => [{ verb: words.remove, isDangerous: true, act: () => setRemoved(each) }],
           }}
         />
       )}

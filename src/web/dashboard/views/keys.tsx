@@ -151,16 +151,12 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           mayChange
             ? {
                 title: words.actions,
+                label: (key, verb) => `${verb}: ${nameOf(key)}`,
                 of: key =>
                   key.status === 'active'
                     ? [
-                        { verb: words.roll, label: `${words.roll}: ${nameOf(key)}`, act: () => onOpen({ kind: 'roll', key }) },
-                        {
-                          verb: words.revoke,
-                          label: `${words.revoke}: ${nameOf(key)}`,
-                          isDangerous: true,
-                          act: () => onOpen({ kind: 'revoke', key }),
-                        },
+                        { verb: words.roll, act: () => onOpen({ kind: 'roll', key }) },
+                        { verb: words.revoke, isDangerous: true, act: () => onOpen({ kind: 'revoke', key }) },
                       ]
                     : [],
               }

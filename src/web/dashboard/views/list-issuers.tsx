@@ -86,14 +86,8 @@ function Issuers({ anchors, label, blocks, onChange }: IssuersProps) {
             session.user.is_owner
               ? {
                   title: words.actions,
-                  of: issuer => [
-                    !isBlocked(issuer) && {
-                      verb: words.block,
-                      label: `${words.block}: ${issuer.label}`,
-                      isDangerous: true,
-                      act: () => setBlocking(issuer),
-                    },
-                  ],
+                  label: ({ label }, verb) => `${verb}: ${label}`,
+                  of: issuer => [!isBlocked(issuer) && { verb: words.block, isDangerous: true, act: () => setBlocking(issuer) }],
                 }
               : undefined
           }

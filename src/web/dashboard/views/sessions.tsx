@@ -49,9 +49,8 @@ export function Sessions() {
             keyOf={({ id }) => id}
             actions={{
               title: words.endSession,
-              of: each => [
-                { verb: words.endSession, label: words.endSessionOf(browserOf(each.agent)), act: () => end.run(each) },
-              ],
+              label: ({ agent }) => words.endSessionOf(browserOf(agent)),
+              of: each => [{ verb: words.endSession, act: () => end.run(each) }],
             }}
           />
         )}

@@ -82,14 +82,8 @@ function OriginTable({ origins, onRemove }: TableProps) {
       actions={
         onRemove && {
           title: keys.actions,
-          of: ({ origin }) => [
-            {
-              verb: words.originRemove,
-              label: `${words.originRemove}: ${origin}`,
-              isDangerous: true,
-              act: () => onRemove(origin),
-            },
-          ],
+          label: ({ origin }, verb) => `${verb}: ${origin}`,
+          of: ({ origin }) => [{ verb: words.originRemove, isDangerous: true, act: () => onRemove(origin) }],
         }
       }
     />

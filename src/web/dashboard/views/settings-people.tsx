@@ -125,19 +125,11 @@ function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
       keyOf={({ id }) => id}
       actions={{
         title: keys.actions,
+        label: ({ name }, verb) => `${verb}: ${name}`,
         of: user => [
-          user.tenant !== null && {
-            verb: words.changeRole,
-            label: `${words.changeRole}: ${user.name}`,
-            act: () => onRole(user),
-          },
-          { verb: words.resetLink, label: `${words.resetLink}: ${user.name}`, act: () => onLink(user) },
-          user.id !== session.user.id && {
-            verb: words.removeUser,
-            label: `${words.removeUser}: ${user.name}`,
-            isDangerous: true,
-            act: () => onRemove(user),
-          },
+          user.tenant !== null && { verb: words.changeRole, act: () => onRole(user) },
+          { verb: words.resetLink, act: () => onLink(user) },
+          user.id !== session.user.id && { verb: words.removeUser, isDangerous: true, act: () => onRemove(user) },
         ],
       }}
     />
