@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../shared/button.tsx'
 import { useRegion } from '../shared/language.tsx'
 import { useOutcome } from '../shared/outcome.ts'
-import { Seal, type SealState } from '../shared/seal.tsx'
+import { Seal } from '../shared/seal.tsx'
 import { useNow } from '../shared/time.tsx'
 import { changeCheck, endCheck, SHOWN_MS, startCheck } from './check.ts'
 import { Compare } from './compare.tsx'
@@ -56,10 +56,8 @@ function Yes({ check, endedAt, verdict, title, ageOver }: Shown & { title: strin
       check={check}
       endedAt={endedAt}
       tone="ok"
-      seal="verified"
       word={words.yes}
       sentence={ageOver === undefined ? words.proven(title) : words.ageProven(ageOver)}
-      sound="yes"
       more={<Origin verdict={verdict} />}
     >
       {claims.length > 0 && (
@@ -90,11 +88,8 @@ function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOv
       check={check}
       endedAt={endedAt}
       tone="no"
-      seal="refused"
       word={words.no}
       sentence={isAge ? words.ageNotProven(ageOver) : outcome.sentence}
-      sound="no"
-      mayRepeat
       more={
         <>
           {words.advice[code] && <p class="advice">{words.advice[code]}</p>}
@@ -113,11 +108,8 @@ function OtherPerson({ check, endedAt }: Shown) {
       check={check}
       endedAt={endedAt}
       tone="no"
-      seal="refused"
       word={words.no}
       sentence={words.notThePhoto}
-      sound="no"
-      mayRepeat
       more={<p class="advice">{words.notThePhotoMore}</p>}
     />
   )
@@ -132,10 +124,8 @@ function Declined({ check, endedAt }: Shown) {
       check={check}
       endedAt={endedAt}
       tone="neutral"
-      seal="open"
       word={words.notShared}
       sentence={sentence}
-      mayRepeat
       more={<p class="advice">{words.advice.wallet_declined}</p>}
     />
   )
@@ -144,33 +134,38 @@ function Declined({ check, endedAt }: Shown) {
 /** Nobody answered: neither a yes nor a no. */
 export function TimeUp({ check, endedAt }: { check: Check; endedAt: number }) {
   const words = useTillWords()
-  return <End check={check} endedAt={endedAt} tone="wait" seal="expired" word={words.timeUp} sentence={words.nobody} mayRepeat />
+  return <End check={check} endedAt={endedAt} tone="wait" word={words.timeUp} sentence={words.nobody} />
 }
 
 /** Cancelled with a key or on the dashboard: neither a yes nor a no. */
 export function StoppedElsewhere({ check }: { check: Check }) {
   const words = useTillWords()
-  return <End check={check} tone="wait" seal="expired" word={words.stopped} sentence={words.stoppedElsewhere} mayRepeat />
+  return <End check={check} tone="wait" word={words.stopped} sentence={words.stoppedElsewhere} />
 }
+
+const TONES = {
+  ok: { seal: 'verified', sound: 'yes' },
+  no: { seal: 'refused', sound: 'no' },
+  wait: { seal: 'expired', sound: undefined },
+  neutral: { seal: 'open', sound: undefined },
+} as const
 
 type EndProps = {
   check: Check
   /** By this device's clock. */
   endedAt?: number | undefined
-  tone: 'ok' | 'no' | 'wait' | 'neutral'
-  seal: SealState
+  tone: keyof typeof TONES
   word: string
   sentence: string
-  sound?: 'yes' | 'no'
-  mayRepeat?: true
   /** Beneath the sentence. */
   more?: ComponentChildren
   children?: ComponentChildren
 }
 
 /** Fills the screen until dismissed; hidden after a while, but can be shown again. */
-function End({ check, endedAt, tone, seal, word, sentence, sound, mayRepeat, more, children }: EndProps) {
+function End({ check, endedAt, tone, word, sentence, more, children }: EndProps) {
   const words = useTillWords()
+  const { seal, sound } = TONES[tone]
   const next = useRef<HTMLButtonElement>(null)
   const leftMs = useLeft(check)
   const isSeen = () => endCheck(check)
@@ -199,7 +194,7 @@ function End({ check, endedAt, tone, seal, word, sentence, sound, mayRepeat, mor
           <Button kind="quiet" large ref={next} onClick={isSeen}>
             {words.next}
           </Button>
-          {mayRepeat && (
+          {tone !== 'ok' && (
             <Button kind="quiet" large onClick={repeat}>
               {words.again}
             </Button>
