@@ -33,24 +33,26 @@ const described = (id: string, { hint, problem }: Around) => ({
   'aria-invalid': problem ? true : undefined,
 })
 
-type Control = HTMLInputElement | HTMLTextAreaElement
+type OnText = { onText?: (text: string) => void }
+type ControlEvent = { currentTarget: HTMLInputElement | HTMLTextAreaElement }
 
 /** The given problem, or the one that the browser found on submitting, until somebody types. */
-function useProblem(given: ComponentChildren) {
+function useProblem(given: ComponentChildren, { onText }: OnText) {
   const words = useCommon().fieldProblems
   const [found, setFound] = useState<keyof typeof words>()
   return {
     problem: given || (found && words[found]),
-    onInvalid: ({ currentTarget }: { currentTarget: Control }) =>
-      setFound(currentTarget.validity.valueMissing ? 'missing' : 'address'),
-    onTyped: () => setFound(undefined),
+    onInvalid: ({ currentTarget }: ControlEvent) => setFound(currentTarget.validity.valueMissing ? 'missing' : 'address'),
+    onInput: ({ currentTarget }: ControlEvent) => {
+      setFound(undefined)
+      onText?.(currentTarget.value)
+    },
   }
 }
 
 type Inner<Attributes> = Around & Omit<Attributes, keyof Around | 'class' | 'className' | 'id' | 'role' | 'size'>
 type InputProps = Inner<Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'type'>>
 type TextType = 'text' | 'password' | 'url'
-type OnText = { onText?: (text: string) => void }
 
 export function Field({
   label,
@@ -61,18 +63,10 @@ export function Field({
   ...rest
 }: InputProps & OnText & { type?: TextType }) {
   const id = useId()
-  const { problem, onInvalid, onTyped } = useProblem(given)
+  const { problem, ...listeners } = useProblem(given, { onText })
   return (
     <Frame {...{ id, label, hint, problem }}>
-      <input
-        {...({ ...rest, type } as InputHTMLAttributes)}
-        {...described(id, { label, hint, problem })}
-        onInvalid={onInvalid}
-        onInput={event => {
-          onTyped()
-          onText?.(event.currentTarget.value)
-        }}
-      />
+      <input {...({ ...rest, type } as InputHTMLAttributes)} {...described(id, { label, hint, problem })} {...listeners} />
     </Frame>
   )
 }
@@ -85,19 +79,10 @@ export function TextArea({
   ...rest
 }: Inner<TextareaHTMLAttributes<HTMLTextAreaElement>> & OnText) {
   const id = useId()
-  const { problem, onInvalid, onTyped } = useProblem(given)
+  const { problem, ...listeners } = useProblem(given, { onText })
   return (
     <Frame {...{ id, label, hint, problem }}>
-      <textarea
-        spellcheck={false}
-        {...rest}
-        {...described(id, { label, hint, problem })}
-        onInvalid={onInvalid}
-        onInput={event => {
-          onTyped()
-          onText?.(event.currentTarget.value)
-        }}
-      />
+      <textarea spellcheck={false} {...rest} {...described(id, { label, hint, problem })} {...listeners} />
     </Frame>
   )
 }
