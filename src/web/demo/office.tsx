@@ -121,7 +121,7 @@ function Webhook({ webhook: { headers, body } }: { webhook: NonNullable<DemoSess
       <p class="secondary">{words.how}</p>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable. */}
-      <pre role="group" aria-label={words.webhook} tabIndex={0}>
+      <pre class="raw" role="group" aria-label={words.webhook} tabIndex={0}>
         {Object.entries(headers)
           .map(([name, value]) => `${name}: ${value}`)
           .join('\n')}

@@ -146,7 +146,7 @@ function Code({ label, value }: { label: string; value: unknown }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable.
-    <pre role="group" aria-label={label} tabIndex={0}>
+    <pre class="raw" role="group" aria-label={label} tabIndex={0}>
       {JSON.stringify(value, shorten, 2)}
     </pre>
   )
