@@ -8,6 +8,7 @@ import { PAGES } from '../src/handbook/contents.ts'
 import { temporaryDir, until } from './helpers/app.ts'
 import { DAY_MS } from './helpers/certificates.ts'
 import { PROGRAM } from './helpers/program.ts'
+import { runOf } from './helpers/run.ts'
 import { pidList } from './helpers/trusted-lists.ts'
 import { makeIssuer, makeSigner } from './trust-lists/make.ts'
 
@@ -59,13 +60,9 @@ const environment = () => ({
 async function type(text: string): Promise<string> {
   const here = text.replaceAll('http://localhost:3000', known.URL ?? '')
   const shell = Bun.spawn(['sh', '-ec', here], { cwd: checkout, env: environment(), stdout: 'pipe', stderr: 'pipe' })
-  const [code, output, complaints] = await Promise.all([
-    shell.exited,
-    new Response(shell.stdout).text(),
-    new Response(shell.stderr).text(),
-  ])
-  expect({ text, code, complaints: code === 0 ? '' : complaints }).toEqual({ text, code: 0, complaints: '' })
-  return output
+  const { exitCode, stdout, stderr } = await runOf(shell)
+  expect({ text, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ text, exitCode: 0, stderr: '' })
+  return stdout
 }
 
 /** A running command and its output so far. */

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import type { presentKey } from '../../src/access/present.ts'
 import type { presentTenant } from '../../src/tenants/present.ts'
 import { temporaryDir } from '../helpers/app.ts'
-import { type Run, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
+import { serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { editRows, isOnPostgres } from '../helpers/database.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { filesContaining } from '../helpers/files.ts'
+import type { Run } from '../helpers/run.ts'
 
 // Set in each file: the runner keeps a setting made for all files only for the first one.
 setDefaultTimeout(60_000)

@@ -10,6 +10,7 @@ import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { databaseOf } from '../helpers/database.ts'
 import { receive, stopReceiving } from '../helpers/receiver.ts'
+import { runOf } from '../helpers/run.ts'
 
 setDefaultTimeout(60_000)
 afterAll(async () => {
@@ -51,12 +52,7 @@ async function answerWith(walletUri: string, { persona = 'adult', from = dir } =
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [exitCode, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { exitCode, stdout, stderr }
+  return await runOf(child)
 }
 
 describe('the sandbox wallet', () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
+import { runOf } from '../helpers/run.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 
@@ -49,13 +50,9 @@ test.each([
       stderr: 'pipe',
     },
   )
-  const [code, said, complained] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  expect({ code, isUpToDate: said.includes('No schema changes'), said: code === 0 ? '' : said + complained }).toEqual({
-    code: 0,
+  const { exitCode, stdout, stderr } = await runOf(child)
+  expect({ exitCode, isUpToDate: stdout.includes('No schema changes'), said: exitCode === 0 ? '' : stdout + stderr }).toEqual({
+    exitCode: 0,
     isUpToDate: true,
     said: '',
   })

@@ -13,6 +13,7 @@ import type { OpenApi } from '../../src/http/openapi.ts'
 import { outcomes } from '../../src/web/shared/strings/en.ts'
 import { startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
+import { runOf } from '../helpers/run.ts'
 
 const { app, key } = await startWithTenant()
 const { body: document } = await app.call<OpenApi>('GET', '/openapi.json')
@@ -90,11 +91,7 @@ describe('the samples of the reference', () => {
         writeFileSync(path, LANGUAGES[name]({ method: 'POST', path: '/v1/verifications', needsKey: true, body: quoted }))
         const env = { ...process.env, VIDIMUS_URL: app.url, API_KEY: key, no_proxy: '*' }
         const child = Bun.spawn([found ?? '', path], { env, stdout: 'pipe', stderr: 'pipe' })
-        const [exitCode, stdout, stderr] = await Promise.all([
-          child.exited,
-          new Response(child.stdout).text(),
-          new Response(child.stderr).text(),
-        ])
+        const { exitCode, stdout, stderr } = await runOf(child)
         expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' })
         const id = /vs_\w+/.exec(stdout)?.[0] ?? 'none'
         const { body: created } = await app.call<{ metadata: object }>('GET', `/v1/verifications/${id}`, { key })

@@ -1,18 +1,11 @@
 import { expect } from 'bun:test'
 import { databaseOf } from './database.ts'
 import { PROGRAM } from './program.ts'
-
-export type Run = { exitCode: number; stdout: string; stderr: string }
+import { type Run, runOf } from './run.ts'
 
 /** One call of the real program as a process, with only the given settings. */
 export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}, under: string[] = []): Promise<Run> {
-  const child = spawn(dir, args, await withDatabase(dir, env), under)
-  const [exitCode, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { exitCode, stdout, stderr }
+  return await runOf(spawn(dir, args, await withDatabase(dir, env), under))
 }
 
 /** A call with --json that must succeed: exactly one JSON object on standard output, and nothing on standard error. */

@@ -3,8 +3,8 @@
 // while the other holds the write lock. Signals, pipes and exit codes need helpers/cli.ts.
 import { expect } from 'bun:test'
 import { run } from '../../src/cli/index.ts'
-import type { Run } from './cli.ts'
 import { databaseOf } from './database.ts'
+import type { Run } from './run.ts'
 
 /** One call, which sees no settings but the given ones. */
 export async function vidimus(dir: string, args: string[], env: Record<string, string> = {}): Promise<Run> {

@@ -4,9 +4,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
-import { type Run, serve, vidimus } from '../helpers/cli.ts'
+import { serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
 import { freePort } from '../helpers/free-port.ts'
+import type { Run } from '../helpers/run.ts'
 import { shareCluster } from '../helpers/shared-cluster.ts'
 
 setDefaultTimeout(60_000)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { listOrigin } from '../helpers/dc.ts'
+import { type Run, runOf } from '../helpers/run.ts'
 
 const SCRIPT = resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts')
 
@@ -55,17 +56,12 @@ test('a page whose origin is not listed is told in one line', async () => {
   ])
 })
 
-async function run(dir: string, ...call: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+async function run(dir: string, ...call: string[]): Promise<Run> {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([process.execPath, SCRIPT, ...call], {
     env: { PATH, HOME, VIDIMUS_DATA_DIR: dir },
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [exitCode, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { exitCode, stdout, stderr }
+  return await runOf(child)
 }
