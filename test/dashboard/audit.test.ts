@@ -55,8 +55,8 @@ async function noting<Body>(asked: Promise<Answer<Body>>, note: (body: Body) => 
   return answer
 }
 
-describe('a change leaves a record with the name of who made it', () => {
-  test('every change that the dashboard can make', async () => {
+describe('changes', () => {
+  test('every change that the dashboard can make leaves a record with the name of who made it', async () => {
     const { app, boss } = await startOwned()
     const { id: shop } = (await boss.post<{ id: string }>('/tenants', { name: 'Shop' })).body
     const at = `/tenants/${shop}`

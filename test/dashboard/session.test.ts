@@ -20,7 +20,7 @@ async function loggedIn(app: TestApp, name = 'olivia'): Promise<Browser> {
 }
 
 describe('a session', () => {
-  test('ends after half an hour without use, at the millisecond, and use prolongs it', async () => {
+  test('a session ends after half an hour without use, at the millisecond, and use prolongs it', async () => {
     const { app, boss: browser } = await startOwned()
     app.clock.advance(30 * MINUTE_MS - 1)
     expect((await browser.get('/session')).status).toBe(200)
@@ -30,7 +30,7 @@ describe('a session', () => {
     expect(outcome(await browser.get('/session'))).toBe('401 not_logged_in')
   })
 
-  test('ends twelve hours after its beginning, at the millisecond, whatever its use', async () => {
+  test('a session ends twelve hours after its beginning, at the millisecond, whatever its use', async () => {
     const { app, boss: browser } = await startOwned()
     for (let i = 0; i < 47; i++) {
       app.clock.advance(15 * MINUTE_MS)
@@ -53,7 +53,7 @@ describe('a session', () => {
     expect(browser.state.csrf).not.toBe(first.state.csrf)
   })
 
-  test('ends on the server when its user logs out, and the cookie is cleared', async () => {
+  test('a session ends on the server when its user logs out, and the cookie is cleared', async () => {
     const { boss: browser } = await startOwned()
     const { cookie } = browser.state
     const answer = await browser.post('/logout')

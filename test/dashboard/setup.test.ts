@@ -130,7 +130,7 @@ describe('the set-up', () => {
   describe('at the real cost of a password', () => {
     useRealPasswords()
 
-    test('is too late when somebody became an owner while its password was worked on', async () => {
+    test('the set-up is refused when somebody became an owner while its password was hashed', async () => {
       const app = await startApp()
       const token = await link(app)
       // Two are worked on at once: the third waits, with everything looked at before.

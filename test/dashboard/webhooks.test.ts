@@ -122,7 +122,7 @@ describe('the log', () => {
     expect(new Set((await pageOf(here, 'environment=test')).data.map(({ created_at }) => created_at)).size).toBe(1)
   })
 
-  test('a rare one is found page by page: each looks at a thousand', async () => {
+  test('a page of the log looks at a thousand deliveries, so a rare one is found after an empty page', async () => {
     const here = await place({ answer: 410 })
     const { id, verification } = await send(here)
     insertMany(here, verification.id, { status: 'delivered', count: 1500 })
@@ -266,7 +266,7 @@ describe('a delivery', () => {
 })
 
 describe('a replay', () => {
-  test('sends a delivery again, however it ended, under its own id and from the first attempt on; and is on record', async () => {
+  test('a replay sends a delivery again, however it ended, under its own id and from the first attempt on, and is on record', async () => {
     const here = await place()
     const { id, verification } = await send(here)
     here.app.clock.advance(5000)
@@ -344,13 +344,13 @@ describe('a test event', () => {
   })
 })
 
-describe('a receiver that fails needs attention', () => {
+describe('a receiver that fails', () => {
   const failing = async ({ boss, at }: Place, environment = 'test') =>
     (await boss.get<Overview>(`${at}/overview?environment=${environment}`)).body.attention.filter(
       ({ code }) => code === 'webhook_failing',
     )
 
-  test('with how many of its deliveries failed, how many wait for another attempt, and the newest, for each receiver and environment', async () => {
+  test('a failing receiver is shown per environment, with the numbers of failed and waiting deliveries and the newest', async () => {
     const here = await place()
     await send(here)
     expect(await failing(here)).toEqual([])
@@ -379,7 +379,7 @@ describe('a receiver that fails needs attention', () => {
     expect(await failing(here, 'live')).toEqual([])
   })
 
-  test('until it takes them, or a day after it failed for good', async () => {
+  test('a failing receiver is shown until it takes its deliveries, or for a day after it failed for good', async () => {
     const here = await place({ answer: 410 })
     const { verification, id } = await send(here)
     here.app.clock.advance(DAY_MS)
