@@ -44,7 +44,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     const hangUps = hangUpSignals(config)
     const world = realWorld()
     const deps = await createDeps(config, json ? { ...world, prettyLog: false } : world, 'server')
-    // Whoever reads the log expects events: the runtime's own warnings, of a lost connection for example, are told as one.
+    // Warnings of the runtime, of a lost connection for example, are logged as events.
     console.warn = (...words) => deps.log.warn('runtime.warned', { detail: words.join(' ') })
     const service = await start(deps)
     try {

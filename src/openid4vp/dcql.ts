@@ -275,8 +275,7 @@ function findPathElementProblem(element: unknown, path: string): Found {
   }
 }
 
-// The root of an SD-JWT VC is an object, and null or a number selects nothing in an object (§
-// 7.1.1).
+// The root of an SD-JWT VC is an object, and null or a number selects nothing in an object (§ 7.1.1).
 function findPathRootProblem(claimPath: unknown, path: string): Found {
   if (Array.isArray(claimPath) && typeof claimPath[0] === 'string') return undefined
   return { path: `${path}[0]`, reason: 'A path must begin with the name of a claim, or no credential can match it.' }

@@ -39,10 +39,7 @@ export const byReferenceUri = (scheme: string, clientId: string, publicUrl: stri
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 
-/**
- * Client id of a request by value: unsigned, so it is the address that the answer is sent to (§
- * 5.9.3).
- */
+/** Client id of a request by value: unsigned, so it is the address that the answer is sent to (§ 5.9.3). */
 export const byValueClientId = (publicUrl: string, id: string, from?: From): string =>
   `redirect_uri:${responseUri(publicUrl, id, from)}`
 

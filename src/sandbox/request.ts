@@ -78,8 +78,7 @@ export async function fetchRequest(uri: string, fetch: Fetch, options: FetchOpti
   return request
 }
 
-// Requests to the EU age verification app are sent by value and cannot be signed (OpenID4VP 1.0 §
-// 5.9.3).
+// Requests to the EU age verification app are sent by value and cannot be signed (OpenID4VP 1.0 § 5.9.3).
 function readUnsigned(clientId: string, parameters: Members): PresentationRequest {
   const request = readParameters(parameters)
   demand(clientId === `redirect_uri:${request.responseUri}`, 'an unsigned request needs the response URI as its client_id')

@@ -6,10 +6,7 @@ import type { PresentationRequest } from './request.ts'
 /** Posted to `responseUri`. */
 export type WalletResponse = { form: URLSearchParams; responseUri: string }
 
-/**
- * `parameters`: a `vp_token` or an `error`. Encrypted if the request asks for it (OpenID4VP 1.0 §
- * 8.3.1).
- */
+/** `parameters`: a `vp_token` or an `error`. Encrypted if the request asks for it (OpenID4VP 1.0 § 8.3.1). */
 export async function buildResponse(
   request: PresentationRequest,
   parameters: Readonly<Record<string, unknown>>,

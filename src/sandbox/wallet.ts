@@ -73,10 +73,7 @@ export async function responseMembers(
   return shaped(token, mutations.vpTokenShape)
 }
 
-/**
- * For a refusal and for a missing document: the verifier cannot tell them apart (OpenID4VP 1.0 §
- * 8.5).
- */
+/** For a refusal and for a missing document: the verifier cannot tell them apart (OpenID4VP 1.0 § 8.5). */
 export const decline = (request: PresentationRequest, mutations: Mutations = {}): Promise<WalletResponse> =>
   buildResponse(request, { error: 'access_denied', error_description: 'The holder declined.' }, mutations)
 

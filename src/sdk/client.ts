@@ -53,8 +53,7 @@ export type Client = {
  * ```
  */
 export function createClient({ apiKey, ...options }: ClientOptions): Client {
-  // The value is not quoted: messages may be logged. fetch would quote a value that no header can
-  // carry.
+  // The value is not quoted: messages may be logged. fetch would quote a value that no header can carry.
   if (typeof apiKey !== 'string' || !/^vk_(test|live)_[A-Za-z0-9]{1,200}$/.test(apiKey))
     throw new TypeError('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows, without spaces or line ends')
   const transport = createTransport(options)

@@ -18,10 +18,7 @@ type Details = {
   cause?: unknown
 }
 
-/**
- * A failed call. Decide by `code`, which is stable; `message` is for people. Neither contains a key
- * or a token.
- */
+/** A failed call. Decide by `code`, which is stable; `message` is for people. Neither contains a key or a token. */
 export class VidimusError extends Error {
   /** A newer service may return codes that are not in this list. */
   readonly code: ErrorCode | ClientErrorCode

@@ -29,10 +29,7 @@ export type Till = {
   enroll(pairingCode: string, options?: CallOptions): Promise<Device>
   /** True when it has tokens; the service may have revoked them. */
   isPaired(): Promise<boolean>
-  /**
-   * Refreshes the tokens now. It happens automatically at 70 to 90 % of the life of the access
-   * token.
-   */
+  /** Refreshes the tokens now. It happens automatically at 70 to 90 % of the life of the access token. */
   refresh(options?: Pick<CallOptions, 'signal'>): Promise<void>
   verifications: TillVerifications
   /** Its `allowed_templates` that exist. */
@@ -103,8 +100,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
     }
   }
 
-  // All callers share one refresh. Aborting one call affects no other, and the tokens are stored
-  // all the same.
+  // All callers share one refresh. Aborting one call affects no other, and the tokens are stored all the same.
   const refresh = async (stale: Tokens, signal?: AbortSignal): Promise<Tokens> => {
     refreshing ??= alone(() => exchange(stale)).finally(() => {
       refreshing = undefined

@@ -25,10 +25,7 @@ export type Call = CallOptions & {
   token?: string
   body?: object
   idempotencyKey?: string
-  /**
-   * True when repeating is safe although the outcome of the last attempt is unknown. Otherwise only
-   * refusals are repeated.
-   */
+  /** True when repeating is safe although the outcome of the last attempt is unknown. Otherwise only refusals are repeated. */
   isRepeatable?: boolean
   /** Adds values of headers to the result. */
   complete?: (body: object, answer: { headers: Headers; base: string }) => object
@@ -122,8 +119,7 @@ async function attempt<Body>(
       ...(text !== undefined && { body: text }),
       // A redirect would send the key to another host.
       redirect: 'manual',
-      // Bun repeats a DELETE by itself when a kept connection breaks; the first attempt would go
-      // unnoticed.
+      // Bun repeats a DELETE by itself when a kept connection breaks; the first attempt would go unnoticed.
       ...(method === 'DELETE' && { keepalive: false }),
       signal: controller.signal,
     })

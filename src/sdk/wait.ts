@@ -30,8 +30,7 @@ export async function waitFor(
   const until = performance.now() + timeoutMs
   const leftMs = () => Math.max(1, until - performance.now())
   const call = () => ({ signal, timeoutMs: Math.min(leftMs(), CALL_MS_MAX) })
-  // The first request uses the key, so that a wrong key, a missing scope or a foreign id fails at
-  // once.
+  // The first request uses the key, so that a wrong key, a missing scope or a foreign id fails at once.
   const found = await read(() => get(id, call()), { until, signal })
   if (found.status !== 'pending') return found
 
@@ -80,10 +79,7 @@ async function poll({ send }: Transport, id: string, options: CallOptions): Prom
   }
 }
 
-/**
- * Waits before the next try, at least as long as the service asked for. Throws errors that do not
- * pass.
- */
+/** Waits before the next try, at least as long as the service asked for. Throws errors that do not pass. */
 function awayMsOf(error: unknown): number {
   if (!(error instanceof VidimusError)) throw error
   const { code, status = 0, retryAfterMs = 0 } = error
@@ -119,8 +115,7 @@ async function followEvents(
       if ((JSON.parse(data) as VerificationStatus).status !== 'pending') return seen
     }
   } catch {
-    // The stream broke, fell silent or was malformed. The next poll throws if there is a real
-    // problem.
+    // The stream broke, fell silent or was malformed. The next poll throws if there is a real problem.
   } finally {
     clearTimeout(deadline)
     clearTimeout(silence)

@@ -53,10 +53,7 @@ export type WebhookErrorCode =
   | 'no_match'
   | 'invalid_payload'
 
-/**
- * The message must not be trusted: respond with 400. A wrong call, such as an invalid secret, is a
- * `TypeError` instead.
- */
+/** The message must not be trusted: respond with 400. A wrong call, such as an invalid secret, is a `TypeError` instead. */
 export class WebhookError extends Error {
   readonly code: WebhookErrorCode
   constructor(code: WebhookErrorCode, message: string) {
@@ -66,10 +63,7 @@ export class WebhookError extends Error {
   }
 }
 
-/**
- * The exact bytes of the body, or their text. A parsed body cannot be verified: writing it again
- * changes it.
- */
+/** The exact bytes of the body, or their text. A parsed body cannot be verified: writing it again changes it. */
 export type RawBody = string | Uint8Array | ArrayBuffer
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -138,10 +132,7 @@ export async function verifyWebhook({
   return parseEvent(signed.subarray(time.length + 1))
 }
 
-/**
- * `secrets` are whole `whsec_…` strings; during a rotation both, the new one first. `timestamp` is
- * in whole unix seconds.
- */
+/** `secrets` are whole `whsec_…` strings; during a rotation both, the new one first. `timestamp` is in whole unix seconds. */
 export type Signing = { payload: RawBody; secrets: readonly string[]; timestamp: number }
 
 /**

@@ -37,8 +37,7 @@ export function rememberIdentities(deps: Pick<Deps, 'db' | 'config' | 'settingsV
 
 async function identitiesAt({ db, config }: Pick<Deps, 'db' | 'config'>, at: number) {
   const { current, until } = leavesAt(await listLeaves(db), at)
-  // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 §
-  // 5.9.3).
+  // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 § 5.9.3).
   const isByHost = config.wallet.clientIdPrefix === 'x509_san_dns'
   const identityOf = ({ id, clientId }: Leaf): RequestIdentity => ({
     clientId: isByHost ? `x509_san_dns:${hostOf(config.publicUrl)}` : clientId,

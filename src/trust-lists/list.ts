@@ -76,10 +76,7 @@ export type Grant = {
   /** A type, or the beginning of one before `:*`. */
   trustedFor: string
   mode: 'iso' | 'pkix'
-  /**
-   * `status`: for status lists only. `none`: withdrawn; it serves the explanation. `relying_party`: for the operator's own
-   * papers.
-   */
+  /** `status`: for status lists only. `none`: withdrawn, kept to explain. `relying_party`: for the operator's own papers. */
   use: 'both' | 'status' | 'none' | 'relying_party'
   entity: string | null
   country: string | null

@@ -22,12 +22,12 @@ export function PasswordDialog({ name, call, onRight, onCancel }: Props) {
   const [typed, setTyped] = useState('')
   const prove = async (body: object) => onRight(await call<Session>('reauthenticate', { method: 'POST', body }))
   const byPasskey = useAction(async () => {
-    // Asked anew: a challenge is answered once.
+    // A new challenge: each can be answered only once.
     const { passkey } = await call<typeof Confirmation.static>('reauthenticate/challenge', { method: 'POST' })
     if (passkey) await prove({ passkey: await answerWithPasskey(passkey) })
   })
   useEffect(() => {
-    // Without an answer the password is left.
+    // If the call fails, the dialog asks for the password alone.
     call<typeof Confirmation.static>('reauthenticate/challenge', { method: 'POST' }).then(setWays, () => {})
   }, [])
   return (

@@ -66,7 +66,7 @@ export function useStory({ hand, isAsked }: Phone): Story {
     attempted(begin(words.till.name), setData)
   }, [])
 
-  // What was begun last is shown.
+  // Shows the check that was begun last.
   useEffect(() => setIsOnline(false), [check?.key])
 
   const goOnline = (id: string) => {

@@ -86,7 +86,7 @@ export function useDigital(id: string, known: HostedVerification | undefined, ah
 /** Of an answer that was not taken. */
 function noteOf(error: unknown): DigitalNote | undefined {
   if (!(error instanceof Refused)) return 'not_delivered'
-  // Answered, expired or erased: the page hears of it by itself.
+  // Answered, expired or erased: the page shows that by itself.
   if ([404, 409, 410].includes(error.status)) return undefined
   return error.status === 400 ? 'unreadable' : 'not_delivered'
 }

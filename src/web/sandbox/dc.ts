@@ -35,7 +35,7 @@ export async function openAsking({ environment, requests, origin }: Asking, serv
   if (environment !== 'test') throw new CannotOpen({ kind: 'live' })
   try {
     const request = await readPage({ requests, origin }, now(service))
-    // Reads all of it.
+    // Throws if a part of the request cannot be read.
     request.select([])
     return request
   } catch (error) {

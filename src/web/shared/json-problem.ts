@@ -7,10 +7,7 @@ type JsonProblem = { kind: JsonProblemKind; line: number; column: number; found?
  */
 export type JsonProblemKind = 'value' | 'name' | 'colon' | 'comma' | 'last_comma' | 'text' | 'more'
 
-/**
- * The first problem of a text that JSON.parse refuses. Browsers word theirs differently and in
- * English only.
- */
+/** The first problem of a text that JSON.parse refuses. Browsers word theirs differently and in English only. */
 export function findJsonProblem(text: string): JsonProblem | undefined {
   const failed = scan(text)
   if (!failed) return undefined

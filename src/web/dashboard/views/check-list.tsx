@@ -59,7 +59,7 @@ export function CheckList({ checked, error }: { checked: Checked; error: string 
 /** A document of the sandbox in a test session is as it should be. */
 const isSandboxNote = ({ check, status }: Finding): boolean => check === 'environment' && status === 'warning'
 
-/** Their warnings say that the check did not hold. */
+/** Checks whose warning means that the check did not hold. */
 const WARNED: readonly string[] = ['merge', 'status']
 
 function Plain({ finding }: { finding: Finding }) {

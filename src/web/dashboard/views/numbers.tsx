@@ -6,7 +6,7 @@ import { useFormat } from '../format.ts'
 import { useDashboardWords } from '../words.ts'
 import { KINDS, OutcomeChart } from './outcome-chart.tsx'
 
-/** The ends of the last 30 days in one environment. */
+/** The outcomes of the last 30 days in one environment. */
 export function Numbers({ numbers }: { numbers: NumbersData }) {
   const words = useDashboardWords().overview
   const { number, percent, duration } = useFormat()

@@ -165,7 +165,7 @@ function Values({ values, onChange }: { values: readonly (string | number | bool
   const words = useDashboardWords().editor
   const [text, setText] = useState(values.join(', '))
   useEffect(() => {
-    // Changed elsewhere: what is typed here may end with a comma.
+    // Replaced only if the values changed elsewhere: typed text may end with a comma.
     if (split(text).join() !== values.join()) setText(values.join(', '))
   }, [values])
   return (
@@ -201,7 +201,7 @@ function Years({ years, onChange }: { years: number; onChange: (years: number) =
       problem={!isAge && words.ageProblem(AGE_MAX)}
       onText={next => {
         setText(next)
-        // A wrong one goes on too, and keeps the template from being saved.
+        // A wrong age is passed on as 0, so that the template cannot be saved.
         onChange(/^\d{1,3}$/.test(next.trim()) ? Number(next) : 0)
       }}
     />

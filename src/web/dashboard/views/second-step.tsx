@@ -31,7 +31,7 @@ export function SecondStep({ half, onIn, onBack }: Props) {
     byCode.clear()
   }
   return (
-    // A new one for a new question: its field takes the focus.
+    // Remounted for the recovery code, so that its field takes the focus.
     <EntranceFrame key={String(isRecovering)} title={words.secondStep}>
       <p class="secondary">{isRecovering ? words.recoveryMore : words.secondStepMore}</p>
       {passkey && !isRecovering && (

@@ -48,7 +48,7 @@ type SigningProps = {
   shops: readonly Signing[]
   data: Data<InstallationSigning>
   onShops: () => void
-  /** Real customers are asked: then a certificate of its own is missing. */
+  /** Real customers are asked: a missing certificate is a problem then. */
   isLive: boolean
 }
 

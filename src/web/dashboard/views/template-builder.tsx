@@ -48,7 +48,7 @@ export function TemplateBuilder({ catalogue, choice, leftOut, onChange }: Props)
         {chosen.length === 0 && <p class="secondary">{words.documentsFirst}</p>}
         {chosen.some(({ ages }) => ages) && <Ages claims={choice.claims} onChange={claims => onChange({ ...choice, claims })} />}
         <div class="ticks">
-          {/* What the chosen documents lack stays, so that it can be taken away. */}
+          {/* Claims that the chosen documents lack stay, so that they can be removed. */}
           {[...new Set([...offered, ...choice.claims.filter(claim => ageOf(claim) === undefined)])].map(claim => (
             <Check
               key={claim}

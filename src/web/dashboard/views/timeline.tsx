@@ -107,10 +107,7 @@ function answered(words: EventWords, { status, error }: Posted, isJudged: boolea
 
 type EventWords = ReturnType<typeof useDashboardWords>['verification']['events']
 
-/**
- * `dashboard:alex` is alex, `command line:root` names the user of the machine; a key has its label, or else its first
- * characters.
- */
+/** `dashboard:alex` is alex, `command line:root` the system's user root; a key has its label, or its first characters. */
 export function useActorName(): (by: { actor: string; actor_label?: string }) => string {
   const { actors, byCommand } = useDashboardWords().audit
   return ({ actor, actor_label }) => {

@@ -8,7 +8,7 @@ type Built = {
   choice: Choice | undefined
   /** The query is wrong, or beyond the builder. */
   isJsonOnly: boolean
-  /** The text is of the builder's making: a problem of it is that something is not chosen yet. */
+  /** The builder made the text: a problem means that something is not chosen yet. */
   isBuilt: boolean
   leftOut: BuiltQuery['left_out']
   choose: (choice: Choice) => void
@@ -24,7 +24,7 @@ export function useChoice(check: QueryCheck, text: string, setText: (text: strin
   const [problem, setProblem] = useState<unknown>()
   const building = useRef<AbortController | undefined>(undefined)
   const built = useRef<string | undefined>(undefined)
-  // With the render it belongs to: later another query may be built already, and its ticks would be lost.
+  // A layout effect: before a later one another query may be built, whose ticks would be lost.
   useLayoutEffect(() => {
     // Not for an older text, nor for the builder's own, which may leave a chosen document out.
     if (check.state !== 'good' || check.text !== text || text === built.current || building.current) return
