@@ -76,11 +76,25 @@ export function parseCall<F extends Flags>(
 ): { values: Values<F> & { json?: boolean; help?: boolean }; words: string[] } {
   const options = { ...flags, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
   try {
-    const { values, positionals } = parseArgs({ args: withNegatives(args, flags), options, allowPositionals: true })
+    const { values, positionals, tokens } = parseArgs({
+      args: withNegatives(args, flags),
+      options,
+      allowPositionals: true,
+      tokens: true,
+    })
+    refuseTwice(tokens, flags)
     return { values: values as Values<F> & { json?: boolean; help?: boolean }, words: positionals }
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError(messageFor((error as Error).message, Object.keys(options)))
   }
+}
+
+/** The parser would keep the last value and drop the others. */
+function refuseTwice(tokens: { kind: string; name?: string }[], flags: Flags): void {
+  const names = tokens.flatMap(({ kind, name = '' }) => (kind === 'option' ? [name] : []))
+  const twice = names.find((name, i) => flags[name]?.type === 'string' && !flags[name].multiple && names.indexOf(name) !== i)
+  if (twice !== undefined) throw new UsageError(`--${twice} is given twice; give it once`)
 }
 
 /** The parser takes the -1 of "--daily-quota -1" for an option. As a value, it is too small. */

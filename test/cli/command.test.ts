@@ -52,6 +52,13 @@ test('a subcommand whose name ends in a flag is chosen by that flag', async () =
   await expect(call('add a.txt --max-size 3 --all')).rejects.toThrow('box add takes no --all')
 })
 
+test('a flag with one value refuses a second one, instead of dropping the first', async () => {
+  await expect(call('add a.txt --max-size 3 --max-size 4')).rejects.toThrow('--max-size is given twice; give it once')
+  await expect(call('clear --kind old --kind=old')).rejects.toThrow('--kind is given twice; give it once')
+  const { lines } = await call('add a.txt --max-size 3 --tag x --tag x --dry --dry --json --json')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ tag: ['x', 'x'], dry: true })
+})
+
 test('text for people has no control characters, and a note goes to standard error', async () => {
   expect((await call('add a.txt --max-size 3')).lines).toEqual(['a.txt ?[2J? added'])
   expect((await call('clear --all')).lines).toEqual(['empty', '! two things are gone'])

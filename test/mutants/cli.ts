@@ -3,4 +3,5 @@ import type { Slip } from './list.ts'
 export default [
   ['the command line saves any rules', 'readRules', 'findRulesProblem(rules, query)', 'undefined', 'cli/template'],
   ['"upgrade" makes no test secrets', 'upgrade', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
+  ['a flag given twice keeps its last value', 'parseCall', 'refuseTwice(tokens, flags)', '', 'cli/command'],
 ] satisfies Slip[]
