@@ -22,6 +22,8 @@ function shape(schema: TSchema, names: Map<unknown, string>, indent: string): st
     const [values] = Object.values<TSchema>(schema.patternProperties)
     return `Record<string, ${values ? written(values, names, indent) : 'unknown'}>`
   }
+  if (typeof schema.additionalProperties === 'object')
+    return `Record<string, ${written(schema.additionalProperties, names, indent)}>`
   switch (schema.type) {
     case 'object':
       return objectShape(schema, names, indent)

@@ -49,13 +49,19 @@ const PURPOSE = {
 /** Checked in create.ts: a schema can bound the length of keys only by a pattern. */
 export const METADATA_KEY_CHARS_MAX = 64
 export const METADATA_KEYS_MAX = 50
+/** Not a Type.Record: its pattern for names, `^(.*)$`, matches none with a line break. */
 const Metadata = (description: string) =>
-  Type.Record(Type.String(), Text({ maxLength: 500 }), {
-    propertyNames: { maxLength: METADATA_KEY_CHARS_MAX },
-    maxProperties: METADATA_KEYS_MAX,
-    additionalProperties: false,
-    description,
-  })
+  Type.Unsafe<Record<string, string>>(
+    Type.Object(
+      {},
+      {
+        propertyNames: { maxLength: METADATA_KEY_CHARS_MAX },
+        maxProperties: METADATA_KEYS_MAX,
+        additionalProperties: Text({ maxLength: 500 }),
+        description,
+      },
+    ),
+  )
 
 export const Verification = Type.Object(
   {
