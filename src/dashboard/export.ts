@@ -58,8 +58,14 @@ async function* linesOf(deps: Deps, tenantId: string, filter: VerificationExport
 
 const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
-/** Spreadsheets run a cell that begins like a formula, even a quoted one. */
+/**
+ * Spreadsheets run a cell that begins like a formula, even a quoted one. Where the decimal sign is a
+ * comma they end cells at semicolons and do not see our quotes: there a cell can begin behind every
+ * semicolon, tab and line break. Some also read full-width signs.
+ */
+const FORMULA = /^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n]"*)(?=[=+\-@＝＋－＠])/g
+
 function cellOf(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = text.replace(FORMULA, "'")
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

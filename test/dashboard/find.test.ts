@@ -145,12 +145,22 @@ sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whateve
   client.close()
 })
 
+test('an export has no formula where a spreadsheet ends cells at semicolons and takes quotes for text', async () => {
+  const { id, key } = await app.tenant({ name: 'Semicolons' })
+  const clerk = await joinMember(app, id, 'semicolon-clerk')
+  for (const order of ['a;=1+1', 'a\n=1+1', 'a\t@x', 'a;"=1+1"', 'a;b-c=d'])
+    await createVerification(app, key, { metadata: { order } })
+  const { text } = await clerk.post(`/tenants/${id}/verifications/export?environment=test`)
+  expect(text.split(/[;\t\r\n]/).filter(cell => /^"*[=+\-@]/.test(cell))).toEqual([])
+  for (const cell of [`"a;'=1+1"`, `"a\n'=1+1"`, `"a\t'@x"`, `"a;""'=1+1"""`, 'a;b-c=d']) expect(text).toContain(`,${cell},`)
+})
+
 test('the list is exported as shown, without claims; a cell that begins like a formula is no formula', async () => {
   const { id, key } = await app.tenant({ name: 'Exporter' })
   const clerk = await joinMember(app, id, 'clerk')
   const metadata = { order: '=1+1', note: 'a "b", c' }
   const made = await createVerification(app, key, { metadata })
-  const risky = ['+1', '-1', '@x', '\tx', '\rx']
+  const risky = ['+1', '-1', '@x', '\tx', '\rx', '\nx', '＝1']
   for (const order of [...risky, 'plain']) await createVerification(app, key, { metadata: { order } })
   const path = (query: Query) => `/tenants/${id}/verifications/export?${new URLSearchParams({ environment: 'test', ...query })}`
   const { status, text, headers } = await clerk.post(path({ template: 'age_over_18' }))
@@ -160,7 +170,7 @@ test('the list is exported as shown, without claims; a cell that begins like a f
     .split('\r\n')
     .filter(Boolean)
   expect(heading).toBe('id,created_at,status,reason,template,device,key,responded_at,reference,metadata')
-  expect(lines.length).toBe(7)
+  expect(lines.length).toBe(9)
   expect(lines.at(-1)).toBe(
     `${made.id},${made.created_at},pending,,age_over_18,,${key.slice(0, 12)},,"'=1+1","${JSON.stringify(metadata).replaceAll('"', '""')}"`,
   )

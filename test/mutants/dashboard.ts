@@ -23,7 +23,8 @@ export default [
     'dashboard/webhook-endpoint',
   ],
   // Finding, exporting, first steps.
-  ['find: a formula behind a tab runs', 'cellOf', '@\\t\\r]/', '@]/', 'dashboard/find'],
+  ['find: a formula behind a tab runs', 'FORMULA', '＠\\t\\r\\n])|', '＠])|', 'dashboard/find'],
+  ['find: a formula behind a semicolon runs', 'FORMULA', '(?<=[;', '(?<=[', 'dashboard/find'],
   ['find: a quote ends its cell', 'cellOf', "safe.replaceAll('\"', '\"\"')", 'safe', 'dashboard/find'],
   [
     'find: an export ends after its first page',
