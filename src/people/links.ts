@@ -5,6 +5,7 @@ import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
+import { deleteChallengesOf } from './factor-store.ts'
 import { type Browser, finish, type LogIn } from './login.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
@@ -49,7 +50,7 @@ export async function readLink({ db, now }: Pick<Deps, 'db' | 'now'>, token: str
   return { kind: user.password === null ? ('invitation' as const) : ('reset' as const), name: user.name, expires_at }
 }
 
-/** A link works once. All sessions of the user end, and so do all other links. It spares no second factor. */
+/** A link works once. All sessions and half log-ins of the user end, and so do all other links. It spares no second factor. */
 export async function choosePassword(
   deps: Deps,
   passwords: Passwords,
@@ -66,6 +67,7 @@ export async function choosePassword(
     if (!(await takeLink(tx, hash, deps.now()))) return false
     await setPassword(tx, user.id, kept)
     await deleteSessionsOf(tx, user.id)
+    await deleteChallengesOf(tx, user.id)
     await deps.audit.append(tx, {
       at: deps.now(),
       tenantId: tenantIdOf(user),

@@ -4,7 +4,14 @@ import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { deleteChallenge, findPasskey, insertChallenge, isFactorRequired, takeAttempt } from './factor-store.ts'
+import {
+  deleteChallenge,
+  deleteChallengesOf,
+  findPasskey,
+  insertChallenge,
+  isFactorRequired,
+  takeAttempt,
+} from './factor-store.ts'
 import { askPasskey, checkPasskey } from './passkeys.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
@@ -58,11 +65,17 @@ export async function finish(
     const visit = await beginSession(deps, user, browser, { method, also })
     return visit && { visit }
   }
-  if (also && !(await deps.write(async tx => (await isUnchanged(tx, user)) && (await also(tx))))) return undefined
-  return { half: await askSecondFactor(deps, user, browser) }
+  const half = await askSecondFactor(deps, user, browser, also)
+  return half && { half }
 }
 
-async function askSecondFactor(deps: Deps, user: UserRow, { origin }: Browser): Promise<HalfLogin> {
+/** Undefined when the password was changed meanwhile. */
+async function askSecondFactor(
+  deps: Deps,
+  user: UserRow,
+  { origin }: Browser,
+  also: (tx: Db) => Promise<boolean> = async () => true,
+): Promise<HalfLogin | undefined> {
   const ticket = newNonce(deps.random)
   const expiresAt = deps.now() + TICKET_MS
   const row = {
@@ -73,7 +86,12 @@ async function askSecondFactor(deps: Deps, user: UserRow, { origin }: Browser): 
     failures: 0,
     expiresAt,
   }
-  await deps.write(tx => insertChallenge(tx, row))
+  const isAsked = await deps.write(async tx => {
+    if (!(await isUnchanged(tx, user)) || !(await also(tx))) return false
+    await insertChallenge(tx, row)
+    return true
+  })
+  if (!isAsked) return undefined
   const passkey = await askPasskey(deps, { purpose: 'second_factor', user }, origin)
   return { ticket, expires_at: isoUtc(expiresAt), has_codes: user.totpSince !== null, passkey: passkey ?? null }
 }
@@ -197,8 +215,9 @@ export async function changePassword(
   const also = async (tx: Db) => {
     await setPassword(tx, user.id, kept)
     await deleteSessionsOf(tx, user.id)
-    // A link sent earlier must not undo the change.
+    // A link sent earlier must not undo the change, nor may a log-in with the old password go on.
     await deleteLinksOf(tx, user.id)
+    await deleteChallengesOf(tx, user.id)
     await deps.audit.append(tx, {
       at: deps.now(),
       tenantId: tenantIdOf(user),

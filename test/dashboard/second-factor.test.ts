@@ -1,7 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { examine } from '../../src/doctor/examine.ts'
+import { finish } from '../../src/people/login.ts'
 import { codeOfStep } from '../../src/people/one-time-code.ts'
 import type { HalfLogin, PasskeyCreation, PasskeyRequest, Security, WithRecoveryCodes } from '../../src/people/security-schema.ts'
+import { findUser, type UserRow } from '../../src/people/store.ts'
 import { resetUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { newAuthenticator } from '../helpers/authenticator.ts'
@@ -131,6 +133,24 @@ describe('one-time codes', () => {
     app.clock.advance(2000)
     expect(await guess(recovery[0])).toBe('200')
     expect(await guess()).toBe('401 second_factor_failed')
+  })
+
+  test('a new password ends log-ins that began with the old one, by the settings and by a link', async () => {
+    const { app, boss } = await startOwned()
+    const { recovery } = await addCodes(app, boss)
+    const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
+    const first = await halfIn(app)
+    const before = await findUser(app.deps.db, user.id)
+    expect((await boss.post('/password', { password: PASSWORD, new_password: 'gravel 7 umbrella north' })).status).toBe(200)
+    expect(outcome(await second(first.browser, first.half, { code: recovery[0] }))).toBe('401 login_expired')
+    // As when the old password was checked before the change, and its ticket is made after it.
+    const stranger = { client: '', address: '', agent: null, origin: null }
+    expect(await finish(app.deps, before as UserRow, stranger, 'password')).toBeUndefined()
+    const later = await openBrowser(app).post<HalfLogin>('/login', { name: 'olivia', password: 'gravel 7 umbrella north' })
+    const { url } = await resetUser(app.deps, user.id, 'test')
+    const chosen = await openBrowser(app).post<HalfLogin>('/choose-password', { token: tokenOf(url), password: PASSWORD })
+    expect(outcome(await second(openBrowser(app), later.body, { code: recovery[0] }))).toBe('401 login_expired')
+    expect((await second(openBrowser(app), chosen.body, { code: recovery[0] })).status).toBe(200)
   })
 
   test('ten recovery codes come with the first factor, work once in any spelling, and go with the last', async () => {

@@ -79,4 +79,25 @@ export default [
   ['passkey answer for another purpose', 'macOf', 'purpose}', 'userId}', 'dashboard/second-factor'],
   ['passkey challenge never ends', 'readChallenge', 'isOurs && expiresAt > now()', 'isOurs', 'dashboard/second-factor'],
   ['authentication stays fresh for hours', 'requireFresh', '> FRESH_MS', '> 60 * FRESH_MS', 'dashboard/session'],
+  [
+    'a log-in with the old password goes on',
+    'changePassword',
+    'await deleteChallengesOf(tx, user.id)',
+    '',
+    'dashboard/second-factor',
+  ],
+  [
+    'a link ends no log-in with the old password',
+    'choosePassword',
+    'await deleteChallengesOf(tx, user.id)',
+    '',
+    'dashboard/second-factor',
+  ],
+  [
+    'a ticket is made for a password that was changed',
+    'askSecondFactor',
+    '!(await isUnchanged(tx, user)) ||',
+    '',
+    'dashboard/second-factor',
+  ],
 ] satisfies Slip[]
