@@ -63,10 +63,14 @@ export async function draftCodes(deps: FactorDeps, { user }: Visit): Promise<{ s
 }
 
 export async function startCodes(deps: FactorDeps, visit: Visit, code: string): Promise<WithRecoveryCodes> {
+  if (visit.user.totpSince !== null) throw apiError('codes_exist')
   const secret = openSecret(deps, visit.user)
   const step = secret && (await stepOfCode(secret, code.replaceAll(' ', ''), deps.now()))
   if (step === undefined) throw apiError('code_refused')
-  return await withFactor(deps, visit, 'codes', async tx => {
+  return await withFactor(deps, visit, 'codes', async (tx, user) => {
+    if (user.totpSince !== null) throw apiError('codes_exist')
+    // Another tab drew a new secret meanwhile, which the app does not have.
+    if (!Bun.deepEquals(user.totpSealed, visit.user.totpSealed)) throw apiError('code_refused')
     await takeStep(tx, visit.user.id, step)
     await startTotp(tx, visit.user.id, deps.now())
   })
@@ -87,13 +91,13 @@ async function withFactor(
   deps: FactorDeps,
   visit: Visit,
   factor: string,
-  add: (tx: Db) => Promise<void>,
+  add: (tx: Db, user: UserRow) => Promise<void>,
 ): Promise<WithRecoveryCodes> {
   const codes = await deps.write(async tx => {
     const user = await lockUser(tx, visit.user.id)
     if (!user) throw apiError('not_logged_in')
     const isFirst = !(await hasFactor(tx, user))
-    await add(tx)
+    await add(tx, user)
     await deps.audit.append(tx, {
       ...entryOf(user, deps.now()),
       action: 'user.factor_added',

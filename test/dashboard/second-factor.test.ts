@@ -1,8 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { examine } from '../../src/doctor/examine.ts'
+import { startCodes } from '../../src/people/factors.ts'
 import { finish } from '../../src/people/login.ts'
 import { codeOfStep } from '../../src/people/one-time-code.ts'
 import type { HalfLogin, PasskeyCreation, PasskeyRequest, Security, WithRecoveryCodes } from '../../src/people/security-schema.ts'
+import type { Visit } from '../../src/people/session.ts'
 import { findUser, type UserRow } from '../../src/people/store.ts'
 import { resetUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
@@ -151,6 +153,23 @@ describe('one-time codes', () => {
     const chosen = await openBrowser(app).post<HalfLogin>('/choose-password', { token: tokenOf(url), password: PASSWORD })
     expect(outcome(await second(openBrowser(app), later.body, { code: recovery[0] }))).toBe('401 login_expired')
     expect((await second(openBrowser(app), chosen.body, { code: recovery[0] })).status).toBe(200)
+  })
+
+  test('codes that are in use are not started again, and no code starts a secret drawn after it', async () => {
+    const { app, boss } = await startOwned()
+    const drawn = async () => bytesOf((await boss.post<{ secret: string }>('/security/codes')).body.secret)
+    const codeFor = async (secret: Uint8Array) => codeOfStep(secret, Math.floor(app.clock.now() / STEP_MS))
+    const start = async (secret: Uint8Array) => outcome(await boss.post('/security/codes/start', { code: await codeFor(secret) }))
+    const old = await drawn()
+    const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
+    const before = { user: await findUser(app.deps.db, user.id) } as Visit
+    const secret = await drawn()
+    // As when the second draw happens while the first code is being checked.
+    await expect(startCodes(app.deps, before, await codeFor(old))).rejects.toMatchObject({ code: 'code_refused' })
+    expect(await start(old)).toBe('400 code_refused')
+    expect(await start(secret)).toBe('200')
+    expect(await start(secret)).toBe('409 codes_exist')
+    await expect(startCodes(app.deps, before, await codeFor(old))).rejects.toMatchObject({ code: 'codes_exist' })
   })
 
   test('ten recovery codes come with the first factor, work once in any spelling, and go with the last', async () => {

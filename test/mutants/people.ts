@@ -100,4 +100,11 @@ export default [
     '',
     'dashboard/second-factor',
   ],
+  [
+    'codes in use are started again',
+    'startCodes',
+    "if (user.totpSince !== null) throw apiError('codes_exist')",
+    '',
+    'dashboard/second-factor',
+  ],
 ] satisfies Slip[]
