@@ -28,3 +28,8 @@ export function addressBucket(address: string): string {
   const hex = Buffer.from(parseCidr(address)?.bytes ?? []).toString('hex')
   return hex.startsWith(IPV4_MAPPED) ? [...Buffer.from(hex.slice(24), 'hex')].join('.') : hex.slice(0, 16)
 }
+
+const FORWARDING_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
+
+/** A proxy on this machine connects from loopback for all clients; each of these headers indicates one. */
+export const isForwarded = ({ headers }: Request): boolean => FORWARDING_HEADERS.some(name => headers.has(name))

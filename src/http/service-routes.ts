@@ -4,6 +4,7 @@ import { isLoopback } from '../egress/addresses.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { within } from '../time.ts'
 import { REFUSED_MS } from '../unavailable.ts'
+import { isForwarded } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { apiError } from './errors.ts'
 import { takesFrom, traceOf } from './plugin.ts'
@@ -79,12 +80,9 @@ export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readine
     )
 }
 
-/** A proxy on this machine connects from loopback for all clients; each of these headers indicates one. */
-const FORWARDING_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
-
 function requireMetricsAccess({ config: { metricsToken }, limits }: Deps, request: Request): void {
   const { address, client } = traceOf(request)
-  if (isLoopback(address) && !FORWARDING_HEADERS.some(name => request.headers.has(name))) return
+  if (isLoopback(address) && !isForwarded(request)) return
   const given = /^Bearer ([!-~]{1,256})$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   if (metricsToken && given && equalConstantTime(sha256Hex(given), sha256Hex(metricsToken))) return
   limits.take('badauth', client)

@@ -4,6 +4,7 @@
 
 import type { Config } from '../config.ts'
 import { isLoopback } from '../egress/addresses.ts'
+import { isForwarded } from '../http/client-address.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 
@@ -35,8 +36,7 @@ export function refusePlainHttp(config: Config, request: Request): void {
 export function acceptsPasswords(config: Config, request: Request): boolean {
   if (config.publicUrl.startsWith('https:')) return true
   // Behind a proxy that is not configured, every client has this machine's address.
-  const isForwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip'].some(name => request.headers.has(name))
-  if (isForwarded && config.trustedProxies.length === 0) return false
+  if (isForwarded(request) && config.trustedProxies.length === 0) return false
   return isLoopback(traceOf(request).address)
 }
 

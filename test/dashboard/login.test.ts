@@ -279,7 +279,7 @@ describe('over plain http', () => {
 
   test('plain http: a request through an unknown proxy does not count as this machine', async () => {
     const app = await plain('http://localhost:3000')
-    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip']) {
+    for (const header of ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip']) {
       const answer = await openBrowser(app, { origin: 'http://localhost:3000' }).send('POST', '/login', {
         body: { name: 'olivia', password: PASSWORD },
         headers: { [header]: '127.0.0.1' },

@@ -16,13 +16,7 @@ export default [
     'methods.length === 0',
     'http/paths',
   ],
-  [
-    'door: what a proxy forwards counts as local',
-    'requireMetricsAccess',
-    '!FORWARDING_HEADERS.some(name => request.headers.has(name))',
-    'true',
-    'http/metrics-access',
-  ],
+  ['door: what a proxy forwards counts as local', 'requireMetricsAccess', '!isForwarded(request)', 'true', 'http/metrics-access'],
   ['door: every address is local', 'requireMetricsAccess', 'isLoopback(address) &&', '', 'http/metrics-access'],
   [
     'door: every token opens the metrics',

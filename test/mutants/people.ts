@@ -107,4 +107,11 @@ export default [
     '',
     'dashboard/second-factor',
   ],
+  [
+    'a proxy that is not known counts as this machine',
+    'acceptsPasswords',
+    'isForwarded(request) &&',
+    'false &&',
+    'dashboard/login',
+  ],
 ] satisfies Slip[]
