@@ -98,10 +98,13 @@ async function serveFilled(request: Request, headers: Record<string, string>, pa
   return tagged(request, headers, html)
 }
 
+/** RFC 9110 § 13.1.2: a list, compared weakly. Proxies that compress add `W/`. */
+const isListed = (headers: Headers, etag: string): boolean => headers.get('if-none-match')?.includes(etag) ?? false
+
 /** 304 for a reader who has it already. */
 function tagged(request: Request, headers: Record<string, string>, body: string): Response {
   const etag = `"${sha256Hex(body).slice(0, 32)}"`
-  const isKnown = request.headers.get('if-none-match') === etag
+  const isKnown = isListed(request.headers, etag)
   return new Response(isKnown ? null : body, { status: isKnown ? 304 : 200, headers: { ...headers, etag } })
 }
 
@@ -155,7 +158,7 @@ async function serveScript(bundle: HTMLBundle, { headers }: Request): Promise<Re
   const [[name, { content, type }] = missing()] = [...assets].filter(([name]) => name.endsWith('.js'))
   // The name of an asset has the hash of its content.
   const etag = `"${name}"`
-  const isKnown = headers.get('if-none-match')?.includes(etag)
+  const isKnown = isListed(headers, etag)
   const common = { ...SHOP_HEADERS, etag }
   return isKnown
     ? new Response(null, { status: 304, headers: common })

@@ -101,6 +101,13 @@ describe('the handbook at /docs', () => {
     }
   })
 
+  test('a page that the reader has is 304 when a proxy made its tag weak, and in a list of tags', async () => {
+    const etag = (await app.call('GET', '/docs/start')).headers.get('etag') ?? ''
+    for (const tags of [`W/${etag}`, `"other", ${etag}`, `${etag}, "other"`])
+      expect((await app.call('GET', '/docs/start', { headers: { 'if-none-match': tags } })).status).toBe(304)
+    expect((await app.call('GET', '/docs/start', { headers: { 'if-none-match': 'W/"other", ""' } })).status).toBe(200)
+  })
+
   test('the search index has every page, and a section for every heading and code', async () => {
     const { body } = await app.call<Section[]>('GET', '/docs/search.json')
     expect(new Set(body.map(({ page }) => page)).size).toBe(PAGES.length + 1)
