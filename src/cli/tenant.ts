@@ -1,5 +1,6 @@
 import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
+import { findNameProblem } from '../devices/name-problem.ts'
 import { ApiError } from '../http/errors.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
 import { presentTenant } from '../tenants/present.ts'
@@ -17,7 +18,7 @@ import {
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { setEndpoint } from '../webhooks/endpoint.ts'
 import { argument, defineCommand, listing } from './command.ts'
-import { kind, numberFrom, oneOf, optional, orNull, required, shortText, text } from './flags.ts'
+import { checked, kind, numberFrom, oneOf, optional, orNull, required, shortText, text } from './flags.ts'
 import { ACTOR, CommandError, UsageError } from './output.ts'
 import { withDeps, withNewDeps, withTenant } from './with-deps.ts'
 
@@ -25,7 +26,7 @@ const NAME_CHARS_MAX = 100
 
 const tenantName = kind('NAME', (name, flag) => {
   if (name.trim() === '') throw new UsageError(`${flag} is missing`)
-  return shortText('NAME', NAME_CHARS_MAX).read(name.trim(), flag)
+  return checked(shortText('NAME', NAME_CHARS_MAX), findNameProblem).read(name.trim(), flag)
 })
 
 const appSchemes = kind('NAME,…', (names, flag) => {

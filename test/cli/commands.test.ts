@@ -551,11 +551,12 @@ describe('limits', () => {
       )
   })
 
-  test('a name has 1 to 100 characters on one line', async () => {
+  test('a name has 1 to 100 characters on one line, one of them visible', async () => {
     for (const name of ['x', 'x'.repeat(100), '🥐'.repeat(100)]) await accepts(`tenant create --name ${name}`, 'name', name)
     for (const name of ['x'.repeat(101), '🥐'.repeat(101)])
       await refuses(`tenant create --name ${name}`, /--name: longer than 100 characters/)
     await refuses('tenant create --name two\nlines', /--name: remove line breaks and control characters/)
+    await refuses('tenant create --name \u200b', /--name: it needs at least one visible character/)
     await refuses(`tenant set TENANT --name ${'x'.repeat(101)}`, /--name: longer than 100 characters/)
   })
 
