@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
-import { QueryInteger, Text, Timestamp } from '../http/schema.ts'
+import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../http/wire.ts'
 import { DOCUMENTS } from '../templates/catalogue.ts'
 import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
@@ -11,7 +11,7 @@ import { LABEL_CHARS_MAX } from './schema.ts'
 
 const PEM_CHARS_MAX = 60_000
 const Pem = Text({ minLength: 1, maxLength: PEM_CHARS_MAX })
-const Label = Text({ maxLength: LABEL_CHARS_MAX })
+const Label = PlainText({ maxLength: LABEL_CHARS_MAX })
 
 const Scope = OneOf('verifications:create', 'verifications:read', 'verifications:delete', 'devices:manage')
 
@@ -195,7 +195,7 @@ export const TrustAnchorList = ListOf(TrustAnchor)
 export const AddTrust = Exactly({
   environment: Environment,
   pem: Pem,
-  label: Type.Optional(Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })),
+  label: Type.Optional(PlainText({ minLength: 1, maxLength: LABEL_CHARS_MAX })),
   trusted_for: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
   mode: Type.Optional(OneOf('iso', 'pkix')),
   crl: Type.Optional(OneOf('off', 'warn', 'require')),

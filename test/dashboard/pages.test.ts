@@ -480,6 +480,24 @@ describe('the installation', () => {
     expect(wrong.body.error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('pem') })
   })
 
+  test.each(['line\nbreak', 'turned \u202e round', 'separated\u2028lines'])(
+    'the label of a trust anchor and of an API key has no control characters or changes of direction: %j',
+    async label => {
+      const here = await place()
+      const pem = pemOf((await issueAuthority()).der)
+      const key = { environment: 'test', scopes: ['verifications:read'], expires_days: null }
+      for (const answer of [
+        await here.boss.post('/trust', { environment: 'live', pem, label }),
+        await here.boss.post(`${here.at}/keys`, { ...key, label }),
+      ])
+        expect(answer.body.error).toMatchObject({
+          code: 'invalid_request',
+          message: expect.stringMatching(/^label: .*without control characters or changes of direction$/),
+        })
+      expect((await here.boss.post(`${here.at}/keys`, { ...key, label: '' })).status).toBe(201)
+    },
+  )
+
   test('a certificate that is trusted already, or twice in one text, is refused, and nothing of the text is added', async () => {
     const here = await place()
     const [root, other] = [pemOf((await issueAuthority()).der), pemOf((await issueAuthority()).der)]

@@ -59,4 +59,6 @@ export default [
   ['find: a revoked key connects', 'isConnected', 'key.revokedAt === null && ', '', 'dashboard/numbers'],
   ['find: a till does not connect', 'isConnected', "status === 'active'", "status === 'pending'", 'dashboard/numbers'],
   ['find: first steps do not end', 'readFirstSteps', 'if (firstLiveAt !== null) return null', '', 'dashboard/numbers'],
+  ['the label of an anchor turns the text around it', 'AddTrust', 'PlainText({', 'Text({', 'dashboard/pages'],
+  ['the label of a key turns the text around it', 'Label', 'PlainText({', 'Text({', 'dashboard/pages'],
 ] satisfies Slip[]
