@@ -42,6 +42,7 @@ const OID = {
   crlNumber: '2.5.29.20',
   reasonCode: '2.5.29.21',
   invalidityDate: '2.5.29.24',
+  deltaIndicator: '2.5.29.27',
   issuingDistributionPoint: '2.5.29.28',
   authorityKeyIdentifier: '2.5.29.35',
 }
@@ -95,6 +96,8 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
   list.end()
   if (extensions.some(({ oid, critical }) => critical && !KNOWN_OF_LIST.has(oid)))
     throw new CrlFault('it is limited in a way that is not known here')
+  // § 5.2.4: critical by the standard. One that is not would hide all revocations before its base list.
+  if (extensions.some(({ oid }) => oid === OID.deltaIndicator)) throw new CrlFault('it has only the changes of another list')
   const point = extensions.find(({ oid }) => oid === OID.issuingDistributionPoint)
   return { thisUpdate, nextUpdate: until, revoked, covers: point ? readScope(point.value, uri) : 'all' }
 }

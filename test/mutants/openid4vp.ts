@@ -344,6 +344,7 @@ export default [
     'openid4vp/crl',
   ],
   ['an expired revocation list counts', 'read', 'if (until <= now) throw', 'if (until < now) throw', 'openid4vp/crl'],
+  ['a list of changes counts as a whole revocation list', 'read', 'oid === OID.deltaIndicator', 'false', 'openid4vp/crl'],
   ['a limited revocation list counts', 'read', 'critical && !KNOWN_OF_LIST.has(oid)', 'false', 'openid4vp/crl'],
   [
     'an authority that may not sign lists does',

@@ -75,6 +75,11 @@ describe('a revocation list', () => {
       { extensions: [new Extension('2.5.29.27', true, Uint8Array.of(2, 1, 1))] },
       'not known here',
     ],
+    [
+      'with changes only, although its mark is not critical',
+      { extensions: [new Extension('2.5.29.27', false, Uint8Array.of(2, 1, 1))] },
+      'it has only the changes of another list',
+    ],
     ['for some reasons only', { extensions: [scope(SOME_REASONS)] }, 'not known here'],
     ['for other issuers (indirect)', { extensions: [scope(INDIRECT)] }, 'not known here'],
     ['made for another address', { extensions: [scope(named(OTHER_URI))] }, 'another address'],
