@@ -107,9 +107,14 @@ function isSigned(signed: Uint8Array, algorithm: DerElement, signature: Uint8Arr
   const oid = readOid(reader.next(TAG.oid).content)
   const digest = oid === RSA_PSS ? pssHash(reader) : SIGNATURE_HASHES.get(oid)
   if (digest === undefined) throw new CrlFault('its signature is of a kind that is not accepted')
-  const key = new X509Certificate(authority.der).publicKey
   const isPss = oid === RSA_PSS
-  return verify(digest, signed, isPss ? { key, padding: constants.RSA_PKCS1_PSS_PADDING } : key, signature)
+  try {
+    const key = new X509Certificate(authority.der).publicKey
+    return verify(digest, signed, isPss ? { key, padding: constants.RSA_PKCS1_PSS_PADDING } : key, signature)
+  } catch {
+    // The key is of another kind than the algorithm, so it did not sign this.
+    return false
+  }
 }
 
 /** RFC 4055 § 3.1. The default is SHA-1, which is not accepted. */

@@ -100,6 +100,13 @@ describe('a revocation list', () => {
     expect(() => readCrl(der, read(root), URI, NOW)).toThrow('its signature does not hold')
   })
 
+  test('a list signed by another kind of key than that of its authority is refused, not called unreachable', async () => {
+    const edwards = await issueAuthority({ keys: await makeKeys({ name: 'Ed25519' } as EcKeyGenParams) })
+    const der = await makeCrl(root)
+    expect(edwards.name).toBe(root.name)
+    expect(() => readCrl(der, read(edwards), URI, NOW)).toThrow(new CrlFault('its signature does not hold'))
+  })
+
   test('a list of an authority without cRLSign is refused', async () => {
     const root = await issueAuthority({ extensions: [isAuthority(), usages(Usage.keyCertSign)] })
     const der = await makeCrl(root)
