@@ -128,13 +128,13 @@ function readService(entries: Entries, service: unknown, of: { entity: string | 
   refuseCritical(about.ServiceInformationExtensions)
   const serviceType = uriOf(about.ServiceTypeIdentifier)
   const serviceStatus = uriOf(about.ServiceStatus)
-  // A status that cannot be read is not the same as none, which is in force.
+  // A status that is empty or cannot be read is not the same as none, which is in force.
   if (serviceType === undefined || serviceStatus === undefined) {
     entries.skip('unreadable')
     return
   }
   const since = utcInstant(about.StatusStartingTime) ?? null
-  const shared = { ...of, serviceType, serviceStatus: serviceStatus || null, since, docTypes: [] }
+  const shared = { ...of, serviceType, serviceStatus, since, docTypes: [] }
   const certificates = certificatesIn(about.ServiceDigitalIdentity)
   if (certificates.length === 0) entries.skip('no_certificate')
   for (const certificate of certificates) {

@@ -58,6 +58,13 @@ export default [
     'trust-lists/lote',
   ],
   ['a status that cannot be read is none', 'readService', '|| serviceStatus === undefined', '', 'trust-lists/lote'],
+  [
+    'an empty status is none',
+    'readService',
+    'serviceType, serviceStatus, since',
+    'serviceType, serviceStatus: serviceStatus || null, since',
+    'trust-lists/lote',
+  ],
   ['the signers of another list are announced', 'readAnnounced', 'LoTEType === self.type &&', '', 'trust-lists/lote'],
   ['the signature of a VICAL is not checked', 'verifiedPayload', 'if (!isValid) throw', 'if (false) throw', 'trust-lists/vical'],
   [

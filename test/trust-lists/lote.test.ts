@@ -322,6 +322,12 @@ describe('the payload of a LoTE', () => {
     expect(read.skipped).toEqual({ unreadable: 4, no_certificate: 1 })
   })
 
+  test('keeps an empty status, which is not the same as none', () => {
+    const services = [undefined, null, ''].map(ServiceStatus => ({ certificates: [issuer.der], members: { ServiceStatus } }))
+    const { entries } = accepted(list({ entities: [{ ...entity, services }] }))
+    expect(entries.map(({ serviceStatus }) => serviceStatus)).toEqual([null, null, ''])
+  })
+
   test.each([[null], ['2025-01-01'], ['2025-01-01T00:00:00+02:00']])(
     'takes a service whose status began at %p',
     StatusStartingTime => {
