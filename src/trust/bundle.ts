@@ -247,11 +247,12 @@ async function takeSource(deps: Taking, bundled: BundledSource): Promise<BundleI
 const NEW_HERE = 'it is new here, and the signer of the bundle is not accepted'
 const TEST_ONLY = 'it is a test list, whose issuers prove nothing about real people'
 
-/** As the shipped presets know it. */
-function isTestList({ location }: BundledSource, list: TrustList): boolean {
+/** As the shipped presets know it. An address can be written in several ways: with its port, or in capitals. */
+function isTestList({ location = '' }: BundledSource, list: TrustList): boolean {
   const { fingerprint } = signerOf(list)
+  const address = URL.parse(location)?.href
   return Object.values(PRESETS).some(
-    preset => preset.environment === 'test' && (preset.location === location || preset.pins.some(pin => pin === fingerprint)),
+    preset => preset.environment === 'test' && (preset.location === address || preset.pins.some(pin => pin === fingerprint)),
   )
 }
 
@@ -278,9 +279,13 @@ async function addNew(deps: Taking, bundled: BundledSource, bytes: Uint8Array): 
   return await outcomeOf(item, async () => ({ outcome: 'added', source: (await addSource(deps, asked, deps.actor)).id }))
 }
 
+const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----\s*$/
+
 async function takeAnchor(deps: Taking, bundled: BundledAnchor): Promise<BundleItem> {
   const { environment, pem, trusted_for: trustedFor, mode, crl, label } = bundled
   const item = { what: 'anchor', environment, name: label } as const
+  // What is compared below must be all that is added.
+  if (!ONE_CERTIFICATE.test(pem)) return { ...item, outcome: 'refused', detail: 'it is not exactly one certificate in PEM' }
   const same = (await readAnchors(deps)).filter(row => row.sourceId === null && isSameCertificate(row.certificate, pem))
   if (same.some(row => row.environment === environment && row.trustedFor === trustedFor)) return { ...item, outcome: 'known' }
   if (!deps.isAccepted) return { ...item, outcome: 'not_taken', detail: NEW_HERE }

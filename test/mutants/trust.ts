@@ -94,6 +94,14 @@ export default [
   ['a bundle of tomorrow is taken', 'refuseMisdated', 'madeAt > wall() + AHEAD_MAX_MS', 'false', 'trust/bundle'],
   ['a bundle makes a test list a live one', 'takeSource', "environment === 'live' &&", 'false &&', 'trust/bundle'],
   ['a bundle makes a test issuer a live one', 'takeAnchor', "environment === 'live' &&", 'false &&', 'trust/bundle'],
+  ['a test list at a respelt address becomes a live one', 'isTestList', 'URL.parse(location)?.href', 'location', 'trust/bundle'],
+  [
+    'an anchor of a bundle hides a test issuer',
+    'takeAnchor',
+    'if (!ONE_CERTIFICATE.test(pem)) return',
+    'if (false) return',
+    'trust/bundle',
+  ],
   ['a bundle adds a list that is here a second time', 'takeSource', 'if (here.length > 0)', 'if (false)', 'trust/bundle'],
   ['the list of another source is offered', 'takeSource', '&& source.identity === read.list.identity', '', 'trust/bundle'],
   [

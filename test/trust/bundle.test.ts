@@ -281,12 +281,32 @@ describe('test and live', () => {
     expect((await readAnchors(venue.deps)).filter(({ environment }) => environment === 'live')).toEqual([])
   })
 
-  test('stay apart: a list at the address of a shipped test list does not come into live', async () => {
+  test.each([
+    'https://acceptance.trust.tech.ec.europa.eu/lists/eudiw/pid-providers.json',
+    'https://Acceptance.Trust.tech.ec.europa.eu:443/lists/./eudiw/pid-providers.json',
+  ])('stay apart: a list at the address of a shipped test list does not come into live, written %s', async location => {
     const [home, venue] = [await start(), await start()]
-    const location = 'https://acceptance.trust.tech.ec.europa.eu/lists/eudiw/pid-providers.json'
     await addLote(home.deps, signer, newer, { location })
     const { items } = await imported(venue, await exported(home), { from: signerOf(home) })
     expect(items).toMatchObject([{ outcome: 'refused', detail: expect.stringContaining('test list') }])
+  })
+
+  test.each([
+    ['behind another one', (pem: string, first: string) => first + pem],
+    [
+      'behind another one of another name',
+      (pem: string, first: string) => first.replaceAll('CERTIFICATE', 'X509 CERTIFICATE') + pem,
+    ],
+    ['before another one', (pem: string, first: string) => pem + first],
+  ])('stay apart: a test issuer %s in an anchor of a bundle does not come into live', async (_, join) => {
+    const venue = await start()
+    await addAnchors(venue.deps, { pem: pemOf(own.der), environment: 'test' }, 'test')
+    const bundle = resigned(home, await exported(home), ({ anchors }) => {
+      anchors[0]!.pem = join(pemOf(own.der), pemOf(issuers[0]!.der))
+    })
+    const { items } = await imported(venue, bundle, { from: signerOf(home) })
+    expect(items.find(({ what }) => what === 'anchor')).toMatchObject({ outcome: 'refused' })
+    expect((await readAnchors(venue.deps)).filter(row => row.environment === 'live' && row.sourceId === null)).toEqual([])
   })
 })
 
