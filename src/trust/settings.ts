@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { base62 } from '../ids.ts'
+import { describeCertificate } from '../openid4vp/x509.ts'
 import { isoUtc } from '../time.ts'
 import type { RefusalCode } from '../trust-lists/list.ts'
 import type { Deps } from './deps.ts'
@@ -47,6 +48,11 @@ export async function addAnchors(
   const rows = certificates.map(certificate => {
     if (certificate.validToDate.getTime() <= at)
       throw new TrustProblem(`the certificate of ${nameOf(certificate)} has expired; get a current one from the issuer`)
+    // The runtime reads more than paths accept: answers would say for ever that the issuer is not trusted.
+    if (!describeCertificate(certificate.raw))
+      throw new TrustProblem(
+        `the certificate of ${nameOf(certificate)} is not well-formed (RFC 5280); get another one from the issuer`,
+      )
     return {
       id: `anc_${base62(deps.random, 16)}`,
       environment,

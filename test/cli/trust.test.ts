@@ -1,7 +1,9 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
+import { DAY_MS, issue, unknownCritical } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeRoot } from '../helpers/openssl.ts'
 
@@ -23,6 +25,12 @@ beforeAll(async () => {
   writeFileSync(join(files, 'both.pem'), `${other}${root}`)
   writeFileSync(join(files, 'twice.pem'), `${root}${root}`)
   writeFileSync(join(files, 'nonsense.pem'), 'nonsense')
+  const doubled = await issue({
+    name: 'CN=Doubled',
+    notAfter: Date.now() + DAY_MS,
+    extensions: [unknownCritical(), unknownCritical()],
+  })
+  writeFileSync(join(files, 'doubled.pem'), new X509Certificate(doubled.der).toString())
   await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
 })
 
@@ -82,6 +90,7 @@ test.each([
   ['trust add root.pem --env live --for urn:eudi:pid:*', 1, /"\*" in a type counts in lists only; trust the issuer for each/],
   ['trust add missing.pem --env live', 1, /cannot read/],
   ['trust add nonsense.pem --env live', 1, /no readable certificate/],
+  ['trust add doubled.pem --env live', 1, /the certificate of Doubled is not well-formed \(RFC 5280\); get another one/],
   ['trust add twice.pem --env live', 1, /the certificate of Test Root is in the file twice; give it once/],
   [
     'trust add root.key --env live',

@@ -102,6 +102,13 @@ export default [
     'if (false) return',
     'trust/bundle',
   ],
+  [
+    'an anchor that no path can read is trusted',
+    'addAnchors',
+    'if (!describeCertificate(certificate.raw))',
+    'if (false)',
+    'cli/trust',
+  ],
   ['a bundle adds a list that is here a second time', 'takeSource', 'if (here.length > 0)', 'if (false)', 'trust/bundle'],
   ['the list of another source is offered', 'takeSource', '&& source.identity === read.list.identity', '', 'trust/bundle'],
   [
