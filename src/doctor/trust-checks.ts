@@ -5,6 +5,7 @@ import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
 import { isoUtc } from '../time.ts'
+import { readBlocks } from '../trust/blocks.ts'
 import { presetFor } from '../trust/presets.ts'
 import { hasHalved, hasNumberGoneBack } from '../trust/record-list.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
@@ -70,9 +71,12 @@ type Anchor = ReturnType<typeof presentAnchor>
 /** Those that vouch for documents today. */
 async function liveAnchors(deps: Scene['deps'], at: number): Promise<Anchor[]> {
   const ended = (await readSources(deps)).filter(source => sourceState(source, at) === 'ended').map(({ id }) => id)
+  const blocks = await readBlocks(deps)
+  const blocked = new Set(blocks.filter(({ environment }) => environment === 'live').map(({ fingerprint }) => fingerprint))
   const anchors = (await readAnchors(deps)).map(presentAnchor)
   return anchors.filter(
-    ({ environment, use, source }) => environment === 'live' && use === 'both' && !(source && ended.includes(source)),
+    ({ environment, use, source, fingerprint_sha256: fingerprint }) =>
+      environment === 'live' && use === 'both' && !(source && ended.includes(source)) && !blocked.has(fingerprint),
   )
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { examine } from '../../src/doctor/examine.ts'
+import { block } from '../../src/trust/blocks.ts'
 import { pinSigner, unpinSigner } from '../../src/trust/pins.ts'
 import { refreshSource } from '../../src/trust/refresh.ts'
 import type { NewSource } from '../../src/trust/source.ts'
@@ -7,7 +8,7 @@ import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { hostLists, startFor } from '../helpers/list-host.ts'
 import { addLote, makeIssuers, pidList } from '../helpers/trusted-lists.ts'
-import { makeLote, makeSigner, type WantedLote } from '../trust-lists/make.ts'
+import { fingerprintOf, makeLote, makeSigner, type WantedLote } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)
@@ -162,6 +163,23 @@ test('issuers of a list that has ended cover no template', async () => {
   await createVerification(app, liveKey)
   app.clock.set(NOW + 47 * DAY_MS)
   expect(await checkOf(app, 'trust_anchors')).toMatchObject({ status: 'problem' })
+})
+
+test('issuers that are blocked in live cover no template; blocks in test change nothing', async () => {
+  const { app } = await start()
+  const { liveKey } = await app.tenant()
+  await createVerification(app, liveKey)
+  const refuse = (environment: 'test' | 'live', { der }: (typeof issuers)[number]) =>
+    block(app.deps, { environment, fingerprint: fingerprintOf(der), reason: 'stolen key' }, 'test')
+  for (const issuer of issuers) await refuse('test', issuer)
+  await refuse('live', issuers[0]!)
+  const detail = '3 issuers from 1 list are trusted for live sessions.'
+  expect(await checkOf(app, 'trust_anchors')).toMatchObject({ status: 'ok', detail })
+  for (const issuer of issuers.slice(1)) await refuse('live', issuer)
+  expect(await checkOf(app, 'trust_anchors')).toMatchObject({
+    status: 'problem',
+    detail: 'No issuer is trusted for live sessions: every session will fail.',
+  })
 })
 
 test('live PIDs on a machine without a way out are a warning about their status lists', async () => {
