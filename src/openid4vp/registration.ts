@@ -43,6 +43,8 @@ const JSON_LIMITS = { depthMax: 16, valuesMax: 20_000 }
 const CREDENTIALS_MAX = 100
 const CLAIMS_MAX = 500
 const TEXT_CHARS_MAX = 1000
+/** ECMA-262 § 21.4.1.1. */
+const DATE_MS_MAX = 8.64e15
 
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
@@ -163,8 +165,9 @@ function signerKey(x5c: unknown): KeyObject | undefined {
 const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= TEXT_CHARS_MAX ? value : undefined
 
+/** A date may have a fraction (RFC 7519 § 2). One after the last that exists is none. */
 const timeIn = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value * 1000) && value > 0 ? value * 1000 : undefined
+  typeof value === 'number' && value > 0 && value * 1000 <= DATE_MS_MAX ? Math.floor(value * 1000) : undefined
 
 /** `sub` is a text in V1.2.1, and was an object with one or more identifiers in V1.1.1. */
 function identifierIn(sub: unknown): string | undefined {

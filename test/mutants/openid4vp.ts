@@ -328,6 +328,7 @@ export default [
     '',
     'wallet/local-lists',
   ],
+  ['a registration ends on no real day', 'timeIn', '&& value * 1000 <= DATE_MS_MAX', '', 'openid4vp/registration'],
   // Revocation lists of issuers' certificates.
   [
     'a revocation list is not verified',

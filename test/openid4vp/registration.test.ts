@@ -53,6 +53,9 @@ describe('a registration certificate', () => {
       { credentials: [{ format: 'vc+sd-jwt', vct: 'v', claims: ['given_name', { path: 'family_name' }] }] },
       { credentials: [{ format: 'dc+sd-jwt', types: ['v'], claims: [['given_name'], ['family_name']] }] },
     ],
+    ['an end with a fraction of a second', { exp: 1_800_000_000.1234 }, { notAfter: 1_800_000_000_123 }],
+    ['an end on the last day of all', { exp: 8.64e12 }, { notAfter: 8.64e15 }],
+    ['an end after the last day of all', { exp: 8.64e12 + 1 }, { notAfter: null }],
     [
       'nested purposes, and other names of their members',
       { purpose: [[{ lang: 'de', value: 'Alter' }], { locale: 'en-US', name: 'Age' }] },
