@@ -175,6 +175,7 @@ export async function deleteChallenge(tx: Db, hash: string): Promise<boolean> {
   return gone.length > 0
 }
 
-export async function deleteChallengesOf(tx: Db, userId: string): Promise<void> {
-  await tx.delete(loginChallenges).where(eq(loginChallenges.userId, userId))
+/** Half log-ins. Answered challenges of passkeys stay, so that no answer counts twice. */
+export async function deleteTicketsOf(tx: Db, userId: string): Promise<void> {
+  await tx.delete(loginChallenges).where(and(eq(loginChallenges.userId, userId), eq(loginChallenges.challenge, '')))
 }

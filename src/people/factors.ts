@@ -6,10 +6,10 @@ import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import {
   countRecoveryCodes,
-  deleteChallengesOf,
   deletePasskey,
   deletePasskeysOf,
   deleteRecoveryCodesOf,
+  deleteTicketsOf,
   deleteTotp,
   draftTotp,
   insertPasskey,
@@ -151,7 +151,7 @@ export async function takeFactors(tx: Db, userId: string): Promise<void> {
   await deleteTotp(tx, userId)
   await deletePasskeysOf(tx, userId)
   await deleteRecoveryCodesOf(tx, userId)
-  await deleteChallengesOf(tx, userId)
+  await deleteTicketsOf(tx, userId)
 }
 
 /** Only a user with a second factor may require it of everybody: otherwise the rule would lock them out too. */

@@ -5,7 +5,7 @@ import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { deleteChallengesOf } from './factor-store.ts'
+import { deleteTicketsOf } from './factor-store.ts'
 import { type Browser, finish, type LogIn } from './login.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
@@ -67,7 +67,7 @@ export async function choosePassword(
     if (!(await takeLink(tx, hash, deps.now()))) return false
     await setPassword(tx, user.id, kept)
     await deleteSessionsOf(tx, user.id)
-    await deleteChallengesOf(tx, user.id)
+    await deleteTicketsOf(tx, user.id)
     await deps.audit.append(tx, {
       at: deps.now(),
       tenantId: tenantIdOf(user),

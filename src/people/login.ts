@@ -4,14 +4,7 @@ import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import {
-  deleteChallenge,
-  deleteChallengesOf,
-  findPasskey,
-  insertChallenge,
-  isFactorRequired,
-  takeAttempt,
-} from './factor-store.ts'
+import { deleteChallenge, deleteTicketsOf, findPasskey, insertChallenge, isFactorRequired, takeAttempt } from './factor-store.ts'
 import { askPasskey, checkPasskey } from './passkeys.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
@@ -217,7 +210,7 @@ export async function changePassword(
     await deleteSessionsOf(tx, user.id)
     // A link sent earlier must not undo the change, nor may a log-in with the old password go on.
     await deleteLinksOf(tx, user.id)
-    await deleteChallengesOf(tx, user.id)
+    await deleteTicketsOf(tx, user.id)
     await deps.audit.append(tx, {
       at: deps.now(),
       tenantId: tenantIdOf(user),

@@ -73,10 +73,11 @@ export async function setRole(tx: Db, { id, memberOf, role }: Pick<UserRow, 'id'
   await tx.update(dashboardUsers).set({ memberOf, role }).where(eq(dashboardUsers.id, id))
 }
 
-/** With the user's row locked, and without second factors. Also deletes the user's links, sessions and networks. */
+/** With the user's row locked, and without second factors. Also deletes the user's links, sessions, challenges and networks. */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)
   await deleteSessionsOf(tx, userId)
+  await tx.delete(loginChallenges).where(eq(loginChallenges.userId, userId))
   await tx.delete(dashboardNetworks).where(eq(dashboardNetworks.userId, userId))
   await tx.delete(dashboardUsers).where(eq(dashboardUsers.id, userId))
 }

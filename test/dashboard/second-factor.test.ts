@@ -281,6 +281,20 @@ describe('passkeys', () => {
     expect(await send(device.answer(await ask()))).toBe('200')
   })
 
+  test('an answer of a passkey without a count does not count again after a new password', async () => {
+    const { app, boss } = await startOwned()
+    const { device } = await addPasskey(boss)
+    const { passkey } = (await boss.post<{ passkey: PasskeyRequest }>('/reauthenticate/challenge')).body
+    const answer = device.answer(passkey, { count: 0 })
+    const confirm = async () => outcome(await boss.post('/reauthenticate', { passkey: answer }))
+    expect(await confirm()).toBe('200')
+    expect((await boss.post('/password', { password: PASSWORD, new_password: 'gravel 7 umbrella north' })).status).toBe(200)
+    expect(await confirm()).toBe('401 second_factor_failed')
+    const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
+    await resetUser(app.deps, user.id, 'test', { takesFactors: true })
+    expect(rowsOf(app, "SELECT * FROM login_challenges WHERE purpose = 'confirm'")).toHaveLength(1)
+  })
+
   test('a passkey is added for the user and the site that asked, once, with a verified user', async () => {
     const { app, boss, id } = await startOwned()
     const mia = await joinMember(app, id, 'mia')

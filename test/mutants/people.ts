@@ -82,15 +82,22 @@ export default [
   [
     'a log-in with the old password goes on',
     'changePassword',
-    'await deleteChallengesOf(tx, user.id)',
+    'await deleteTicketsOf(tx, user.id)',
     '',
     'dashboard/second-factor',
   ],
   [
     'a link ends no log-in with the old password',
     'choosePassword',
-    'await deleteChallengesOf(tx, user.id)',
+    'await deleteTicketsOf(tx, user.id)',
     '',
+    'dashboard/second-factor',
+  ],
+  [
+    'a new password forgets which answers of passkeys were used',
+    'deleteTicketsOf',
+    "and(eq(loginChallenges.userId, userId), eq(loginChallenges.challenge, ''))",
+    'eq(loginChallenges.userId, userId)',
     'dashboard/second-factor',
   ],
   [
