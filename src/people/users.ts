@@ -121,7 +121,7 @@ async function keepRole(deps: UserDeps, tx: Db, user: UserRow, actor: string): P
 export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promise<string | undefined> =>
   (await findUserByName(db, name))?.id
 
-/** Users cannot remove themselves, so one owner always remains. */
+/** One owner who can log in remains: users cannot remove themselves, nor two owners each other at once. */
 export async function removeUser(deps: UserDeps, { user: own }: Visit, id: string, actor: string): Promise<void> {
   if (id === own.id) throw apiError('own_user')
   const removed = await deps.writeSettings(async tx => {
@@ -129,6 +129,7 @@ export async function removeUser(deps: UserDeps, { user: own }: Visit, id: strin
     if (!user) return false
     await takeFactors(tx, id)
     await deleteUser(tx, id)
+    if (user.memberOf === null && !(await hasOwner(tx))) throw apiError('last_owner')
     await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.removed' })
     return true
   })

@@ -1,8 +1,18 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
+import { listUsers, type UserRow } from '../../src/people/store.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
 import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned } from '../helpers/dashboard.ts'
+import {
+  type Browser,
+  joinMember,
+  openBrowser,
+  outcome,
+  PASSWORD,
+  setUpOwner,
+  startOwned,
+  tokenOf,
+} from '../helpers/dashboard.ts'
 import { askRoute, dashboardRoutes, nameOf, QUERY } from '../helpers/dashboard-routes.ts'
 import { rowsOf } from '../helpers/database.ts'
 
@@ -136,8 +146,22 @@ describe('a session', () => {
     expect(outcome(await openBrowser(app).logIn('mia'))).toBe('401 login_failed')
   })
 
+  test('of two owners who remove each other at once, one remains', async () => {
+    const { app } = await startOwned()
+    const { url } = await inviteUser(app.deps, { name: 'otto', memberOf: null }, 'test')
+    await openBrowser(app).post('/choose-password', { token: tokenOf(url), password: PASSWORD })
+    const [olivia, otto] = await listUsers(app.deps.db)
+    // Both requests were admitted before either removal.
+    const remove = (own: UserRow, other: UserRow) => removeUser(app.deps, { user: own } as Visit, other.id, 'test')
+    const ends = await Promise.allSettled([remove(olivia!, otto!), remove(otto!, olivia!)])
+    const outcomes = ends.map(end => (end.status === 'rejected' ? end.reason.code : 'removed'))
+    expect(outcomes.toSorted()).toEqual(['last_owner', 'removed'])
+    expect(await listUsers(app.deps.db)).toHaveLength(1)
+  })
+
   test('a session survives a restart, and ends for all processes at once', async () => {
-    const { app, boss: browser } = await startOwned()
+    const { app, id } = await startOwned()
+    const browser = await joinMember(app, id, 'mia')
     await app.stop()
     const again = await startApp({ dir: app.dir })
     const same = openBrowser(again)

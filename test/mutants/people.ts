@@ -101,6 +101,13 @@ export default [
     'dashboard/second-factor',
   ],
   [
+    'two owners remove each other',
+    'removeUser',
+    "if (user.memberOf === null && !(await hasOwner(tx))) throw apiError('last_owner')",
+    '',
+    'dashboard/session',
+  ],
+  [
     'a ticket is made for a password that was changed',
     'askSecondFactor',
     '!(await isUnchanged(tx, user)) ||',
