@@ -20,7 +20,7 @@ import { createSealer, type Keyring } from '../seal.ts'
 import { createSessionKeys, refuseMissingKeys, type SessionKeys } from '../session-keys/keys.ts'
 import { isoUtc } from '../time.ts'
 import { eraseAgain } from '../verifications/erase-again.ts'
-import { type ErasureLog, erasureLogIn, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
+import { type ErasureLog, erasureLogIn, installationOf, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
 import { type BackupReport, checkBackup, headOf, type KeyPlaces, NO_RANDOM, rootKeyOf } from './backup.ts'
 
 export type Restoration = BackupReport & {
@@ -81,7 +81,8 @@ type Sources = Pick<Wanted, 'dir' | 'keys' | 'file'> & { rootKey: Keyring }
 
 /**
  * From the log here, the log beside the backup, and the audit chain that will be replaced: each may
- * have erasures that the others lack.
+ * have erasures that the others lack. The log of another installation does not say since when all
+ * are known: a service that was started on a new machine before the restore has written one.
  */
 async function erasuresSince({ dir, keys, file, rootKey }: Sources): Promise<ErasureLog> {
   const known = [
@@ -89,8 +90,11 @@ async function erasuresSince({ dir, keys, file, rootKey }: Sources): Promise<Era
     readErasureLog(erasureLogIn(dirname(file))),
     await erasuresOnChain({ dir, keys, rootKey }),
   ].filter(log => log !== undefined)
+  const installation = installationOf(createAudit(createSealer(rootKey, NO_RANDOM), NO_RANDOM))
+  const own = known.filter(log => (log.installation ?? installation) === installation)
   return {
-    since: Math.min(...known.map(({ since }) => since)),
+    since: Math.min(...own.map(({ since }) => since)),
+    installation,
     subjects: new Map(known.flatMap(({ subjects }) => [...subjects])),
   }
 }

@@ -1,7 +1,8 @@
 // The log of erasures, beside the backups. A backup from before an erasure still has the erased
 // session, and a restore must erase it again. The line is durable before the erasure: after a kill
 // in between, a restore erases too much, never too little. It names nobody: a line is an HMAC of a
-// session's id, as on the audit chain, and a time.
+// session's id, as on the audit chain, and a time. Its heading names the installation, as an HMAC too:
+// the log of another one says nothing about a backup of this one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,18 +21,23 @@ export type Erasures = {
 }
 
 export type ErasureLog = {
-  /** The log has every erasure at or after this time. */
+  /** The log has every erasure of its installation at or after this time. */
   since: number
+  /** Undefined in logs of older versions. */
+  installation?: string
   /** Subjects, named as on the audit chain, with their time. */
   subjects: Map<string, number>
 }
 
 export const erasureLogIn = (folder: string): string => join(folder, 'erasures.log')
 
+export const installationOf = ({ subjectOf }: Pick<Audit, 'subjectOf'>): string => subjectOf('erasures.log')
+
 type ErasuresDeps = Pick<Ground, 'config' | 'db' | 'space'> & { audit: Audit }
 
 export function createErasures({ config, db, audit, space }: ErasuresDeps): Erasures {
   const file = erasureLogIn(backupsFolder(config.dataDir))
+  const installation = installationOf(audit)
   let waiting: string[] = []
   let next: Promise<void> | undefined
   let last: Promise<void> = Promise.resolve()
@@ -45,7 +51,7 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
   async function ensure(): Promise<void> {
     if (existsSync(file)) return
     makeBackupsFolder(config.dataDir)
-    writeErasureLog(file, { since: 0, subjects: await readErasures(db) })
+    writeErasureLog(file, { since: 0, installation, subjects: await readErasures(db) })
   }
 
   async function append(lines: string[]): Promise<void> {
@@ -83,7 +89,8 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
       inTurn(async () => {
         const log = readErasureLog(file)
         if (!log || log.since >= before) return
-        writeErasureLog(file, { since: before, subjects: new Map([...log.subjects].filter(([, at]) => at >= before)) })
+        const subjects = new Map([...log.subjects].filter(([, at]) => at >= before))
+        writeErasureLog(file, { since: before, installation, subjects })
       }),
   }
 }
@@ -92,17 +99,18 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
 export function readErasureLog(file: string): ErasureLog | undefined {
   if (!existsSync(file)) return undefined
   const [heading = '', ...lines] = readFileSync(file, 'utf8').split('\n')
-  const since = /^vidimus erasures since (\d{1,15})$/.exec(heading)?.[1]
+  const [, since, installation] = /^vidimus erasures since (\d{1,15})(?: of ([0-9a-f]{64}))?$/.exec(heading) ?? []
   const entries = lines.flatMap(line => {
     const [, subject, at] = /^([0-9a-f]{64}) (\d{1,15})$/.exec(line) ?? []
     return subject === undefined ? [] : [[subject, Number(at)] as const]
   })
-  return { since: since === undefined ? Number.POSITIVE_INFINITY : Number(since), subjects: new Map(entries) }
+  return { since: since === undefined ? Number.POSITIVE_INFINITY : Number(since), installation, subjects: new Map(entries) }
 }
 
-export function writeErasureLog(file: string, { since, subjects }: ErasureLog): void {
+export function writeErasureLog(file: string, { since, installation, subjects }: ErasureLog): void {
+  const heading = `vidimus erasures since ${since}${installation === undefined ? '' : ` of ${installation}`}`
   const lines = [...subjects].map(([subject, at]) => `${subject} ${at}\n`)
-  writeFileSync(`${file}.part`, `vidimus erasures since ${since}\n${lines.join('')}`, { mode: 0o600 })
+  writeFileSync(`${file}.part`, `${heading}\n${lines.join('')}`, { mode: 0o600 })
   giveToOwner(`${file}.part`, file)
   publish(`${file}.part`, file)
 }

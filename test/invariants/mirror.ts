@@ -66,7 +66,7 @@ function mirrorErasures(nodeDirs: readonly string[], into: string): void {
   const logs = nodeDirs.map(dir => join(dir, 'backups/erasures.log')).filter(file => existsSync(file))
   if (logs.length === 0) return
   const texts = logs.map(file => readFileSync(file, 'utf8').split('\n'))
-  const since = Math.min(...texts.map(([heading = '']) => Number(/since (\d+)$/.exec(heading)?.[1] ?? 0)))
+  const since = Math.min(...texts.map(([heading = '']) => Number(/since (\d+)/.exec(heading)?.[1] ?? 0)))
   mkdirSync(join(into, 'backups'), { recursive: true })
   writeFileSync(
     join(into, 'backups/erasures.log'),

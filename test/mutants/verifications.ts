@@ -498,4 +498,11 @@ export default [
     'downTo',
     'dashboard/pages',
   ],
+  [
+    'the log of erasures of another installation counts',
+    'installationOf',
+    "subjectOf('erasures.log')",
+    "'0'.repeat(64)",
+    'upkeep/restore',
+  ],
 ] satisfies Slip[]

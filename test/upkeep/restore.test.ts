@@ -256,6 +256,21 @@ describe('the list of people erased since the backup is read', () => {
     expect(await statusOf(own, erased)).toEqual([200, 200, 200])
   })
 
+  test('not from the log of another installation, which was started here before the restore', async () => {
+    const { deps, dir: own, stop } = await startApp({ now: Date.now() })
+    await deps.erasures.ensure()
+    await stop()
+    for (const name of ['master.key', 'wrapping-1.key']) copyFileSync(join(dir, name), join(own, name))
+    const { exitCode, stderr } = await vidimus(own, ['restore', backup])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('nobody knows who was erased') })
+    const folder = temporaryDir()
+    copyFileSync(backup, join(folder, 'backup.db'))
+    copyFileSync(logOf(dir), join(folder, 'erasures.log'))
+    expect((await vidimusJson<Restored>(own, 'restore', join(folder, 'backup.db'))).erased_again).toBe(erased.length)
+    // From now on the log here is of the restored installation.
+    expect((await vidimusJson<Restored>(own, 'restore', backup)).erased_again).toBe(erased.length)
+  })
+
   test('not from a log that begins after the backup, or that has lost its heading', async () => {
     const lines = readFileSync(logOf(dir), 'utf8').split('\n')
     for (const heading of [`vidimus erasures since ${Date.now()}`, 'something else']) {
