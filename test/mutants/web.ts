@@ -21,4 +21,5 @@ export default [
     'HEIGHT',
     'pages/dashboard-verifications',
   ],
+  ['one bad answer ends the following of the element', 'element.ts', '.catch(() => undefined)', '', 'pages/element'],
 ] satisfies Slip[]

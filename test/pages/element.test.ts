@@ -235,6 +235,23 @@ browserTest('an open dialog is closed when the session is answered on another de
   expect(complaintsOf(page)).toEqual([])
 })
 
+browserTest('an answer about the status that is cut off, or of a proxy, does not end the following', async openPage => {
+  const { page, sessions } = await openCheckout(openPage, { isListed: false })
+  const link = page.getByRole('link', { name: 'Continue with your wallet' })
+  await link.waitFor()
+  await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
+  const headers = { 'access-control-allow-origin': '*' }
+  const bodies = ['{"id":"vs_', 'null', '<h1>Bad gateway</h1>']
+  await page.route('**/status', route => {
+    const body = bodies.shift()
+    return body === undefined ? route.continue() : route.fulfill({ headers, body })
+  })
+  const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
+  await opened.close()
+  await page.getByText('Done. Thank you.').waitFor()
+  expect(complaintsOf(page).filter(each => !each.includes('403'))).toEqual([])
+})
+
 browserTest('in a test the sandbox wallet stands for the browser, and takes the origin of the shop from it', async openPage => {
   const { page, ids, heard } = await openCheckout(openPage, { hasSandbox: true })
   const open = () => page.getByRole('button', { name: 'Answer with the sandbox wallet' }).click()

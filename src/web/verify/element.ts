@@ -167,10 +167,10 @@ class VidimusVerify extends HTMLElement {
     const { signal } = this.#run
     while (!signal.aborted) {
       const url = `${this.#base}v1/verifications/${encodeURIComponent(this.#session)}/status`
-      const { status } = await fetch(url, { credentials: 'omit', signal }).then(
-        answer => answer.json(),
-        () => ({}),
-      )
+      // Undefined for an answer that is cut off or of a proxy too: the next one may be whole.
+      const status = await fetch(url, { credentials: 'omit', signal })
+        .then(async answer => (await answer.json()).status)
+        .catch(() => undefined)
       // The answer of this page is told with its code.
       if (!signal.aborted && this.#state !== 'checking' && status && status !== 'pending') this.#end({ status })
       else await new Promise(done => setTimeout(done, POLL_MS))
