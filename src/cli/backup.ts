@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { findWrapper } from '../db/root-key.ts'
@@ -7,6 +7,7 @@ import { databaseFile } from '../db/sqlite/files.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
 import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { realWorld } from '../ground.ts'
+import { fileOf, listFiles } from '../session-keys/files.ts'
 import { isoUtc } from '../time.ts'
 import { type BackupReport, makeBackup, type Places } from '../upkeep/backup.ts'
 import { argument, defineCommand } from './command.ts'
@@ -46,13 +47,21 @@ It is of use only together with ${masterKey.file}: keep a copy of that somewhere
   },
 )
 
-function refuseUnfit(file: string, { dataDir, masterKey }: Places, force: boolean): void {
+function refuseUnfit(file: string, places: Places, force: boolean): void {
   if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
   if (existsSync(file) && (!force || !statSync(file).isFile()))
     throw new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
-  if ([databaseFile(dataDir), masterKey.file].some(own => resolve(own) === file))
+  if (existsSync(file) && ownFiles(places).includes(realpathSync(file)))
     throw new CommandError(`${file} is what is to be backed up; choose another name`)
+}
+
+/** Files of the service that a backup must not replace. By their real paths, since a directory may have two names. */
+function ownFiles({ dataDir, keyDir, masterKey }: Places): string[] {
+  const database = databaseFile(dataDir)
+  const wrappingKeys = listFiles(keyDir).map(id => fileOf(keyDir, id))
+  const own = [database, `${database}-wal`, `${database}-shm`, masterKey.file, ...wrappingKeys]
+  return own.filter(each => existsSync(each)).map(each => realpathSync(each))
 }
 
 async function backUp(places: Places, file: string): Promise<BackupReport> {

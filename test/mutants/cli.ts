@@ -11,4 +11,5 @@ export default [
     "shortText('NAME', NAME_CHARS_MAX)",
     'cli/commands',
   ],
+  ['a backup replaces a wrapping key', 'ownFiles', 'masterKey.file, ...wrappingKeys]', 'masterKey.file]', 'upkeep/backup'],
 ] satisfies Slip[]

@@ -1,7 +1,7 @@
 // `vidimus backup` beside a running server: consistent, checked, for its owner only, and there only when it is good.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
@@ -122,6 +122,14 @@ describe('a backup is refused, and nothing is written, when', () => {
     await refused([join(folder, 'directory'), '--force'], /exists already; choose another name\n/)
     for (const name of ['vidimus.db', 'master.key']) await refused([join(dir, name), '--force'], /is what is to be backed up/)
     expect(namesIn(folder)).toEqual(['directory'])
+  })
+
+  test('it is the database, its log or a key, by another name of the directory too', async () => {
+    const other = join(temporaryDir(), 'other')
+    symlinkSync(dir, other)
+    for (const own of [dir, other])
+      for (const name of ['vidimus.db', 'vidimus.db-wal', 'master.key', 'wrapping-1.key'])
+        await refused([join(own, name), '--force'], /is what is to be backed up/)
   })
 
   test('there is no database, and none is made', async () => {
