@@ -1,5 +1,6 @@
 // A merchant's program in Node: one of the projects as it is built, or the code of a recipe with the published package.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { buildSdk } from '../../scripts/build/sdk.ts'
 import { buildServer } from '../../scripts/build/shops.ts'
@@ -22,6 +23,16 @@ export async function startMerchant(code: string, port: number, env: Record<stri
   await buildSdk(join(dir, 'node_modules/vidimus'))
   writeFileSync(join(dir, 'server.mjs'), code)
   return await start(dir, START, port, env)
+}
+
+/** The first line of the answer to a target as it is: fetch would mend it. Empty when the server ended. */
+export async function askTarget({ url }: Pick<Merchant, 'url'>, target: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`)
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString().split('\r\n')[0]!
 }
 
 /** Starts the program with the command of its `npm start`. */

@@ -7,7 +7,7 @@ import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
+import { askTarget, type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
 import { environmentOfProject } from '../helpers/recipe.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
@@ -145,6 +145,11 @@ test('Keycloak: the bridge redirects to its client only, and begins nothing with
   const refused = await authorize({ code_challenge_method: 'plain' })
   expect(refused.headers.get('location')).toBe(`${REDIRECT_URI}?error=invalid_request&state=the-state`)
   expect(refused.headers.get('set-cookie')).toBeNull()
+})
+
+test('Keycloak: a path that is no address is 404, and ends nothing', async () => {
+  for (const target of ['//', '//x:99999/', 'http://[/']) expect(await askTarget(bridge, target)).toBe('HTTP/1.1 404 Not Found')
+  expect((await fetch(`${bridge.url}/jwks`)).status).toBe(200)
 })
 
 test('Keycloak: the provider of the JSON is the one that the bridge publishes', async () => {

@@ -7,7 +7,7 @@ import { createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible } from '../helpers/browser.ts'
 import { answerOf, listOrigin } from '../helpers/dc.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
+import { askTarget, type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
 import { logOf, startAppFor } from '../helpers/receiver.ts'
 import { environmentOfProject } from '../helpers/recipe.ts'
 import { virtualWallet } from '../helpers/virtual-wallet.ts'
@@ -214,6 +214,11 @@ test('Shopify: a link that was made up, or did not come through the shop, opens 
   expect((await viaProxy(link.replace(String(id), String(id - 1)))).status).toBe(401)
   expect((await viaProxy(link, {}, 'guessed')).status).toBe(401)
   expect((await fetch(`${merchant.url}/age${new URL(link).search}`)).status).toBe(401)
+})
+
+test('Shopify: a path that is no address is 404, and ends nothing', async () => {
+  for (const target of ['//', '//x:99999/', 'http://[/']) expect(await askTarget(merchant, target)).toBe('HTTP/1.1 404 Not Found')
+  expect((await fetch(`${merchant.url}/age/page.js`)).status).toBe(200)
 })
 
 test('Shopify: a minor does not release the order, and may try again; the code of a redirect releases it', async () => {

@@ -10,6 +10,7 @@ for (const secret of [CLIENT_SECRET, SUBJECT_SECRET])
 const SUBJECT_CLAIMS = ['family_name', 'given_name', 'birthdate']
 const LOGIN_MS = 10 * 60_000
 const CODE_MS = 60_000
+const BASE = 'http://localhost'
 const BODY_BYTES_MAX = 16 * 1024
 
 const vidimus = createClient({ baseUrl: VIDIMUS_URL, apiKey: VIDIMUS_API_KEY })
@@ -20,7 +21,8 @@ const logins = expiring(LOGIN_MS)
 const codes = expiring(CODE_MS)
 
 createServer(async (request, response) => {
-  const url = new URL(request.url, 'http://localhost')
+  // A path such as // is no address; what is thrown here would end the process.
+  const url = new URL(URL.canParse(request.url, BASE) ? request.url : '', BASE)
   const reply = (status, body, headers = {}) => {
     const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json'
     response.writeHead(status, {

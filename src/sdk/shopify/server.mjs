@@ -14,12 +14,14 @@ if (!SHOP || !SHOPIFY_SECRET || !SHOPIFY_TOKEN || !PUBLIC_URL)
 const ADMIN_URL = process.env.SHOPIFY_ADMIN_URL ?? `https://${SHOP}/admin/api/2026-04/graphql.json`
 const HANDLE = 'vidimus-age'
 const ATTEMPTS_MAX = 5
+const BASE = 'http://localhost'
 const BODY_BYTES_MAX = 1024 * 1024
 
 const vidimus = createClient({ baseUrl: VIDIMUS_URL, apiKey: VIDIMUS_API_KEY })
 
 createServer(async (request, response) => {
-  const url = new URL(request.url, 'http://localhost')
+  // A path such as // is no address; what is thrown here would end the process.
+  const url = new URL(URL.canParse(request.url, BASE) ? request.url : '', BASE)
   const route = ROUTES[`${request.method} ${url.pathname}`]
   const reply = (status, text = '', type = 'text/html') => {
     const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store', 'content-security-policy': POLICY }
