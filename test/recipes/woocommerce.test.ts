@@ -287,6 +287,8 @@ woo('a forged or replayed webhook is refused, and a genuine one alone confirms n
   // The same message, also under a header that is written in another way.
   expect((await send(payload, genuine)).status).toBe(409)
   expect((await send(payload, `v1=${'0'.repeat(64)}, ${genuine}`)).status).toBe(409)
+  // An unknown part that ends like the time.
+  expect((await send(payload, `at=1,${genuine}`)).status).toBe(409)
   expect(await place()).toEqual({ refused: REFUSAL })
 })
 

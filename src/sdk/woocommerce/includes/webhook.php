@@ -36,7 +36,7 @@ function receive_webhook(\WP_REST_Request $request): \WP_REST_Response
         return new \WP_REST_Response(null, 400);
     }
     // What was signed, time and body, not the header: that can be written in many ways. The service signs each attempt anew.
-    preg_match('/t=(\d+)/', $header, $time);
+    preg_match('/(?:^|,)[ \t]*t=(\d+)/', $header, $time);
     $seen = 'vidimus_seen_' . hash('sha256', "$time[1].$body");
     if (get_transient($seen) !== false) {
         return new \WP_REST_Response(null, 409);
