@@ -99,10 +99,11 @@ export async function startWorker(
   }
 
   async function round(): Promise<void> {
-    if (!isListed) await lookForOthers()
+    const isLook = !isListed
+    if (isLook) await lookForOthers()
     if (!poster.isReady()) return
     const { claimed, hasFreed } = await claimAttempts(deps, slots)
-    if (claimed.length > 0) hasFailed = false
+    if (isLook || claimed.length > 0) hasFailed = false
     for (const attempt of claimed) deps.attempts.run(attempt.verificationId, signal => run(attempt, signal))
     if (hasFreed) serve()
   }
@@ -114,7 +115,6 @@ export async function startWorker(
     try {
       await recoverInterrupted(deps)
       for (const due of await listDueQueues(deps.db)) slots.add(due)
-      hasFailed = false
     } catch (error) {
       isListed = false
       throw error
