@@ -15,18 +15,18 @@ afterAll(stopServing)
 const KILLS = 20
 const TILLS = 12
 
-type Till = { code?: string; pair?: TokenPair; attempt: string; enrolments: Set<string> }
+type Till = { key: string; code?: string; pair?: TokenPair; attempt: string; enrolments: Set<string> }
 
 test('a kill -9 amid enrolments and rotations strands no till and leaves at most one live refresh token per device', async () => {
   const dir = temporaryDir()
-  const key = await prepare(dir)
-  const tills: Till[] = Array.from({ length: TILLS }, () => ({ attempt: 'attempt-0', enrolments: new Set() }))
+  const keys = await prepare(dir)
+  const tills: Till[] = Array.from({ length: TILLS }, () => ({ key: keys[0]!, attempt: 'attempt-0', enrolments: new Set() }))
   let attempts = 0
   let exchanges = 0
 
   /** One exchange; its key is changed only once the answer is there. */
   const advance = async (url: string, till: Till) => {
-    till.code ??= (await post<Registered>(url, '/v1/devices', TILL, { key })).pairing_code
+    till.code ??= (await post<Registered>(url, '/v1/devices', TILL, { key: till.key })).pairing_code
     const headers = { 'idempotency-key': till.attempt }
     const pair = till.pair
       ? await post<TokenPair>(url, '/v1/devices/token', { refresh_token: till.pair.refresh_token }, { headers })
@@ -38,8 +38,10 @@ test('a kill -9 amid enrolments and rotations strands no till and leaves at most
   }
 
   for (let round = 0; round < KILLS; round++) {
-    // Some start over with a new code, so that enrolments too are hit by the kill.
-    for (const till of tills.slice(0, TILLS / 2)) Object.assign(till, { code: undefined, pair: undefined, enrolments: new Set() })
+    // Some start over with a new code, so that enrolments too are hit by the kill. In another shop each time: codes that were left
+    // behind wait there, 50 at most.
+    const anew = { key: keys[round]!, code: undefined, pair: undefined }
+    for (const till of tills.slice(0, TILLS / 2)) Object.assign(till, { ...anew, enrolments: new Set() })
     const service = await serve(dir)
     let stopped = false
     const run = async (till: Till) => {
@@ -68,8 +70,10 @@ test('a kill -9 amid enrolments and rotations strands no till and leaves at most
     const { status } = await call(service.url, 'GET', '/v1/usage', { key: till.pair?.access_token })
     expect([status, till.enrolments.size]).toEqual([200, 1])
   }
-  const { body } = await call<{ data: Device[] }>(service.url, 'GET', '/v1/devices', { key })
-  expect(body.data.filter(({ status }) => status === 'revoked')).toEqual([])
+  for (const key of keys) {
+    const { body } = await call<{ data: Device[] }>(service.url, 'GET', '/v1/devices', { key })
+    expect(body.data.filter(({ status }) => status === 'revoked')).toEqual([])
+  }
   await kill(service)
   expect(exchanges).toBeGreaterThan(KILLS * TILLS)
   await checkFile(dir)
@@ -81,11 +85,13 @@ async function post<Body>(url: string, path: string, body: object, options: obje
   return answer.body
 }
 
-async function prepare(dir: string): Promise<string> {
+/** A shop for each kill. */
+async function prepare(dir: string): Promise<string[]> {
   const app = await startApp({ dir, now: Date.now() })
-  const { key } = await app.tenant()
+  const keys: string[] = []
+  for (let i = 0; i < KILLS; i++) keys.push((await app.tenant()).key)
   await app.stop()
-  return key
+  return keys
 }
 
 async function checkFile(dir: string): Promise<void> {
