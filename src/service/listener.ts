@@ -55,6 +55,7 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
 type Opening = { port: number; host: string; pair: TlsPair | undefined; makeWay?: () => void }
 
 function open(app: App, { port, host, pair, makeWay }: Opening): void {
+  const before = process.listeners('beforeExit')
   try {
     app.listen({
       port,
@@ -70,6 +71,8 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
   } catch (error) {
     throw new PortRefusal(listenRefusal(host, port, (error as { code?: string }).code))
   }
+  // The framework's own stop at the exit is left behind by every listener, and keeps the whole app in memory.
+  for (const added of process.listeners('beforeExit')) if (!before.includes(added)) process.off('beforeExit', added)
 }
 
 export function listenRefusal(host: string, port: number, code = 'unknown'): string {
