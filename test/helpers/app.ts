@@ -12,7 +12,7 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { WorkerOptions } from '../../src/webhooks/worker.ts'
 import { databaseOf, dropDatabases, prepareDirectory } from './database.ts'
-import { takeSandbox } from './shared-sandbox.ts'
+import { takeIssuers } from './shared-issuers.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
 export const NOON = Date.parse('2026-03-04T12:00:00.000Z')
@@ -98,7 +98,7 @@ export async function startApp(options: Options = {}) {
   // How busy the machine of the tests is must not decide them.
   deps.isOverloaded = () => false
   // Otherwise its address, which certificates name, is known only once it listens.
-  if (isPrepared(options) && deps.config.publicUrl !== '') await takeSandbox(deps)
+  if (isPrepared(options) && deps.config.publicUrl !== '') await takeIssuers(deps)
   const service = await start(deps, { sending })
   const stop = async () => {
     if (open.delete(stop)) await service.stop()

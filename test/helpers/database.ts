@@ -102,7 +102,7 @@ let migratedFile: Uint8Array | undefined
 
 /**
  * Saves a start on an empty directory its migrations, about 17 ms of processor time. There are no rows and no root key yet, so
- * two directories have nothing in common but the sandbox issuer (shared-sandbox.ts).
+ * two directories have nothing in common but their issuers (shared-issuers.ts).
  */
 export function prepareDirectory(dir: string): void {
   if (isOnPostgres) return
