@@ -2,7 +2,6 @@ import encodeQR from 'qr'
 import { ENVIRONMENTS } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { changeDevice } from '../devices/change.ts'
-import { findNameProblem } from '../devices/name-problem.ts'
 import { pairAgain } from '../devices/pair-again.ts'
 import { pairingLink } from '../devices/pairing-code.ts'
 import { presentDevice } from '../devices/present.ts'
@@ -16,6 +15,7 @@ import {
   TEMPLATE_CHARS_MAX,
   TEMPLATES_MAX,
 } from '../devices/schema.ts'
+import { findNameProblem } from '../tenants/name-problem.ts'
 import { isoUtc } from '../time.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { checked, ENV, kind, listOf, numberFrom, oneOf, optional, required, shortText, TENANT } from './flags.ts'

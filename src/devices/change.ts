@@ -1,7 +1,7 @@
 import { apiError } from '../http/errors.ts'
+import { findNameProblem } from '../tenants/name-problem.ts'
 import type { Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
-import { findNameProblem } from './name-problem.ts'
 import type { ChangeDevice } from './schema.ts'
 import { type DeviceRow, lockDevice, updateDevice } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
-import { NAME_PATTERN } from './name-problem.ts'
+import { NAME_PATTERN } from '../tenants/name-problem.ts'
 
 export const PAIRING_TTL_SECONDS = { minimum: 60, maximum: 86_400 }
 export const PAIRING_TTL_SECONDS_DEFAULT = 900
