@@ -34,7 +34,7 @@ function integer(value: bigint): Uint8Array {
   return bytes[0]! < 0x80 ? element(TAG.integer, bytes) : element(TAG.integer, Uint8Array.of(0), bytes)
 }
 
-/** Of less than 64 KiB, as certificates are. */
+/** An element of less than 64 KiB, which certificates stay below. */
 function element(tag: number, ...parts: Uint8Array[]): Uint8Array {
   const content = Buffer.concat(parts)
   const { length } = content

@@ -284,7 +284,7 @@ const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTI
 async function takeAnchor(deps: Taking, bundled: BundledAnchor): Promise<BundleItem> {
   const { environment, pem, trusted_for: trustedFor, mode, crl, label } = bundled
   const item = { what: 'anchor', environment, name: label } as const
-  // What is compared below must be all that is added.
+  // One certificate only: all that is added must be what is compared below.
   if (!ONE_CERTIFICATE.test(pem)) return { ...item, outcome: 'refused', detail: 'it is not exactly one certificate in PEM' }
   const same = (await readAnchors(deps)).filter(row => row.sourceId === null && isSameCertificate(row.certificate, pem))
   if (same.some(row => row.environment === environment && row.trustedFor === trustedFor)) return { ...item, outcome: 'known' }

@@ -238,7 +238,7 @@ export async function inTransaction<Result>(session: Session, act: () => Promise
 
 type Reason = keyof typeof REFUSALS
 
-/** By PostgreSQL's error code; the server's own message follows, which never has a password. */
+/** Refusals by PostgreSQL's error code; the server's own message follows, which never has a password. */
 const REASONS: Record<string, [Reason, string]> = {
   '28P01': ['database_refused', 'the database refuses the user or password; mend VIDIMUS_DATABASE_URL or the password file'],
   '28000': ['database_refused', 'the database refuses this user from here; mend VIDIMUS_DATABASE_URL or pg_hba.conf'],
