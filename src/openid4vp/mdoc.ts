@@ -1,5 +1,6 @@
 // Reads one mdoc from a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2) and checks it by itself.
 // Trust in the issuer, revocation and the query are checked elsewhere.
+import { sha256Hex } from '../hash.ts'
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
@@ -73,7 +74,14 @@ export class MdocReader {
     if (isProofChecked) record(findings, 'holder_binding', 'holder_binding_invalid', holderProblem)
     else findings.skip('holder_binding', 'No proof of possession was asked for.')
 
-    return { format: 'mso_mdoc', type: mso.docType, claims, chain: auth.x5chain, status: readStatus(mso.status) }
+    return {
+      format: 'mso_mdoc',
+      type: mso.docType,
+      claims,
+      signedDigest: sha256Hex(auth.payload!),
+      chain: auth.x5chain,
+      status: readStatus(mso.status),
+    }
   }
 }
 

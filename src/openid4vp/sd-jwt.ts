@@ -1,6 +1,7 @@
 // An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in
 // this order. Trust, status and query are checked elsewhere. Claims are returned even if signature,
 // dates or key binding fail: the caller decides whether to use them.
+import { sha256Hex } from '../hash.ts'
 import {
   CERTIFICATE_BYTES_MAX,
   CERTIFICATES_MAX,
@@ -69,7 +70,7 @@ export class SdJwtReader {
     const { claims, isAllSigned } = discloseClaims(payload, sdJwt.disclosures)
     if (isAllSigned) findings.pass('digests')
     else findings.fail('digests', 'signature_invalid', 'A disclosed value is not part of what the issuer signed.')
-    const credential = describe(claims, issuer.chain)
+    const credential = describe(claims, sdJwt.jwt, issuer.chain)
     findings.pass('format')
     if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
 
@@ -124,11 +125,18 @@ async function findIssuerSignatureProblem({ text, header }: Token, key: CryptoKe
   return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'
 }
 
-function describe(claims: Members, chain: readonly Uint8Array[]): ReadCredential {
+function describe(claims: Members, { text }: Token, chain: readonly Uint8Array[]): ReadCredential {
   const { vct, exp, nbf, iat, status } = claims
   if (typeof vct !== 'string' || vct === '') throw new Malformed('format', 'The credential does not name its type.')
   if (![exp, nbf, iat].every(isDate)) throw new Malformed('format', 'A date of the credential is not a number.')
-  return { format: 'dc+sd-jwt', type: vct, claims, chain, status: status === undefined ? undefined : statusReference(status) }
+  return {
+    format: 'dc+sd-jwt',
+    type: vct,
+    claims,
+    signedDigest: sha256Hex(text.slice(0, text.lastIndexOf('.'))),
+    chain,
+    status: status === undefined ? undefined : statusReference(status),
+  }
 }
 
 // JSON.parse turns 1e999 into Infinity, which would never expire.

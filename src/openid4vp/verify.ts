@@ -44,6 +44,8 @@ export type JudgedCredential = {
   holderBindingValid: boolean
   /** The anchor that it is trusted by. */
   anchor?: TrustAnchor
+  /** As in ReadCredential; undefined if it could not be read. */
+  signedDigest?: string
   findings: readonly RecordedFinding[]
 }
 
@@ -67,7 +69,8 @@ type Parts = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trus
 
 async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<Verdict> {
   const { query, presentations, rules, ageOver } = judgement
-  const credentials = await Promise.all(presentations.map(presented => judgeCredential(parts, judgement, presented)))
+  const judgedAlone = await Promise.all(presentations.map(presented => judgeCredential(parts, judgement, presented)))
+  const credentials = withRepetitions(judgedAlone, judgement.now())
   // A birth date that was requested only to prove the age is not passed on, whatever the outcome.
   const withoutProofOfAge = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
 
@@ -90,6 +93,21 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
   const { birthdate: _, ...rest } = claims
   return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
+}
+
+/**
+ * `multiple` asks for several credentials (OpenID4VP 1.0 § 6.1), and one that comes twice is not two. A warning only: copies that
+ * the issuer signed separately cannot be told from those of other people, so a shop that counts has to compare the claims anyway.
+ */
+function withRepetitions(credentials: JudgedCredential[], at: number): JudgedCredential[] {
+  const seen = new Set<string>()
+  return credentials.map(credential => {
+    const { id, signedDigest, findings } = credential
+    const isNew = signedDigest === undefined || seen.size < seen.add(`${id} ${signedDigest}`).size
+    if (isNew) return credential
+    const detail = 'The same document was presented more than once for one part of the query.'
+    return { ...credential, findings: [...findings, { check: 'query', status: 'warning', detail, at }] }
+  })
 }
 
 /**
@@ -189,6 +207,7 @@ function judged(
     signatureValid,
     holderBindingValid,
     ...(trusted && anchor && { anchor }),
+    ...(credential && { signedDigest: credential.signedDigest }),
     findings: findings.all,
   }
 }

@@ -54,6 +54,7 @@ const read = (claims: Record<string, unknown>, type: string, format: ReadCredent
   format,
   type,
   claims,
+  signedDigest: '',
   chain: [],
   status: undefined,
 })

@@ -826,6 +826,23 @@ describe('DCQL', () => {
     expect(['completed', 'pending']).not.toContain(await outcomeOf(bad))
   })
 
+  test.each([
+    ['dc+sd-jwt', family],
+    ['mso_mdoc', licence],
+  ])('30: one document that is shown twice, each time with a new proof, has a warning the second time, %s', async (_, asked) => {
+    const session = await openSession(party, { query: { credentials: [{ ...asked, multiple: true }] } })
+    const [first, second] = [await presented(session, [asked]), await presented(session, [asked])]
+    const shown = [...first[asked.id]!, ...second[asked.id]!]
+    expect(new Set(shown).size).toBe(2)
+    const form = await formOf(session, adult, { mutations: { replay: { [asked.id]: shown } } })
+    expect((await postTo(session, form)).status).toBe(200)
+    const verification = await readOf(session)
+    expect(verification.status).toBe('completed')
+    const told = verification.credentials?.map(({ findings }) => findings.filter(({ status }) => status === 'warning'))
+    const repeated = { check: 'query', detail: expect.stringMatching(/^The same document was presented more than once/) }
+    expect(told?.map(all => all.filter(({ check }) => check === 'query'))).toEqual([[], [expect.objectContaining(repeated)]])
+  })
+
   test('30: another value than was asked for, or one of another type, does not satisfy the query', async () => {
     for (const values of [['Someone else'], [1990], ['1990']]) {
       const path = typeof values[0] === 'number' ? ['birthdate'] : ['family_name']
