@@ -8,6 +8,26 @@ type JsonLimits = {
   depthMax: number
   /** Values in all; needed where the length of the text sets no limit. */
   valuesMax?: number
+  /** Numbers beyond 2^53, which JSON.parse rounds, become a LargeNumber. */
+  keepsLargeNumbers?: boolean
+}
+
+/** Not a text, so that it cannot stand where JSON has to have one. */
+export class LargeNumber {
+  readonly #text: string
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** As it was written. */
+  toString(): string {
+    return this.#text
+  }
+
+  /** Rounded; Infinity beyond 1.8e308. */
+  valueOf(): number {
+    return Number(this.#text)
+  }
 }
 
 export class DoubledName extends SyntaxError {
@@ -18,7 +38,7 @@ export class DoubledName extends SyntaxError {
 export function parseJson(text: string, limits: JsonLimits): unknown {
   if (!text.isWellFormed()) throw new SyntaxError(HALF_CHARACTER)
   const names = countNames(text, limits)
-  const value = parse(text)
+  const value = parse(text, limits.keepsLargeNumbers && PERHAPS_LARGE.test(text) ? keepLargeNumber : undefined)
   if (text.includes('\\') && ESCAPED_SUSPECT.test(text)) refuseBadCharacters(value)
   // With a doubled name there are fewer members than names.
   if (names !== countMembers(value)) throw new DoubledName('a name twice in one object')
@@ -80,14 +100,22 @@ function isEscaped(text: string, quote: number): boolean {
 
 const NOT_JSON = 'not valid JSON'
 
-function parse(text: string): unknown {
+type Reviver = (name: string, value: unknown, context: { source?: string }) => unknown
+
+function parse(text: string, reviver?: Reviver): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
   } catch {
     // The message of JSON.parse quotes the text.
     throw new SyntaxError(NOT_JSON)
   }
 }
+
+/** 2^53 needs 16 digits or an exponent. */
+const PERHAPS_LARGE = /[\d.]{16}|\d[eE]\+?\d/
+
+const keepLargeNumber: Reviver = (_name, value, { source }) =>
+  typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? new LargeNumber(source!) : value
 
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0

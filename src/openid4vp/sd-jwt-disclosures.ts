@@ -1,6 +1,7 @@
 // The claims of a credential, with its disclosures put in place (RFC 9901 § 7.1, steps 3 to 5).
 // Unreferenced and doubled disclosures, reserved and colliding names and the wrong arity are
 // refused on the way.
+import { LargeNumber } from '../json.ts'
 import { isObject, type Members, setMember } from './members.ts'
 import { type Disclosure, JSON_DEPTH_MAX, Malformed } from './sd-jwt-form.ts'
 
@@ -13,7 +14,7 @@ const RESERVED = new Set(['_sd', '...', '_sd_alg'])
 
 /**
  * Returns the processed payload without unsigned disclosures, and whether all disclosures were
- * signed. Throws `Malformed` when payload and disclosures do not fit together.
+ * signed. Numbers beyond 2^53 are texts in it. Throws `Malformed` when payload and disclosures do not fit together.
  */
 export function discloseClaims(payload: Members, disclosures: Disclosure[]): { claims: Members; isAllSigned: boolean } {
   const walk = new Walk(disclosures)
@@ -51,6 +52,7 @@ class Walk {
 
   private value(value: unknown, depth: number, nesting: number): unknown {
     if (typeof value !== 'object' || value === null) return value
+    if (value instanceof LargeNumber) return String(value)
     if (depth > JSON_DEPTH_MAX) throw tooDeep()
     return Array.isArray(value) ? this.array(value, depth, nesting) : this.object(value as Members, depth, nesting)
   }

@@ -25,6 +25,7 @@ export type Disclosure = {
 }
 
 export type DecodedSdJwt = {
+  /** Its payload and disclosures may hold a LargeNumber. */
   jwt: Token
   disclosures: Disclosure[]
   keyBinding: Token | undefined
@@ -58,10 +59,10 @@ export class SdJwtDecoder {
   /** Throws `Malformed`. */
   decode(presentation: string): DecodedSdJwt {
     const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
-    const jwt = this.jwt(jwtText)
+    const jwt = this.jwt(jwtText, CLAIMS)
     const contents: unknown[][] = []
     for (const text of disclosureTexts) contents.push(this.disclosure(text))
-    const keyBinding = keyBindingText ? this.jwt(keyBindingText) : undefined
+    const keyBinding = keyBindingText ? this.jwt(keyBindingText, LIMITS) : undefined
     const algorithm = hashOf(jwt.payload._sd_alg)
     return {
       jwt,
@@ -72,12 +73,12 @@ export class SdJwtDecoder {
   }
 
   // An empty signature passes here, so that `alg: none` is reported as a missing signature.
-  private jwt(text: string): Token {
+  private jwt(text: string, limits: typeof LIMITS): Token {
     const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
     if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(this.part, signature) !== undefined) {
       const known = this.headers.get(headerText)
-      const header = known ?? this.json(headerText)
-      const payload = isObject(header) ? this.json(payloadText) : undefined
+      const header = known ?? this.json(headerText, LIMITS)
+      const payload = isObject(header) ? this.json(payloadText, limits) : undefined
       if (isObject(header) && isObject(payload)) {
         if (!known && headerText.length <= KEPT_HEADER_CHARS_MAX) this.headers.set(headerText, header)
         return { text, header, payload }
@@ -87,16 +88,16 @@ export class SdJwtDecoder {
   }
 
   private disclosure(text: string): unknown[] {
-    const content = this.json(text)
+    const content = this.json(text, CLAIMS)
     if (!Array.isArray(content)) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
     return content
   }
 
-  private json(encoded: string): unknown {
+  private json(encoded: string, limits: typeof LIMITS): unknown {
     const length = decodeBase64urlInto(this.part, encoded)
     if (length === undefined) return undefined
     try {
-      return parseJson(UTF_8.decode(this.part.subarray(0, length)), LIMITS)
+      return parseJson(UTF_8.decode(this.part.subarray(0, length)), limits)
     } catch {
       // The exact fault does not matter to the caller.
       return undefined
@@ -114,6 +115,7 @@ function splitWithinLimits(presentation: string) {
 }
 
 const LIMITS = { depthMax: JSON_DEPTH_MAX }
+const CLAIMS = { ...LIMITS, keepsLargeNumbers: true }
 
 // A byte order mark is kept, and then refused as JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

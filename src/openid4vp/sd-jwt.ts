@@ -2,6 +2,7 @@
 // this order. Trust, status and query are checked elsewhere. Claims are returned even if signature,
 // dates or key binding fail: the caller decides whether to use them.
 import { sha256Hex } from '../hash.ts'
+import { LargeNumber } from '../json.ts'
 import {
   CERTIFICATE_BYTES_MAX,
   CERTIFICATES_MAX,
@@ -70,11 +71,13 @@ export class SdJwtReader {
     const { claims, isAllSigned } = discloseClaims(payload, sdJwt.disclosures)
     if (isAllSigned) findings.pass('digests')
     else findings.fail('digests', 'signature_invalid', 'A disclosed value is not part of what the issuer signed.')
+    const dates = { ...claims, exp: payload.exp instanceof LargeNumber ? Number(payload.exp) : payload.exp }
+    assertDates(dates)
     const credential = describe(claims, sdJwt.jwt, issuer.chain)
     findings.pass('format')
     if (header.typ === 'vc+sd-jwt') findings.warn('format', 'The credential uses the former type name "vc+sd-jwt".')
 
-    checkValidity(findings, claims, expected.now)
+    checkValidity(findings, dates, expected.now)
     // The query decides whether a proof is required. A proof that was sent is verified in any case (RFC 9901 § 7.3).
     if (!isProofChecked) findings.skip('holder_binding', 'The query does not ask for a proof of possession.')
     else if (holderProblem === undefined) findings.pass('holder_binding')
@@ -125,10 +128,10 @@ async function findIssuerSignatureProblem({ text, header }: Token, key: CryptoKe
   return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'
 }
 
-function describe(claims: Members, { text }: Token, chain: readonly Uint8Array[]): ReadCredential {
-  const { vct, exp, nbf, iat, status } = claims
+function describe(claims: Members, { text, payload }: Token, chain: readonly Uint8Array[]): ReadCredential {
+  const { vct } = payload
+  const { status } = claims
   if (typeof vct !== 'string' || vct === '') throw new Malformed('format', 'The credential does not name its type.')
-  if (![exp, nbf, iat].every(isDate)) throw new Malformed('format', 'A date of the credential is not a number.')
   return {
     format: 'dc+sd-jwt',
     type: vct,
@@ -137,6 +140,10 @@ function describe(claims: Members, { text }: Token, chain: readonly Uint8Array[]
     chain,
     status: status === undefined ? undefined : statusReference(status),
   }
+}
+
+function assertDates({ exp, nbf, iat }: Members): void {
+  if (![exp, nbf, iat].every(isDate)) throw new Malformed('format', 'A date of the credential is not a number.')
 }
 
 // JSON.parse turns 1e999 into Infinity, which would never expire.
