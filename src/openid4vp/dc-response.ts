@@ -101,20 +101,44 @@ function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Read {
       throw new CborError('it holds no document of the kind that was asked for')
     return { kind: 'error', code: 'no_documents' }
   }
-  const presentations = documents.flatMap(document => presentationsOf(document, query))
-  const repeated = presentations.some(
-    (presented, index) =>
-      !presented.query.multiple && presentations.findIndex(each => each.query.id === presented.query.id) < index,
-  )
-  if (repeated) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
+  const presentations = assign(documents.map(document => candidateOf(document, query)))
+  if (!presentations) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
   return { kind: 'presentations', presentations }
 }
 
+type Candidate = { presentation: string; queries: readonly CredentialQuery[] }
+
 /**
- * A document answers every query for its type that it satisfies. If there is none, it answers those whose claims it has, or
- * else the first of its type, so that the failure is told. Nothing is proven yet: this only chooses the queries to judge it by.
+ * Each document answers at least one of its queries, and a query without `multiple` is answered by one document. Within these
+ * limits every query is answered that can be. Undefined if there is no such assignment.
  */
-function presentationsOf(document: CborItem, { credentials }: DcqlQuery): Presented[] {
+function assign(documents: readonly Candidate[]): Presented[] | undefined {
+  const answeredBy = new Map<string, Candidate>()
+  /** The first free query, since wallets answer in the order of the request; else another document moves (augmenting path). */
+  const place = (document: Candidate, tried: Set<string>): boolean => {
+    const canBeFreed = ({ id }: CredentialQuery) => {
+      const isNew = tried.size < tried.add(id).size
+      return isNew && place(answeredBy.get(id)!, tried)
+    }
+    const chosen = document.queries.find(({ id }) => !answeredBy.has(id)) ?? document.queries.find(canBeFreed)
+    if (chosen) answeredBy.set(chosen.id, document)
+    return chosen !== undefined
+  }
+  for (const document of documents)
+    if (!document.queries.some(({ multiple }) => multiple) && !place(document, new Set())) return undefined
+  for (const document of documents) for (const { id } of document.queries) if (!answeredBy.has(id)) answeredBy.set(id, document)
+  return documents.flatMap(document =>
+    document.queries
+      .filter(({ id, multiple }) => multiple || answeredBy.get(id) === document)
+      .map(query => ({ query, presentation: document.presentation })),
+  )
+}
+
+/**
+ * A document can answer every query for its type that it satisfies. If there is none, those whose claims it has, or else the
+ * first of its type, so that the failure is told. Nothing is proven yet: this only chooses the queries to judge it by.
+ */
+function candidateOf(document: CborItem, { credentials }: DcqlQuery): Candidate {
   const docType = member(document.asMap(), 'docType').asText()
   const ofType = credentials.filter(
     ({ format, meta }) => format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType,
@@ -133,8 +157,7 @@ function presentationsOf(document: CborItem, { credentials }: DcqlQuery): Presen
     ]),
   )
   const presentation = Buffer.from(alone).toString('base64url')
-  const chosen = [satisfied, covered].find(({ length }) => length > 0) ?? ofType.slice(0, 1)
-  return chosen.map(query => ({ query, presentation }))
+  return { presentation, queries: [satisfied, covered].find(({ length }) => length > 0) ?? ofType.slice(0, 1) }
 }
 
 /** The same claims, with any value and of any authority. */

@@ -41,8 +41,8 @@ export default [
   [
     'only the first document of an answer',
     'readDeviceResponse',
-    'documents.flatMap',
-    'documents.slice(0, 1).flatMap',
+    'documents.map(document',
+    'documents.slice(0, 1).map(document',
     'openid4vp/dc-response',
   ],
   ['sd_hash not checked', 'findKeyBindingProblem', 'payload.sd_hash === sdHash', 'true', 'wallet/oidf-modules'],
@@ -266,10 +266,24 @@ export default [
   ],
   [
     'Annex C: a document is judged by every query whose claims it has',
-    'presentationsOf',
+    'candidateOf',
     '[satisfied, covered]',
     '[covered]',
     'wallet/dc-answers',
+  ],
+  [
+    'Annex C: a document does not make room for another',
+    'assign',
+    '?? document.queries.find(canBeFreed)',
+    '',
+    'openid4vp/dc-response',
+  ],
+  [
+    'one document that is shown twice counts twice',
+    'verifyPresentations',
+    'withRepetitions(judgedAlone, judgement.now())',
+    'judgedAlone',
+    'wallet/attacks',
   ],
   ['trusted_authorities is only a hint', 'findMismatch', '?? findAuthorityMismatch(query, path)', '', 'wallet/whose-claims'],
   [

@@ -12,4 +12,5 @@ export default [
   ['depth limit off', 'countNames', '++depth > depthMax', 'false', 'http/envelope', 'json'],
   ['doubled names pass', 'parseJson', 'if (names !== countMembers(value))', 'if (false)', 'http/envelope', 'json'],
   ['U+0000 in JSON passes', 'refuseBadCharacters', "if (value.includes('\\0'))", 'if (false)', 'http/envelope', 'json'],
+  ['a large number is rounded', 'keepLargeNumber', '> Number.MAX_SAFE_INTEGER ? new', '< 0 ? new', 'wallet/unusual'],
 ] satisfies Slip[]

@@ -202,6 +202,41 @@ describe('Annex C', () => {
     await expect(readIso(await annexC(two))).rejects.toThrow('was not asked for')
   })
 
+  const presentingEach = async (...each: string[][]) => {
+    const documents: unknown[] = []
+    const keep = (response: Record<string, unknown>) => documents.push(...(response.documents as unknown[]))
+    for (const elements of each)
+      await signed({
+        nameSpaces: { [NAME_SPACE]: elements.map((element, i) => item(i, element, true)) },
+        response: keep,
+      })
+    return cbor({ version: '1.0', documents, status: 0 })
+  }
+
+  test('documents that satisfy the same queries are shared out, so that each query has one and each document counts', async () => {
+    const same = { credentials: [mdl('a', ['sex']), mdl('b', ['sex'])] }
+    expect(await idsOf(await presentingEach(['sex'], ['sex']), same)).toEqual(['a', 'b'])
+    expect(await idsOf(await presentingEach(['sex'], ['sex'], ['sex']), same)).toMatchObject({ kind: 'malformed' })
+
+    const wider = { credentials: [mdl('sex', ['sex']), mdl('both', ['sex', 'portrait']), mdl('all', ['sex', 'portrait', 'x'])] }
+    expect(await idsOf(await presentingEach(['sex'], ['sex', 'portrait']), wider)).toEqual(['sex', 'both'])
+    expect(await idsOf(await presentingEach(['sex', 'portrait', 'x'], ['sex', 'portrait'], ['sex']), wider)).toEqual([
+      'all',
+      'both',
+      'sex',
+    ])
+    expect(await idsOf(await presentingEach(['sex', 'portrait', 'x'], ['sex']), wider)).toEqual(['both', 'all', 'sex'])
+
+    const several = { credentials: [mdl('one', ['sex']), mdl('any', ['sex'], { multiple: true })] }
+    expect(await idsOf(await presentingEach(['sex'], ['sex']), several)).toEqual(['one', 'any', 'any'])
+  })
+
+  test('twenty documents for twenty queries that all of them satisfy are shared out', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `q${i}`)
+    const query = { credentials: names.map(name => mdl(name, ['sex'])) }
+    expect(await idsOf(await presentingEach(...names.map(() => ['sex'])), query)).toEqual(names)
+  })
+
   test('two documents for one query are malformed, unless it allows several', async () => {
     const two = await signed({
       response: response => (response.documents = [...(response.documents as unknown[]), ...(response.documents as unknown[])]),

@@ -548,6 +548,25 @@ test('D52: of two alternatives of one type, a document completes the session by 
     }
 })
 
+test('D52: two documents, of which one satisfies both queries, complete the session', async () => {
+  const signer = await forgeSigner()
+  await trust(app, signer)
+  const elements = (...names: string[]) => names.map((name): ForgedElement => ['org.iso.18013.5.1', name, true])
+  const own = await holderWith(async ownKey => [
+    await forgeMdoc(signer, ownKey, { elements: elements('age_over_18', 'age_over_16') }),
+  ])
+  const asked = (id: string, names: string[]) => ({
+    ...MDL.query.credentials[0]!,
+    id,
+    claims: names.map(name => ({ path: ['org.iso.18013.5.1', name] })),
+  })
+  const credentials = [asked('one', ['age_over_18']), asked('both', ['age_over_18', 'age_over_16'])]
+  const { id } = await create({ template: undefined, query: { credentials } })
+  await presentThrough(app, id, own, { protocol: 'org-iso-mdoc' })
+  const { status, credentials: judged = [] } = await read(id)
+  expect([status, judged.length]).toEqual(['completed', 2])
+})
+
 test('D51: two documents of one type are malformed', async () => {
   const { id } = await create(MDL)
   const document = decodeCbor(await documentOf(id)) as Cbor
