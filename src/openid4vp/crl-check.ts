@@ -1,10 +1,10 @@
-// Checks whether an authority revoked a certificate between the issuer and the trusted anchor. Lists are kept until they expire
+// Checks whether an authority revoked a certificate between a signer and the trusted anchor. Lists are kept until they expire
 // or are a day old. If a refresh fails, the old list is used until it expires.
 
 import { Lru } from '../lru.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from './crl.ts'
-import type { Findings } from './finding.ts'
+import type { Check, Failure, Findings } from './finding.ts'
 import type { Certificate } from './x509.ts'
 
 /** The caller guards the destination and limits time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
@@ -13,9 +13,30 @@ export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } |
 /** The effect of an unreadable list: no list is read at all, a warning, or no trust. */
 export type CrlPolicy = 'off' | 'warn' | 'require'
 
+/** The signer whose certificates are checked, and how the merchant reads of it. */
+type Signer = { check: Check; failure: Failure; revoked: string; unread: string; waitMs: number }
+
+/** Limits for all lists of one path. The wallet closes its connection after 15 seconds, and a status list takes 5 of them. */
+const SIGNERS = {
+  issuer: {
+    check: 'issuer_chain',
+    failure: 'issuer_untrusted',
+    revoked: 'The authority of the issuer has revoked its certificate.',
+    unread: "The revocation list for the issuer's certificate could not be used",
+    waitMs: 6000,
+  },
+  status: {
+    check: 'status',
+    failure: 'status_unknown',
+    revoked: "The certificate that the issuer's status list is signed with was revoked, so the credential may be revoked.",
+    unread: 'The revocation list for the signer of the status list could not be used',
+    waitMs: 3000,
+  },
+} as const satisfies Record<string, Signer>
+
 export type CrlChecker = {
   /** `path` is leaf first, anchor last. The anchor is not checked: only the operator can remove it. */
-  check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy): Promise<void>
+  check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy, signer?: keyof typeof SIGNERS): Promise<void>
   /** Addresses of the lists that were used lately. */
   known(): string[]
 }
@@ -27,12 +48,10 @@ const ENTRY_BYTES = 100
 const KEPT_MS_MAX = 24 * 3600 * 1000
 /** An unreachable host is not asked again for each credential. */
 const FAULT_KEPT_MS = 10_000
-/** Limit for all lists of one answer: the wallet closes its connection after 15 seconds, and status lists take time too. */
-const WAIT_MS = 6000
 
 type Kept = { crl: Crl; refreshAt: number }
 
-export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs = WAIT_MS): CrlChecker {
+export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?: number): CrlChecker {
   const kept = new Lru<Kept>({
     countMax: LISTS_MAX,
     weightMax: LISTS_BYTES_MAX,
@@ -103,6 +122,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
     findings: Findings,
     path: readonly Certificate[],
     policy: CrlPolicy,
+    { check, failure, revoked, unread }: Signer,
     timeUp: Promise<never>,
   ): Promise<void> {
     for (const [index, certificate] of path.slice(0, -1).entries()) {
@@ -110,26 +130,25 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs =
       if (!authority || certificate.crlUris === undefined) continue
       try {
         if (!(await isRevoked(certificate, authority, timeUp))) continue
-        return findings.fail('issuer_chain', 'issuer_untrusted', 'The authority of the issuer has revoked its certificate.')
+        return findings.fail(check, failure, revoked)
       } catch (error) {
         if (!(error instanceof CrlFault)) throw error
-        const detail = `The revocation list for the issuer's certificate could not be used: ${error.message}.`
-        if (policy === 'warn') findings.warn('issuer_chain', detail)
-        else
-          return findings.fail('issuer_chain', 'issuer_untrusted', `${detail} The certificate may be revoked. Try again later.`)
+        const detail = `${unread}: ${error.message}.`
+        if (policy === 'warn') findings.warn(check, detail)
+        else return findings.fail(check, failure, `${detail} The certificate may be revoked. Try again later.`)
       }
     }
   }
 
   return {
-    async check(findings, path, policy) {
+    async check(findings, path, policy, signer = 'issuer') {
       // Most certificates name no list: then there is nothing to wait for.
       if (policy === 'off' || path.slice(0, -1).every(({ crlUris }) => crlUris === undefined)) return
       const { promise: timeUp, reject } = Promise.withResolvers<never>()
       // Nobody awaits this promise if every list is cached.
       timeUp.catch(() => {})
-      const timer = setTimeout(() => reject(new CrlFault('it took too long to answer')), waitMs)
-      await checkPath(findings, path, policy, timeUp).finally(() => clearTimeout(timer))
+      const timer = setTimeout(() => reject(new CrlFault('it took too long to answer')), waitMs ?? SIGNERS[signer].waitMs)
+      await checkPath(findings, path, policy, SIGNERS[signer], timeUp).finally(() => clearTimeout(timer))
     },
     known: () => [...kept.keys(), ...faults.keys()].map(key => key.slice(0, key.lastIndexOf(' '))),
   }

@@ -4,11 +4,14 @@
 
 import { Lru } from '../lru.ts'
 import type { AnchorIndex } from './anchor-index.ts'
+import { isSame } from './certification-path.ts'
 import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'
+import type { CrlChecker } from './crl-check.ts'
 import type { Findings } from './finding.ts'
 import { statusAt } from './status-bits.ts'
 import { readStatusCwt, readStatusJwt, StatusFault, type StatusToken } from './status-token.ts'
-import { IssuerTrust, type TrustAnchor } from './trust.ts'
+import { crlPolicyOf, IssuerTrust, type TrustAnchor } from './trust.ts'
+import type { Certificate } from './x509.ts'
 
 /**
  * The caller guards the destination, follows redirects, and limits time and size
@@ -27,6 +30,9 @@ export type StatusContext = {
   environment: 'test' | 'live'
   /** The anchor of the credential. */
   anchor: TrustAnchor | undefined
+  /** The path to it: its certificates were checked for revocation. */
+  path: readonly Certificate[]
+  crls: CrlChecker
   type: string
 }
 
@@ -96,9 +102,16 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       const place = { uri: reference.uri, format: context.format, isLocal }
       const fetched = await lists.get(place)
       if ('fault' in fetched) return unknown(fetched.fault)
-      if (!isTrusted(trust, fetched.token, context, now())) {
+      const { type, anchors, environment } = context
+      const { chain } = fetched.token
+      const verdict = trust.judge({ chain, type, anchors, environment, now: now(), steadyNow: now() }, 'status')
+      if (!verdict.ok) {
         lists.expireSoon(place)
         return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
+      }
+      if (!isSamePath(verdict.path, context.path)) {
+        await context.crls.check(findings, verdict.path, crlPolicyOf(verdict.anchor, type), 'status')
+        if (findings.failures.length > 0) return lists.expireSoon(place)
       }
       if (isLocal) findings.warn('status', LOCAL)
       judgeStatus(findings, statusAt(fetched.token.list, reference.index))
@@ -112,11 +125,8 @@ function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
   return protocol === 'https:' || (protocol === 'http:' && allowHttp?.(uri) === true)
 }
 
-// By the credential's anchor, or another one for the same type.
-function isTrusted(trust: IssuerTrust, { chain }: StatusToken, context: StatusContext, now: number): boolean {
-  const { type, anchors, environment } = context
-  return trust.judge({ chain, type, anchors, environment, now, steadyNow: now }, 'status').ok
-}
+const isSamePath = (path: readonly Certificate[], other: readonly Certificate[]): boolean =>
+  path.length === other.length && path.every(({ der }, index) => isSame(der, other[index]!.der))
 
 // Token Status List § 7.1: other values are reserved or specific to the issuer.
 function judgeStatus(findings: Findings, status: number | undefined): void {

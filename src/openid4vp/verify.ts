@@ -155,7 +155,7 @@ async function judgeCredential(
   // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are fetched (TSL § 8.3).
   if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
   if (findings.failures.length === 0) {
-    await status.check(findings, credential.status, { format, anchors, environment, anchor, type })
+    await status.check(findings, credential.status, { format, anchors, environment, anchor, path, crls, type })
   }
 
   checkAgainstQuery(findings, query, credential, path)

@@ -411,6 +411,13 @@ export default [
     'await crls',
     'wallet/revoked-issuers',
   ],
+  [
+    'a revoked certificate signs status lists',
+    'createStatusChecker',
+    'if (!isSamePath(verdict.path, context.path))',
+    'if (false)',
+    'wallet/revoked-issuers',
+  ],
   ['a reader signs for every origin', 'readerAuthAll', 'new Received(transcript)', 'null', 'wallet/dc-reader'],
   ['a reader signs none of what is asked', 'readerAuthAll', 'itemsRequests, info]', '[], info]', 'wallet/dc-reader'],
 ] satisfies Slip[]

@@ -8,6 +8,7 @@ import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { parseCbor } from '../../src/openid4vp/cbor.ts'
 import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
+import { createCrlChecker } from '../../src/openid4vp/crl-check.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
 import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status-list.ts'
@@ -514,6 +515,11 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
     anchors: new AnchorIndex([anchor]),
     environment: 'test',
     anchor,
+    path: [],
+    crls: createCrlChecker(
+      async () => ({ ok: false, reason: 'it did not answer' }),
+      () => now,
+    ),
     type: PID,
   }
   const fetches: string[] = []

@@ -1,12 +1,24 @@
 // Revocation lists of issuers' certificates, from the wallet's answer to the verdict: real
 // certificates, a real list on a real server.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { deflateSync } from 'node:zlib'
 import { parseAllowList } from '../../src/egress/addresses.ts'
+import { createStatusChecker } from '../../src/openid4vp/status-list.ts'
 import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import { signJwt } from '../../src/sandbox/es256.ts'
 import { NOON, startApp } from '../helpers/app.ts'
-import { DAY_MS, makeCrl } from '../helpers/certificates.ts'
+import { crlPoint, DAY_MS, makeCrl, Usage, usages } from '../helpers/certificates.ts'
 import { presentBy } from '../helpers/exchange.ts'
-import { forgeIsoSigner, forgeMdoc, forgeSdJwt, holderWith, MDL_NAMESPACE, trust } from '../helpers/forger.ts'
+import {
+  forgeIsoSigner,
+  forgeMdoc,
+  forgeSdJwt,
+  holderWith,
+  MDL_NAMESPACE,
+  newLeaf,
+  signerFrom,
+  trust,
+} from '../helpers/forger.ts'
 import { mdocQuery, sdJwtQuery } from '../helpers/queries.ts'
 
 const MDOC = { query: { credentials: [mdocQuery('mdl', [[MDL_NAMESPACE, 'family_name']])] } }
@@ -39,6 +51,7 @@ async function makeIssuer(origin = `http://127.0.0.1:${server.port}`) {
   const { serialNumber } = describeCertificate(signer.chain[0]!)!
   return {
     path,
+    root,
     signer,
     publish: async (revoked: string[]) => void lists.set(path, await makeCrl(root, { ...DATES, revoked })),
     serialNumber,
@@ -124,6 +137,73 @@ describe('a document whose signer names a revocation list', () => {
     await issuer.publish([])
     expect((await presentMdl(issuer)).error?.code).toBe('issuer_untrusted')
     expect(fetches).not.toContain(issuer.path)
+  })
+})
+
+describe('a status list whose signer names a revocation list', () => {
+  const URI = 'https://status.example/1'
+
+  /** A trusted issuer, and a signer of its status list under the same root. */
+  async function makeIssuerWithStatus(options: Parameters<typeof trust>[2]) {
+    const issuer = await makeIssuer()
+    await issuer.publish([])
+    await trust(app, issuer.signer, options)
+    const path = `/${++made}.crl`
+    const extensions = [usages(Usage.digitalSignature), crlPoint(`http://127.0.0.1:${server.port}${path}`)]
+    const { key, chain } = await signerFrom(await newLeaf(issuer.root, { extensions }), { root: issuer.root })
+    const header = { typ: 'statuslist+jwt', x5c: chain.map(der => Buffer.from(der).toString('base64')) }
+    const status_list = { bits: 1, lst: deflateSync(Buffer.of(0)).toString('base64url') }
+    const body = Buffer.from(await signJwt(key, header, { sub: URI, iat: NOON / 1000, status_list }))
+    app.deps.status = createStatusChecker(
+      async () => ({ ok: true, contentType: 'application/statuslist+jwt', body }),
+      app.deps.now,
+    )
+    const { serialNumber } = describeCertificate(chain[0]!)!
+    return {
+      ...issuer,
+      publishForStatus: async (revoked: string[]) => void lists.set(path, await makeCrl(issuer.root, { ...DATES, revoked })),
+      statusSerialNumber: serialNumber,
+      async present() {
+        const wish = { payload: { status: { status_list: { uri: URI, idx: 0 } } } }
+        const holder = await holderWith(async own => [await forgeSdJwt(issuer.signer, own, wish)])
+        return (await presentBy(party, holder, { body: SD_JWT })).verification
+      },
+    }
+  }
+
+  test('a document completes while its signer is not revoked, and is status_unknown once it is', async () => {
+    const issuer = await makeIssuerWithStatus({ mode: 'pkix' })
+    await issuer.publishForStatus(['77'])
+    expect((await issuer.present()).status).toBe('completed')
+
+    const revoked = await makeIssuerWithStatus({ mode: 'pkix' })
+    await revoked.publishForStatus([revoked.statusSerialNumber])
+    const { error, credentials } = await revoked.present()
+    expect([error?.code, credentials?.[0]?.trusted]).toEqual(['status_unknown', true])
+    expect(credentials?.[0]?.findings).toEqual([
+      {
+        check: 'status',
+        status: 'fail',
+        detail: "The certificate that the issuer's status list is signed with was revoked, so the credential may be revoked.",
+      },
+    ])
+  })
+
+  test('while the revocation list cannot be read, the anchor decides: a warning, status_unknown, or nothing is read', async () => {
+    const warned = await (await makeIssuerWithStatus({ mode: 'pkix' })).present()
+    expect(warned.status).toBe('completed')
+    expect(warned.credentials?.[0]?.findings).toEqual([
+      {
+        check: 'status',
+        status: 'warning',
+        detail: 'The revocation list for the signer of the status list could not be used: its server answered 503.',
+      },
+    ])
+    const required = await (await makeIssuerWithStatus({ mode: 'pkix', crl: 'require' })).present()
+    expect(required.error?.code).toBe('status_unknown')
+    const off = await makeIssuerWithStatus({ mode: 'pkix', crl: 'off' })
+    await off.publishForStatus([off.statusSerialNumber])
+    expect((await off.present()).status).toBe('completed')
   })
 })
 
