@@ -31,9 +31,9 @@ afterAll(stopMerchants)
 const verifier = randomBytes(32).toString('base64url')
 const challenge = createHash('sha256').update(verifier).digest('base64url')
 
-const authorize = (changes: Record<string, string> = {}) =>
+const authorize = (changes: Record<string, string> = {}, { url } = bridge) =>
   fetch(
-    `${bridge.url}/authorize?${new URLSearchParams({
+    `${url}/authorize?${new URLSearchParams({
       client_id: CLIENT_ID,
       redirect_uri: REDIRECT_URI,
       response_type: 'code',
@@ -166,3 +166,16 @@ test('Keycloak: the provider of the JSON is the one that the bridge publishes', 
   })
   expect(REDIRECT_URI).toEndWith(`/broker/${alias}/endpoint`)
 })
+
+test('Keycloak: log-ins that anybody can begin spend no more of the quota than LOGINS_PER_HOUR', async () => {
+  const tenant = await app.tenant()
+  const own = await app.key(tenant.id, { scopes: ['verifications:create', 'verifications:read', 'verifications:delete'] })
+  const port = await freePort()
+  const env = { ...ENVIRONMENT, PORT: String(port), VIDIMUS_URL: app.url, VIDIMUS_API_KEY: own, LOGINS_PER_HOUR: '2' }
+  const limited = await startProject('keycloak', port, env)
+  const begun = await Promise.all(Array.from({ length: 5 }, () => authorize({}, limited)))
+  const refused = begun.map(({ headers }) => headers.get('location') ?? '').filter(to => to.startsWith(REDIRECT_URI))
+  expect(refused).toEqual(Array.from({ length: 3 }, () => `${REDIRECT_URI}?error=temporarily_unavailable&state=the-state`))
+  const usage = await app.call<{ verifications_created: number }>('GET', '/v1/usage', { key: own })
+  expect(usage.body.verifications_created).toBe(2)
+}, 60_000)

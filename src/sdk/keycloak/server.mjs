@@ -7,6 +7,9 @@ import { createClient, VidimusError } from '../client.ts'
 const { PORT, PUBLIC_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SUBJECT_SECRET, VIDIMUS_URL, VIDIMUS_API_KEY } = process.env
 for (const secret of [CLIENT_SECRET, SUBJECT_SECRET])
   if (!secret || secret.length < 32) throw new Error('secrets need 32 characters')
+// Anybody can begin a login, and each counts against the shop's daily quota: 200 an hour are at most half of a standard one.
+const LOGINS_PER_HOUR = Number(process.env.LOGINS_PER_HOUR || 200)
+if (!(LOGINS_PER_HOUR >= 1)) throw new Error('LOGINS_PER_HOUR needs a number')
 const SUBJECT_CLAIMS = ['family_name', 'given_name', 'birthdate']
 const LOGIN_MS = 10 * 60_000
 const CODE_MS = 60_000
@@ -17,6 +20,7 @@ const vidimus = createClient({ baseUrl: VIDIMUS_URL, apiKey: VIDIMUS_API_KEY })
 // A key for this run only: an ID token is read within seconds, and Keycloak asks for keys that it does not know.
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const kid = token()
+const mayBegin = allowance(LOGINS_PER_HOUR, 60 * 60_000)
 const logins = expiring(LOGIN_MS)
 const codes = expiring(CODE_MS)
 
@@ -65,6 +69,7 @@ const ROUTES = {
     if (asked.client_id !== CLIENT_ID || asked.redirect_uri !== REDIRECT_URI) return reply(400, { error: 'invalid_client' })
     if (asked.response_type !== 'code' || !asked.state || asked.code_challenge_method !== 'S256' || !asked.code_challenge)
       return reply(302, '', { location: backToClient({ error: 'invalid_request', state: asked.state ?? '' }) })
+    if (!mayBegin()) return reply(302, '', { location: backToClient({ error: 'temporarily_unavailable', state: asked.state }) })
     const { id, pageUrl } = await vidimus.verifications.create({
       template: 'identity_basic',
       purpose: 'To log you in',
@@ -153,6 +158,19 @@ function expiring(ms) {
       kept.delete(name)
       return value
     },
+  }
+}
+
+/** True `count` times at once, and then as often as `count` in `ms` allows. */
+function allowance(count, ms) {
+  let [left, at] = [count, performance.now()]
+  return () => {
+    const now = performance.now()
+    left = Math.min(count, left + ((now - at) * count) / ms)
+    at = now
+    if (left < 1) return false
+    left--
+    return true
   }
 }
 
