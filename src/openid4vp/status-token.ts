@@ -9,7 +9,7 @@ import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { isSignedBy, jwtKeyOf } from './jws.ts'
 import { isObject } from './members.ts'
-import { readSignerCertificate } from './signer-certificate.ts'
+import { readSignerCertificate, type SignerCertificate } from './signer-certificate.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
 
 export type StatusToken = {
@@ -50,7 +50,7 @@ const NO_LIST = "The issuer's status list is damaged or too large, so the creden
 const NO_KEY = "The issuer's status list came without a usable certificate, so the credential may be revoked."
 const UNPROVEN = "The signature of the issuer's status list does not hold, so the credential may be revoked."
 
-export async function readStatusJwt(text: string, keyOf: KeyOf = leafKey): Promise<StatusToken> {
+export async function readStatusJwt(text: string, keyOf: KeyOf = jwtLeafKey): Promise<StatusToken> {
   if (!JWT.test(text)) throw new StatusFault(NO_TOKEN)
   const [header, payload] = text.split('.', 2).map(readJsonPart)
   if (!isObject(header) || !isObject(payload) || !isObject(payload.status_list)) throw new StatusFault(NO_TOKEN)
@@ -89,12 +89,18 @@ async function keyFrom(keyOf: KeyOf, chain: readonly Uint8Array[]): Promise<Cryp
   return key
 }
 
-async function leafKey([leaf]: readonly Uint8Array[]): Promise<CryptoKey | undefined> {
-  const signer = leaf && leaf.length <= CERTIFICATE_BYTES_MAX ? await readSignerCertificate(leaf) : undefined
+const readLeaf = async ([leaf]: readonly Uint8Array[]): Promise<SignerCertificate | undefined> =>
+  leaf && leaf.length <= CERTIFICATE_BYTES_MAX ? await readSignerCertificate(leaf) : undefined
+
+async function jwtLeafKey(chain: readonly Uint8Array[]): Promise<CryptoKey | undefined> {
+  const signer = await readLeaf(chain)
   return signer && jwtKeyOf(signer)
 }
 
-export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = leafKey): Promise<StatusToken> {
+/** Every kind of key that mdocs are signed with. */
+const cwtLeafKey: KeyOf = async chain => (await readLeaf(chain))?.key?.key
+
+export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = cwtLeafKey): Promise<StatusToken> {
   const { sign1, claims } = parseCwt(bytes)
   if (sign1.protected.get(COSE_TYP)?.decode() !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
   const key = await keyFrom(keyOf, sign1.x5chain)

@@ -1,8 +1,13 @@
 // Unusual presentations: legal ones complete, and the merchant reads what the issuer signed.
 import { describe, expect, test } from 'bun:test'
+import { hash } from 'node:crypto'
+import { deflateSync } from 'node:zlib'
+import { calculateJwkThumbprint } from 'jose'
+import { createStatusChecker } from '../../src/openid4vp/status-list.ts'
 import { newPrivateJwk, publicJwk, signJwt } from '../../src/sandbox/es256.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { NOON, startWithTenant } from '../helpers/app.ts'
+import { DAY_MS } from '../helpers/certificates.ts'
 import { encryptedTo, openSession, postTo, presentBy, readOf } from '../helpers/exchange.ts'
 import {
   digestOf,
@@ -15,7 +20,7 @@ import {
   type SdJwtWish,
   trust,
 } from '../helpers/forger.ts'
-import { hex, Raw } from '../helpers/mdoc.ts'
+import { type Change, cbor, date, hex, makeCertificate, makeKeys, makeResponse, Raw, sign1 } from '../helpers/mdoc.ts'
 import { mdocQuery, sdJwtQuery } from '../helpers/queries.ts'
 
 const party = await startWithTenant()
@@ -32,6 +37,19 @@ async function showPid(wish: SdJwtWish, claims: object[]): Promise<Verification>
   const proof = { aud, nonce, iat: NOON / 1000, sd_hash: digestOf(shown) }
   const keyBinding = await signJwt(device, { typ: 'kb+jwt' }, proof)
   const answered = await postTo(session, await encryptedTo(session, { state, vp_token: { pid: [shown + keyBinding] } }))
+  expect(answered.status).toBe(200)
+  return await readOf(session)
+}
+
+/** Presents a licence with a proof for the session. */
+async function showMdoc(change: Change): Promise<Verification> {
+  const session = await openSession(party, { query: { credentials: [mdocQuery('mdl', [[MDL_NAMESPACE, 'family_name']])] } })
+  const { clientId, nonce, responseUri, state, encryption } = session.request
+  const thumbprint = await calculateJwkThumbprint(encryption!.key, 'sha256')
+  const info = cbor([clientId, nonce, Buffer.from(thumbprint, 'base64url'), responseUri])
+  const transcript = cbor([null, null, ['OpenID4VPHandover', hash('sha256', info, 'buffer')]])
+  const presentation = (await makeResponse({ transcript, ...change })).toString('base64url')
+  const answered = await postTo(session, await encryptedTo(session, { state, vp_token: { mdl: [presentation] } }))
   expect(answered.status).toBe(200)
   return await readOf(session)
 }
@@ -95,4 +113,44 @@ describe('numbers beyond 2^53', () => {
       account: ['9007199254740993', '-18446744073709551616', '18446744073709551617', 1],
     })
   })
+})
+
+test('an mdoc and its status list as a CWT may be signed with any curve that mdocs may use', async () => {
+  const uri = 'https://status.example/cwt'
+  const day = (days: number) => `${new Date(NOON + days * DAY_MS).toISOString().slice(0, 19)}Z`
+  for (const curve of ['P-256', 'P-384', 'P-521', 'Ed25519'] as const) {
+    const issuer = await makeKeys(curve)
+    const certificate = await makeCertificate(issuer, day(-30), day(30))
+    await trust(party.app, { root: certificate })
+    const list = { bits: 1, lst: deflateSync(Buffer.of(0b10)) }
+    const claims = new Map<number, unknown>([
+      [2, uri],
+      [6, NOON / 1000],
+      [65533, list],
+    ])
+    const alg = { 'P-256': -7, 'P-384': -35, 'P-521': -36, Ed25519: -8 }[curve]
+    const headers = new Map<unknown, unknown>([
+      [1, alg],
+      [16, 'application/statuslist+cwt'],
+    ])
+    const unprotected = new Map([[33, certificate]])
+    const body = cbor(await sign1(issuer, cbor(claims), { protected: headers, unprotected }))
+    party.app.deps.status = createStatusChecker(
+      async () => ({ ok: true, contentType: 'application/statuslist+cwt', body }),
+      party.app.deps.now,
+    )
+    const outcomes: (string | undefined)[] = []
+    for (const idx of [0, 1]) {
+      const { status, error } = await showMdoc({
+        issuer,
+        certificates: [certificate],
+        mso: mso => {
+          mso.validityInfo = { signed: date(day(-1)), validFrom: date(day(-1)), validUntil: date(day(1)) }
+          mso.status = { status_list: { idx, uri } }
+        },
+      })
+      outcomes.push(error?.code ?? status)
+    }
+    expect([curve, ...outcomes]).toEqual([curve, 'completed', 'credential_revoked'])
+  }
 })
