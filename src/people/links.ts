@@ -82,8 +82,9 @@ export async function choosePassword(
   return begun
 }
 
+/** A user who is removed takes the link along, perhaps after it was read. */
 async function userOf(db: Db, { userId }: LinkRow): Promise<UserRow> {
   const user = await findUser(db, userId ?? '')
-  if (!user) throw new Error('the user of a link is missing')
+  if (!user) throw apiError('link_unavailable')
   return user
 }

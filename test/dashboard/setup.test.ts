@@ -1,5 +1,9 @@
 // The first run, and one-time links.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Db } from '../../src/db/engine.ts'
+import type { Deps } from '../../src/people/deps.ts'
+import { choosePassword, readLink } from '../../src/people/links.ts'
+import { createPasswords } from '../../src/people/passwords.ts'
 import { openSetup } from '../../src/people/setup.ts'
 import { inviteUser, resetUser } from '../../src/people/users.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
@@ -177,7 +181,35 @@ describe('the set-up', () => {
   })
 })
 
+function beforeSecondRead(db: Db, act: () => void): Db {
+  let reads = 0
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === 'select' && ++reads === 2) act()
+      return Reflect.get(target, name)
+    },
+  })
+}
+
 describe('an invitation', () => {
+  test('a link whose user is removed while it is read is unavailable', async () => {
+    const app = await startApp()
+    const passwords = createPasswords()
+    const browser = { client: '', address: '', agent: null, origin: null }
+    const uses = [
+      (deps: Deps, token: string) => readLink(deps, token),
+      (deps: Deps, token: string) => choosePassword(deps, passwords, { token, password: PASSWORD }, browser),
+    ]
+    for (const use of uses) {
+      const { url } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+      const db = beforeSecondRead(app.deps.db, () => {
+        editRows(app, 'DELETE FROM dashboard_links')
+        expect(editRows(app, "DELETE FROM dashboard_users WHERE name = 'ivan'")).toBe(1)
+      })
+      await expect(use({ ...app.deps, db }, tokenOf(url))).rejects.toMatchObject({ status: 404, code: 'link_unavailable' })
+    }
+  })
+
   test('an invitation lets its user choose a password once, and see one tenant only', async () => {
     const app = await startApp()
     const [shop, bakery] = [await app.tenant(), await app.tenant({ name: 'Bakery' })]
