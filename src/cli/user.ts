@@ -41,9 +41,9 @@ export const command = defineCommand(
       reset: { argument: argument('name', 'NAME', 'the name of the user') },
     },
     about: `The users of the dashboard. Both invite and reset print a link, once, with which the user chooses a
-password: an invitation works for three days, a reset for an hour. Until a reset is used, the old
-password keeps working; then every session of that user ends. A reset takes the second factors and
-recovery codes away at once: for somebody who lost them.`,
+password: an invitation works for three days, a reset for an hour. A reset ends the old password,
+every session, the second factors and the recovery codes of that user at once: from then on only
+the link works. When it has expired, reset the user again.`,
     example: 'vidimus user invite --name alex --tenant ten_…',
   },
   {

@@ -1,11 +1,13 @@
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import { newNonce } from '../ids.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { listUsersWithFactor } from './factor-store.ts'
 import { takeFactors } from './factors.ts'
 import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
+import { createPasswords } from './passwords.ts'
 import { presentUser } from './present.ts'
 import { hasFactor } from './proofs.ts'
 import { type Role, roleOf } from './role.ts'
@@ -13,6 +15,7 @@ import type { User } from './schema.ts'
 import { tenantIdOf, type Visit } from './session.ts'
 import { draftUser } from './setup.ts'
 import {
+  deleteSessionsOf,
   deleteUser,
   findUser,
   findUserByName,
@@ -20,6 +23,7 @@ import {
   insertUser,
   listUsers,
   lockUser,
+  setPassword,
   setRole,
   type UserRow,
 } from './store.ts'
@@ -61,18 +65,25 @@ export async function inviteUser(deps: UserDeps, { name, memberOf, role }: Invit
 }
 
 /**
- * A link to choose a new password; until it is used the old one keeps working. `takesFactors`: for
- * somebody who lost the second factor too.
+ * A link to choose a new password; until it is used the old one keeps working. `takesFactors`: for somebody who lost the second
+ * factor too. The old password and all sessions end with the factors: the password alone must open nothing that needed both.
  */
 export async function resetUser(deps: UserDeps, id: string, actor: string, { takesFactors = false } = {}): Promise<UserWithLink> {
   const user = await findUser(deps.db, id)
   if (!user) throw apiError('user_not_found')
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const link = draftLink(deps, user.id, user.password === null ? INVITATION_MS : RESET_MS)
+  const unknown = takesFactors ? await createPasswords().hash(newNonce(deps.random)) : ''
   const isThere = await deps.writeSettings(async tx => {
-    if (!(await lockUser(tx, id))) return false
+    const current = await lockUser(tx, id)
+    if (!current) return false
     await keepLink(tx, link)
-    if (takesFactors) await takeFactors(tx, id)
+    if (takesFactors) {
+      await takeFactors(tx, id)
+      await deleteSessionsOf(tx, id)
+      // Somebody invited has none yet, and joins with the link.
+      if (current.password !== null) await setPassword(tx, id, unknown)
+    }
     const details = { name: user.name, second_factors: takesFactors ? 'removed' : 'kept' }
     await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.reset', details })
     return true

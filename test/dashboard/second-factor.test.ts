@@ -6,7 +6,7 @@ import { codeOfStep } from '../../src/people/one-time-code.ts'
 import type { HalfLogin, PasskeyCreation, PasskeyRequest, Security, WithRecoveryCodes } from '../../src/people/security-schema.ts'
 import type { Visit } from '../../src/people/session.ts'
 import { findUser, type UserRow } from '../../src/people/store.ts'
-import { resetUser } from '../../src/people/users.ts'
+import { inviteUser, resetUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { newAuthenticator } from '../helpers/authenticator.ts'
 import {
@@ -227,6 +227,26 @@ describe('one-time codes', () => {
     const taken = await resetUser(app.deps, user.id, 'test', { takesFactors: true })
     expect((await choose(taken.url)).status).toBe(200)
     expect(rowsOf(app, 'SELECT * FROM recovery_codes')).toEqual([])
+  })
+
+  test('a reset that takes second factors ends the old password and every session at once', async () => {
+    const { app, boss } = await startOwned()
+    await addCodes(app, boss)
+    const { user } = (await boss.get<{ user: { id: string } }>('/session')).body
+    const { url } = await resetUser(app.deps, user.id, 'test', { takesFactors: true })
+    expect(outcome(await openBrowser(app).logIn('olivia'))).toBe('401 login_failed')
+    expect(outcome(await boss.get('/session'))).toBe('401 not_logged_in')
+    expect((await openBrowser(app).get('/entrance')).body as unknown).toMatchObject({ needs_setup: false })
+    const linked = openBrowser(app)
+    expect((await linked.post('/link', { token: tokenOf(url) })).body as unknown).toMatchObject({ kind: 'reset' })
+    expect((await linked.post('/choose-password', { token: tokenOf(url), password: PASSWORD })).status).toBe(200)
+  })
+
+  test('a reset of somebody who never joined stays an invitation', async () => {
+    const { app } = await startOwned()
+    const { user } = await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')
+    const { url } = await resetUser(app.deps, user.id, 'test', { takesFactors: true })
+    expect((await openBrowser(app).post('/link', { token: tokenOf(url) })).body as unknown).toMatchObject({ kind: 'invitation' })
   })
 })
 
