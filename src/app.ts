@@ -10,7 +10,7 @@ import { createHandbook } from './handbook/index.ts'
 import { docsRoutes } from './http/docs.ts'
 import { describeRoutes, type OpenApi } from './http/openapi.ts'
 import { httpPlugin } from './http/plugin.ts'
-import { allowedMethodsOf } from './http/routing.ts'
+import { allowedMethodsOf, knownQueriesOf } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
@@ -35,7 +35,13 @@ export function createApp(deps: Deps, demo?: Demo) {
     // so its limit is set out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
   })
-    .use(httpPlugin(deps, path => allowedMethods(path), serveLost))
+    .use(
+      httpPlugin(deps, {
+        allowedMethods: path => allowedMethods(path),
+        hasKnownQuery: (method, route) => hasKnownQuery(method, route),
+        lostPage: serveLost,
+      }),
+    )
     .use(verificationRoutes(deps, creations))
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
@@ -56,6 +62,7 @@ export function createApp(deps: Deps, demo?: Demo) {
       ),
     )
   const allowedMethods = allowedMethodsOf(() => app.routes)
+  const hasKnownQuery = knownQueriesOf(() => app.routes)
   // Made on first request: the public address may be unknown until the service listens.
   const document = (): OpenApi => describeRoutes(app.routes, deps.config.publicUrl, WebhookEvent)
   return app.use(docsRoutes(deps, document))

@@ -1,4 +1,6 @@
-type Route = { method: string; path: string }
+import type { TObject } from '@sinclair/typebox'
+
+type Route = { method: string; path: string; hooks?: { query?: TObject } }
 
 /**
  * The methods of a path, for 405: the runtime's router only knows match or no match. A path that is
@@ -15,6 +17,17 @@ export function allowedMethodsOf(routes: () => Route[]): (path: string) => strin
     return [...methods].sort()
   }
 }
+
+/** True for a route that names its query parameters and refuses all others. Wallets' routes ignore those of strangers. */
+export function knownQueriesOf(routes: () => Route[]): (method: string, template: string) => boolean {
+  let known: Set<string> | undefined
+  return (method, template) => {
+    known ??= new Set(routes().flatMap(({ method, path, hooks }) => (isExact(hooks?.query) ? [`${method} ${path}`] : [])))
+    return known.has(`${method === 'HEAD' ? 'GET' : method} ${template}`)
+  }
+}
+
+const isExact = (query: TObject | undefined): boolean => query?.additionalProperties === false
 
 const patternOf = (template: string): RegExp =>
   new RegExp(

@@ -125,7 +125,7 @@ function requireAll(request: Request, visit: Visit, { who, own, claims, fresh }:
   if (fresh === true || (fresh === 'live' && isLive(request))) requireFresh(visit, now)
 }
 
-/** The parameter may be repeated, and which one counts is not decided here: any of them is enough. */
+/** A repeated parameter is refused later (http/plugin.ts): any of them is enough. */
 const isLive = ({ url }: Request): boolean => new URL(url).searchParams.getAll('environment').includes('live')
 
 const changes = ({ method }: Request): boolean => method !== 'GET' && method !== 'HEAD'

@@ -77,6 +77,33 @@ describe('routes', () => {
   })
 })
 
+describe('query parameters', () => {
+  const list = (query: string, given = key) => app.call<ErrorBody>('GET', `/v1/verifications?${query}`, { key: given })
+
+  test('a repeated parameter is 400 by its name, however it is written', async () => {
+    for (const query of [
+      'limit=1&limit=2',
+      'limit=1&limit=1',
+      'limit=1&%6Cimit=2',
+      'before=2026-01-01T00:00:00Z&limit=1&limit=1',
+    ]) {
+      const { error } = await enveloped(list(query), 400, 'invalid_request')
+      expect(error.message).toBe('limit: is repeated; send it once')
+    }
+    expect((await list('limit=1&before=2026-01-01T00:00:00Z')).status).toBe(200)
+  })
+
+  test('a repeated parameter of a stranger is 401', async () => {
+    await enveloped(list('limit=1&limit=2', 'vk_test_nobody'), 401, 'invalid_api_key')
+  })
+
+  test('a repeated parameter is ignored where every parameter is', async () => {
+    const { body } = await app.call<{ id: string }>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
+    expect((await app.call('GET', `/v1/verifications/${body.id}?a=1&a=2`, { key })).status).toBe(200)
+    expect((await app.call('GET', `/wallet/request/${body.id}?from=qr&from=qr`)).status).toBe(200)
+  })
+})
+
 describe('bodies', () => {
   const padded = (bytes: number) => {
     const body = JSON.stringify({ template: 'age_over_18', purpose: '' })
