@@ -1,10 +1,11 @@
 // `vidimus restore`, by real processes: nobody who was erased comes back, a kill loses nothing, and what is no good backup changes no byte.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { holdDirectory } from '../../src/db/sqlite/locks.ts'
+import { preparedFile, replaceDatabase } from '../../src/db/sqlite/replace.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, type ErrorBody, startApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus as spawnVidimus, vidimusJson as spawnVidimusJson, stopServing } from '../helpers/cli.ts'
@@ -182,6 +183,19 @@ describe('a restore', () => {
     expect(back.erased_again).toBe(0)
     expect(invariantsOf(databaseOf(own))).toEqual(SOUND)
     expect(await statusOf(own, [...erased, kept[0]!.id])).toEqual([404, 404, 404, 200])
+  })
+
+  test('keeps both of two databases that are replaced within a second', () => {
+    const own = temporaryDir()
+    const replaceBy = (content: string) => {
+      writeFileSync(preparedFile(own), content)
+      utimesSync(preparedFile(own), 1_800_000_000, 1_800_000_000)
+      return replaceDatabase(own)
+    }
+    writeFileSync(databaseOf(own), 'first')
+    const kept = [replaceBy('second'), replaceBy('third')]
+    expect(kept.map(file => readFileSync(file ?? '', 'utf8'))).toEqual(['first', 'second'])
+    expect(readFileSync(databaseOf(own), 'utf8')).toBe('third')
   })
 
   test('leaves files for their owner only, and nothing half-made', async () => {

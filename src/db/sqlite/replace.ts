@@ -31,8 +31,7 @@ export function replaceDatabase(dir: string): string | undefined {
 export function finishReplacing(dir: string): string | undefined {
   if (!isReplacing(dir)) return undefined
   const file = databaseFile(dir)
-  // The same name at every attempt: database and log must stay together.
-  const aside = join(makeBackupsFolder(dir), `replaced-${stampOf(statSync(wholeFile(dir)).mtimeMs)}.db`)
+  const aside = freeName(makeBackupsFolder(dir), statSync(wholeFile(dir)).mtimeMs)
   for (const suffix of ['-wal', '']) {
     if (sizeOf(`${file}${suffix}`) > 0) renameSync(`${file}${suffix}`, `${aside}${suffix}`)
   }
@@ -41,4 +40,13 @@ export function finishReplacing(dir: string): string | undefined {
   renameSync(wholeFile(dir), file)
   syncDirectory(dir)
   return existsSync(aside) ? aside : undefined
+}
+
+/**
+ * Of two restores within a second, the later must not replace what the first put aside. The same name at every attempt, until the
+ * database has it: database and log must stay together.
+ */
+function freeName(folder: string, at: number): string {
+  const name = join(folder, `replaced-${stampOf(at)}.db`)
+  return existsSync(name) ? freeName(folder, at + 1000) : name
 }
