@@ -5,9 +5,10 @@ import { presentVerdict } from '../audit/present.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
 import type { Deps } from '../deps.ts'
+import { refuseMissingKeys } from '../session-keys/keys.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { optional, text, toggle } from './flags.ts'
-import { CommandError } from './output.ts'
+import { CommandError, type Shell } from './output.ts'
 import { withDeps } from './with-deps.ts'
 
 /** The heading is the longest: it names every checkpoint, hourly ones of many years. */
@@ -31,14 +32,21 @@ unless you say --force.`,
     example: 'vidimus audit export audit.jsonl && vidimus audit verify --file audit.jsonl',
   },
   {
-    verify: async ({ file }, shell) => show(file === undefined ? await withDeps(shell, verifyAudit) : await verifyFile(file)),
+    verify: async ({ file }, shell) => show(file === undefined ? await withKeys(shell, verifyAudit) : await verifyFile(file)),
 
     async export({ file, force }, shell) {
-      await withDeps(shell, deps => (force ? replaceWithExport(deps, file) : writeExport(deps, file)))
+      await withKeys(shell, deps => (force ? replaceWithExport(deps, file) : writeExport(deps, file)))
       return show(await verifyFile(file), file)
     },
   },
 )
+
+/** Without its wrapping key a record looks changed. */
+const withKeys = <Result>(shell: Shell, work: (deps: Deps) => Promise<Result>): Promise<Result> =>
+  withDeps(shell, async deps => {
+    await refuseMissingKeys(deps.config.keyDir, deps.sessionKeys, deps.db)
+    return await work(deps)
+  })
 
 async function verifyFile(file: string): Promise<AuditVerdict> {
   try {

@@ -1,5 +1,6 @@
 import { type Found, ok, problem, someOf } from '../db/check.ts'
-import { findUnreadable } from '../verifications/unreadable.ts'
+import { findUnreadable, type Reading } from '../verifications/unreadable.ts'
+import { missingKeyFile } from './key-checks.ts'
 import { checkOfEngine, type Scene } from './scene.ts'
 
 const READING_MS_MAX = 4000
@@ -15,17 +16,32 @@ export async function checkDatabase(scene: Scene): Promise<Found> {
   const found = await checkOfEngine(scene, 'database')
   if (found.status === 'problem') return found
   const { unreadable, looked, isComplete } = await reading
-  if (unreadable.length > 0)
+  if (unreadable.length === 0) return withReading(found, { looked, isComplete })
+  const file = missingKeyFile(deps, await deps.sessionKeys.look(deps.db))
+  if (file !== undefined)
     return problem({
       en: [
-        `These verifications cannot be decrypted any more, and lists that contain them fail: ${someOf(unreadable)}.`,
-        'Erase them; or stop the service, and restore a backup.',
+        `Without ${file} these verifications cannot be decrypted: ${someOf(unreadable)}.`,
+        'Put it back from your safe copy of the key directory, and erase none of them.',
       ],
       de: [
-        `Diese Prüfungen lassen sich nicht mehr entschlüsseln, und Listen mit ihnen scheitern: ${someOf(unreadable, 'de')}.`,
-        'Löschen Sie sie; oder halten Sie den Dienst an, und spielen Sie eine Sicherung zurück.',
+        `Ohne ${file} lassen sich diese Prüfungen nicht entschlüsseln: ${someOf(unreadable, 'de')}.`,
+        'Legen Sie die Datei aus Ihrer sicheren Kopie des Schlüsselverzeichnisses zurück, und löschen Sie keine von ihnen.',
       ],
     })
+  return problem({
+    en: [
+      `These verifications cannot be decrypted any more, and lists that contain them fail: ${someOf(unreadable)}.`,
+      'Erase them; or stop the service, and restore a backup.',
+    ],
+    de: [
+      `Diese Prüfungen lassen sich nicht mehr entschlüsseln, und Listen mit ihnen scheitern: ${someOf(unreadable, 'de')}.`,
+      'Löschen Sie sie; oder halten Sie den Dienst an, und spielen Sie eine Sicherung zurück.',
+    ],
+  })
+}
+
+function withReading(found: Found, { looked, isComplete }: Pick<Reading, 'looked' | 'isComplete'>): Found {
   if (found.status === 'warning') return found
   const opened = isComplete
     ? { en: 'Every verification', de: 'Jede Prüfung' }

@@ -10,15 +10,23 @@ const DAY_MS = 86_400_000
 /** The key turns daily; a run that was missed is made up for within hours. */
 const AGE_MAX_MS = 2 * DAY_MS
 
+type Rows = Parameters<typeof neededOf>[0]
+
+/** The file of a wrapping key that is needed, and missing or wrong. */
+export function missingKeyFile({ config, sessionKeys }: Scene['deps'], rows: Rows): string | undefined {
+  const isMissing = (row: Rows[number]) => !existsSync(fileOf(config.keyDir, row.id)) || !sessionKeys.isReadable(row)
+  const missing = neededOf(rows).find(isMissing)
+  return missing && fileOf(config.keyDir, missing.id)
+}
+
 /** Says which promise holds for what is erased. */
 export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
   const { config, db, sessionKeys, now } = deps
   const { keyDir, keyWindowDays } = config
   const rows = await sessionKeys.look(db)
   const current = currentOf(rows)
-  const missing = neededOf(rows).find(row => !existsSync(fileOf(keyDir, row.id)) || !sessionKeys.isReadable(row))
-  if (missing) {
-    const file = fileOf(keyDir, missing.id)
+  const file = missingKeyFile(deps, rows)
+  if (file !== undefined) {
     return problem({
       en: [
         `${file} is missing or wrong: verifications cannot be read, and the next start will fail.`,

@@ -16,7 +16,7 @@ import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snap
 import { drizzleOn, openReader } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
 import { createSealer, type Keyring, type Sealer } from '../seal.ts'
-import { createSessionKeys } from '../session-keys/keys.ts'
+import { createSessionKeys, refuseMissingKeys } from '../session-keys/keys.ts'
 import { countAll } from '../verifications/figures.ts'
 
 /** For sealers that only open: nothing of a backup is sealed here. */
@@ -67,7 +67,11 @@ export async function checkBackup(file: string, { keyDir, masterKey }: KeyPlaces
     const db = drizzleOn(reader)
     const sessionKeys = createSessionKeys({ keyDir, sealer, random: NO_RANDOM })
     const { problem, count, head } = await verifyChain({ db, sealer, sessionKeys, audit: createAudit(sealer, NO_RANDOM) })
-    if (problem) throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
+    if (problem) {
+      // Without its wrapping key a record looks changed.
+      await refuseMissingKeys(keyDir, sessionKeys, db)
+      throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
+    }
     const verifications = await countAll(db)
     const created = await countRecords(db, 'verification.created')
     const erased = await countRecords(db, 'verification.erased')
