@@ -11,7 +11,7 @@ import { makeDirectory } from '../db/sqlite/data-dir.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { holdDirectory } from '../db/sqlite/locks.ts'
 import { countApplied, MigrationError, migrate } from '../db/sqlite/migrate.ts'
-import { damagedBackup, refusalFrom } from '../db/sqlite/refusal.ts'
+import { damagedBackup, refusalFrom, refuseReadOnly } from '../db/sqlite/refusal.ts'
 import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../db/sqlite/replace.ts'
 import { forgetSnapshotTime, isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
 import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
@@ -49,6 +49,7 @@ type Wanted = {
 export async function restoreBackup(wanted: Wanted): Promise<Restoration> {
   const { dir, file } = wanted
   makeDirectory(dir)
+  refuseReadOnly(dir)
   const release = holdDirectory(dir, 'alone')
   try {
     finishReplacing(dir)

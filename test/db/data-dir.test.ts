@@ -1,10 +1,11 @@
 // Every reason to refuse a data directory, met by the program itself: one line, its own exit code, and not one byte changed.
 import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -33,10 +34,13 @@ import {
   startOn,
   writeAt,
 } from '../helpers/crash/damage.ts'
+import { smallDisk, unmountAll } from '../helpers/crash/small-disk.ts'
 import { contentOf, copyOf, modeOf, namesIn } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
+
+afterAll(unmountAll)
 
 const HOUR_MS = 3_600_000
 const DETAILS = { metadata: { order: 'o-1' }, purpose: 'to sell a bottle', redirect_url: 'https://shop.example/done' }
@@ -311,6 +315,24 @@ describe('a directory that cannot be used is refused:', () => {
     expect(stderr).toMatch(/^vidimus: cannot use [^\n]*: a file is in its place, or above it; [^\n]*VIDIMUS_DATA_DIR\n$/)
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
+
+  const disk = smallDisk(16 * 1024 * 1024)
+  test.skipIf(!disk)(
+    `${disk ? '' : 'SKIPPED, because nobody may mount a disk here: '}one that is mounted read-only, without blame for a file in it; a backup is still made`,
+    async () => {
+      const { dir, makeReadOnly } = disk!
+      cpSync(stopped, dir, { recursive: true })
+      makeReadOnly()
+      const remedy = 'mount it for writing, or choose another directory with VIDIMUS_DATA_DIR'
+      const backup = join(temporaryDir(), 'rescued.db')
+      expect((await vidimus(dir, ['backup', backup])).exitCode).toBe(0)
+      const refused = [startOn(dir), vidimus(dir, ['user', 'list']), vidimus(dir, ['restore', backup])]
+      for (const { exitCode, stderr } of await Promise.all(refused)) {
+        expect(stderr).toBe(`vidimus: cannot use ${dir} (EROFS): its file system is mounted read-only; ${remedy}\n`)
+        expect(exitCode).toBe(REFUSALS.directory_unusable)
+      }
+    },
+  )
 
   test('one whose database or master key is a directory', async () => {
     const [one, other] = [copyOf(stopped), copyOf(stopped)]

@@ -12,7 +12,7 @@ import { ensureRootKey, findRootKey, refuseMoved } from './installation.ts'
 import { holdDirectory } from './locks.ts'
 import { lostDatabase } from './lost-database.ts'
 import { countApplied, MIGRATIONS, migrate } from './migrate.ts'
-import { damaged, refusalFrom, unusable } from './refusal.ts'
+import { damaged, refusalFrom, refuseReadOnly, unusable } from './refusal.ts'
 import { finishReplacing, isReplacing } from './replace.ts'
 import { APPLICATION_ID, isCutOff, isOurs, snapshotBefore } from './snapshot.ts'
 import { BUSY_TIMEOUT_MS, openReader, openWriter } from './storage.ts'
@@ -41,6 +41,7 @@ export function openDataDir({ dir, masterKey, now, random, role }: Options): Dat
   refuseOldSqlite()
   const file = databaseFile(dir)
   makeDirectory(dir)
+  refuseReadOnly(dir)
   const unlock = enter(dir, role)
   let writer: Database | undefined
   try {

@@ -22,15 +22,33 @@ export function refusalFrom(error: unknown, dir: string, file: string): unknown 
 export const unusable = (dir: string, code: string, cause: unknown) =>
   new StartRefusal(
     'directory_unusable',
-    `cannot use ${culpritIn(dir, cause)} (${code})${remedyOf(code)} with VIDIMUS_DATA_DIR`,
+    `cannot use ${culpritIn(dir, cause)} (${code})${isReadOnly(dir) ? READ_ONLY : remedyOf(code)} with VIDIMUS_DATA_DIR`,
     cause,
   )
 
 /** The file system names the file it refused. SQLite does not: then the first file that this user may not read and write. */
 function culpritIn(dir: string, cause: unknown): string {
+  if (isReadOnly(dir)) return dir
   const { path } = cause as { path?: unknown }
   if (typeof path === 'string') return path
   return (CLOSED.test(String((cause as { code?: unknown }).code)) ? closedIn(dir) : undefined) ?? dir
+}
+
+const READ_ONLY = ': its file system is mounted read-only; mount it for writing, or choose another directory'
+
+/** Every file of such a directory is closed, so none of them is to blame. */
+function isReadOnly(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as { code?: string }).code === 'EROFS'
+  }
+}
+
+/** SQLite opens a database whose log and shared memory exist, and then cannot write. A backup is still made. */
+export function refuseReadOnly(dir: string): void {
+  if (isReadOnly(dir)) throw unusable(dir, 'EROFS', undefined)
 }
 
 /** Errors that one file causes; a full or broken disk is not among them. */

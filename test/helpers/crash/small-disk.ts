@@ -11,7 +11,7 @@ export function unmountAll(): void {
   for (const dir of mounted) run('umount', '-l', dir)
 }
 
-export type SmallDisk = { dir: string; resize: (bytes: number) => void }
+export type SmallDisk = { dir: string; resize: (bytes: number) => void; makeReadOnly: () => void }
 
 /** A disk of a given size in memory; undefined where nobody may mount one. */
 export function smallDisk(bytes: number): SmallDisk | undefined {
@@ -23,6 +23,9 @@ export function smallDisk(bytes: number): SmallDisk | undefined {
     dir,
     resize(size) {
       if (!run('mount', '-o', `remount,size=${size}`, dir)) throw new Error('the disk could not be resized')
+    },
+    makeReadOnly() {
+      if (!run('mount', '-o', 'remount,ro', dir)) throw new Error('the disk stayed writable')
     },
   }
 }
