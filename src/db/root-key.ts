@@ -65,6 +65,8 @@ export function loadMasterKey({ file, isGiven }: MasterKey): Buffer {
       `${file} is missing, and without it the database cannot be read; put the key back from your safe copy`,
     )
   }
+  // A container engine makes one where the file to mount is missing.
+  if (statSync(file).isDirectory()) throw new StartRefusal('key_wrong', `${file} is a directory; put the key itself in its place`)
   const remedy = modeRemedy({ file, isGiven })
   if (remedy) throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: ${remedy}`)
   const key = readFileSync(file)

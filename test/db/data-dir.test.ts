@@ -221,6 +221,13 @@ describe('the master key', () => {
     }
   })
 
+  test('that is a directory is refused by its own name', async () => {
+    const dir = copyOf(stopped)
+    rmSync(keyOf(dir))
+    mkdirSync(keyOf(dir))
+    await expectRefused(dir, 'key_wrong', `${keyOf(dir)} is a directory; put the key itself in its place`)
+  })
+
   test('that others can read is refused with the command that mends it', () => expectDamageRefused('a key that others can read'))
 
   test('may be read by its owner only, and need not be writable', () => {
@@ -334,13 +341,11 @@ describe('a directory that cannot be used is refused:', () => {
     },
   )
 
-  test('one whose database or master key is a directory', async () => {
-    const [one, other] = [copyOf(stopped), copyOf(stopped)]
-    for (const path of [fileOf(one), keyOf(other)]) {
-      rmSync(path)
-      mkdirSync(path, { mode: 0o700 })
-    }
-    await Promise.all([one, other].map(dir => expectRefused(dir, 'directory_unusable', 'VIDIMUS_DATA_DIR')))
+  test('one whose database is a directory', async () => {
+    const dir = copyOf(stopped)
+    rmSync(fileOf(dir))
+    mkdirSync(fileOf(dir), { mode: 0o700 })
+    await expectRefused(dir, 'directory_unusable', 'VIDIMUS_DATA_DIR')
   })
 })
 
