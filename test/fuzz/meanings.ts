@@ -1,5 +1,6 @@
 // Rules beyond the schemas: the callers that a route allows, and the bodies that make sense.
 import fc from 'fast-check'
+import { codePoint } from './code-points.ts'
 import { dcqlQuery } from './dcql.ts'
 import type { Operation } from './operations.ts'
 import { type Meaning, PEM, SECRET, TENANT } from './shapes.ts'
@@ -21,7 +22,7 @@ const DASHBOARD = /owner|member|visitor|page/
 
 const defined = (value: object): object => JSON.parse(JSON.stringify(value))
 const keys = fc.constantFrom('age_over_18', 'age_over_21', 'own_template')
-const purpose = fc.option(fc.string({ unit: 'binary', minLength: 1, maxLength: 300, size: 'small' }), { nil: undefined })
+const purpose = fc.option(fc.string({ unit: codePoint, minLength: 1, maxLength: 300, size: 'small' }), { nil: undefined })
 const createBody = fc
   .record({
     asked: fc.oneof(

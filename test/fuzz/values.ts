@@ -1,6 +1,7 @@
 // JSON Schema, as our documents use it, turned round: values it describes, and values it describes but for one fault.
 import fc from 'fast-check'
 import type { JsonSchema } from '../helpers/json-schema.ts'
+import { codePoint } from './code-points.ts'
 import { FAULTS, LONG_TEXT, type Place, REMOVED } from './faults.ts'
 
 type Members = Record<string, JsonSchema>
@@ -60,7 +61,7 @@ function textOf({ pattern, format, minLength = 0, maxLength }: JsonSchema): fc.A
   const range = { minLength: minLength as number, maxLength: (maxLength as number) ?? (minLength as number) + 40 }
   return fc.oneof(
     { weight: 12, arbitrary: fc.string({ unit: 'binary-ascii', ...range, size: 'small' }) },
-    { weight: 6, arbitrary: fc.string({ unit: 'binary', ...range, size: 'small' }) },
+    { weight: 6, arbitrary: fc.string({ unit: codePoint, ...range, size: 'small' }) },
     { weight: 1, arbitrary: fc.constant('😀'.repeat(Math.min(range.maxLength, LONG_TEXT))) },
   )
 }
