@@ -10,8 +10,8 @@ import { type Shape, shapesOf } from './shapes.ts'
 import type { Outcome, WireRequest } from './wire.ts'
 
 /** Cases per route: fewer meet fewer answers of the shared entrance on each of them. soak/fuzz goes on for minutes. */
-const CASES_OF_FIXED_SEED = 150
-const CASES_OF_FRESH_SEED = 50
+const CASES_OF_FIXED_SEED = 75
+const CASES_OF_FRESH_SEED = 40
 const FIXED_SEED = 20260304
 /** Least share of valid requests that must succeed: a fuzz that is always refused finds nothing. */
 const SUCCESS_SHARE_MIN = 0.15
