@@ -11,7 +11,7 @@ import { expectSound, isOnPostgres, rowsOf } from '../helpers/database.ts'
 afterAll(stopServing)
 
 // On PostgreSQL each round begins once the claims of the killed node are void, after four seconds.
-const KILLS = isOnPostgres ? 8 : 20
+const KILLS = isOnPostgres ? 8 : 10
 const CLIENTS = 24
 
 test('a kill -9 under load loses no acknowledged creation; afterwards usage equals sessions and the chain verifies', async () => {
