@@ -8,7 +8,7 @@ import { checkInvariants } from '../invariants/check.ts'
 
 setDefaultTimeout(120_000)
 
-const KILLS = 6
+const KILLS = 4
 const SEED = Number(process.env.SIM_SEED ?? 7)
 
 test('whatever a simulation was told before it was killed is there, or gone, as it was told', async () => {
