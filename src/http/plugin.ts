@@ -80,59 +80,57 @@ export function httpPlugin(deps: Deps, { allowedMethods, hasKnownQuery, lostPage
   const boot = Buffer.from(random(6)).toString('base64url')
   let counter = 0
 
-  return (
-    new Elysia({ name: 'http' })
-      .headers(isPublicHttps(config.publicUrl) ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
-      .onRequest(({ request, server, set }) => {
-        const given = request.headers.get('x-request-id')
-        const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
-        const peer = server?.requestIP(request)?.address ?? ''
-        const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
-        traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits })
-        set.headers['x-request-id'] = id
-        if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
-        refuseUnknownPath(request, limits, allowedMethods)
-        // The router would take /v1/devices/enroll for a device id, and ask for authentication before saying that there is none.
-        if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
-      })
+  return new Elysia({ name: 'http' })
+    .headers(isPublicHttps(config.publicUrl) ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
+    .onRequest(({ request, server, set }) => {
+      const given = request.headers.get('x-request-id')
+      const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
+      const peer = server?.requestIP(request)?.address ?? ''
+      const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
+      traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits })
+      set.headers['x-request-id'] = id
+      if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
+      refuseUnknownPath(request, limits, allowedMethods)
+      // The router would take /v1/devices/enroll for a device id, and ask for authentication before saying that there is none.
+      if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
+    })
+    .onBeforeHandle({ as: 'global' }, ({ request, route }) => {
       // After authentication and scope: a stranger gets 401, whatever the query.
-      .onBeforeHandle({ as: 'global' }, ({ request, route }) => {
-        if (request.url.includes('&') && hasKnownQuery(request.method, route)) refuseRepeated(request.url)
+      if (request.url.includes('&') && hasKnownQuery(request.method, route)) refuseRepeated(request.url)
+    })
+    .onError({ as: 'global' }, async ({ error, code, request, set }) => {
+      const refusal = refusalFrom(error, code)
+      const trace = traces.get(request)
+      if (trace) trace.errorCode = refusal.code
+      metrics.count('vidimus_http_refusals_total', { code: refusal.wireCode })
+      if (refusal.status >= 500)
+        log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
+      set.status = refusal.status
+      Object.assign(set.headers, refusal.headers, { link: helpLink(config.publicUrl, refusal.wireCode) })
+      // A handler may have set the content type before it failed.
+      delete set.headers['content-type']
+      if (refusal.code === 'not_found' && isForPage(request)) return await lostPage(request.url)
+      return envelope(refusal.wireCode, refusal.message)
+    })
+    .onAfterResponse({ as: 'global' }, ({ request, route, set }) => {
+      const trace = traceOf(request)
+      trace.leave?.()
+      const ms = performance.now() - trace.startedAt
+      const labels = { method: knownMethod(request.method), route: route || 'none', status: String(set.status ?? 200) }
+      metrics.count('vidimus_http_requests_total', labels)
+      metrics.observe('vidimus_http_request_seconds', { route: labels.route }, ms / 1000)
+      log.info('request', {
+        request_id: trace.id,
+        method: labels.method,
+        route: labels.route,
+        status: Number(labels.status),
+        ms: Math.round(ms * 10) / 10,
+        key_prefix: trace.keyPrefix,
+        device: trace.deviceId,
+        tenant: trace.tenantId,
+        error_code: trace.errorCode,
       })
-      .onError({ as: 'global' }, async ({ error, code, request, set }) => {
-        const refusal = refusalFrom(error, code)
-        const trace = traces.get(request)
-        if (trace) trace.errorCode = refusal.code
-        metrics.count('vidimus_http_refusals_total', { code: refusal.wireCode })
-        if (refusal.status >= 500)
-          log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
-        set.status = refusal.status
-        Object.assign(set.headers, refusal.headers, { link: helpLink(config.publicUrl, refusal.wireCode) })
-        // A handler may have set the content type before it failed.
-        delete set.headers['content-type']
-        if (refusal.code === 'not_found' && isForPage(request)) return await lostPage(request.url)
-        return envelope(refusal.wireCode, refusal.message)
-      })
-      .onAfterResponse({ as: 'global' }, ({ request, route, set }) => {
-        const trace = traceOf(request)
-        trace.leave?.()
-        const ms = performance.now() - trace.startedAt
-        const labels = { method: knownMethod(request.method), route: route || 'none', status: String(set.status ?? 200) }
-        metrics.count('vidimus_http_requests_total', labels)
-        metrics.observe('vidimus_http_request_seconds', { route: labels.route }, ms / 1000)
-        log.info('request', {
-          request_id: trace.id,
-          method: labels.method,
-          route: labels.route,
-          status: Number(labels.status),
-          ms: Math.round(ms * 10) / 10,
-          key_prefix: trace.keyPrefix,
-          device: trace.deviceId,
-          tenant: trace.tenantId,
-          error_code: trace.errorCode,
-        })
-      })
-  )
+    })
 }
 
 /** Opened in a browser, and not a path of the API, which answers in JSON alone. */
@@ -175,8 +173,8 @@ const isInexact = (segment: string): boolean => segment === '.' || segment === '
 
 /** Two readers of the address could use different ones. */
 function refuseRepeated(url: string): void {
-  const names = [...new URL(url).searchParams.keys()]
-  const repeated = names.find((name, i) => names.indexOf(name) < i)
+  const seen = new Set<string>()
+  const repeated = new URL(url).searchParams.keys().find(name => seen.size === seen.add(name).size)
   if (repeated !== undefined) throw apiError('invalid_request', { message: `${repeated}: is repeated; send it once` })
 }
 
