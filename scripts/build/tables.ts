@@ -366,6 +366,8 @@ const EVENT_MEANINGS: Record<string, string> = {
     'the audit chain does not verify. Run `vidimus audit verify`, keep a copy of the database, and ask who changed it',
   'backup.failed': 'a scheduled backup failed; old ones stay. Check room and rights of `backups/`',
   'clock.stepped': 'the clock was set by more than ten minutes. Check NTP',
+  'database.file_gone':
+    'a file of the database was moved, replaced or removed while the service runs, so nothing is written. Bring the same file back; no restart is needed',
   'database.foreign_row': 'the database returned a row that was not asked for; the request got 500. Check the pooler',
   'database.keys_replaced': '`rekey` ran while this node stood still; it writes nothing more. Start it again',
   'database.taken_over':

@@ -38,7 +38,7 @@ type Fixture = Storage & {
 function storage(file = newFile(), writer = openWriter(file)): Fixture {
   writer.run('CREATE TABLE IF NOT EXISTS notes (n INTEGER PRIMARY KEY, text BLOB, parent INTEGER REFERENCES notes (n))')
   const groups: number[] = []
-  const made = createStorage(writer, openReader(file), size => void groups.push(size))
+  const made = createStorage(writer, openReader(file), { onGroup: size => void groups.push(size) })
   const other = new Database(file, { readonly: true })
   const close = async () => {
     if (!opened.delete(close)) return

@@ -24,4 +24,11 @@ export default [
     '',
     'upkeep/older-version',
   ],
+  [
+    'a copy of the database counts as the file that was opened',
+    'watchPlace',
+    'return found === opened',
+    'return found !== undefined',
+    'db/in-place',
+  ],
 ] satisfies Slip[]

@@ -4,6 +4,7 @@ import type { Opened, Opening } from '../opening.ts'
 import { runChecks } from './checks.ts'
 import { openDataDir } from './data-dir.ts'
 import { databaseFile, sizeOf } from './files.ts'
+import { watchPlace } from './in-place.ts'
 import { type Space, watchSpace } from './space.ts'
 import { createStorage } from './storage.ts'
 
@@ -30,15 +31,14 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
     upgraded,
     async open({ log, metrics, now }) {
       const space = watchSpace({ dir, random, log })
-      const storage = createStorage(
-        writer,
-        reader,
-        (size, ms) => {
+      const storage = createStorage(writer, reader, {
+        onGroup(size, ms) {
           metrics.observe('vidimus_commit_group_size', NO_LABELS, size)
           metrics.observe('vidimus_commit_seconds', NO_LABELS, ms / 1000)
         },
-        () => space.makeRoom(),
-      )
+        makeRoom: () => space.makeRoom(),
+        assertInPlace: watchPlace(databaseFile(dir), log),
+      })
       addGauges(metrics, databaseFile(dir), space)
       const checks = () => runChecks({ dir, masterKey: config.masterKey, role, space, now, backups: config.backups })
       const close = async () => {

@@ -31,14 +31,17 @@ export type GroupCommit = {
   close(): void
 }
 
-type Tools = {
-  reads: WriterReads
-  onGroup: (size: number, ms: number) => void
+export type StorageTools = {
+  onGroup(size: number, ms: number): void
   /** Asked when the disk is full; true means that trying once more may help. */
-  makeRoom: () => boolean
+  makeRoom(): boolean
+  /** Throws when the files of the database may not be written any more. */
+  assertInPlace(): void
 }
 
-export function createGroupCommit(writer: Database, tx: Db, { reads, onGroup, makeRoom }: Tools): GroupCommit {
+type Tools = StorageTools & { reads: WriterReads }
+
+export function createGroupCommit(writer: Database, tx: Db, { reads, onGroup, makeRoom, assertInPlace }: Tools): GroupCommit {
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
   const save = writer.prepare('SAVEPOINT job')
@@ -107,6 +110,7 @@ export function createGroupCommit(writer: Database, tx: Db, { reads, onGroup, ma
   }
 
   const beginWriting = () => {
+    assertInPlace()
     reads.end()
     begin.run()
     reads.noteForeignChanges()

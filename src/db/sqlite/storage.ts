@@ -7,7 +7,7 @@ import * as schema from '../schema.ts'
 import { createTopics, TOPICS } from '../topics.ts'
 import { openReader } from './connections.ts'
 import { createLogEmptier } from './forget-deleted.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { createGroupCommit, type StorageTools } from './group-commit.ts'
 import { versionOf } from './version.ts'
 import { createWriterReads, pollOtherProcesses } from './writer-reads.ts'
 
@@ -18,17 +18,14 @@ export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
 /** The engine without what needs more than its database. */
 export type Storage = Omit<Engine, 'node' | 'light' | 'livingNodes' | 'isBeating' | 'life' | 'provenMs' | 'checks'>
 
-/** `makeRoom` is asked when the disk is full; true means that trying once more may help. */
-export function createStorage(
-  writer: Database,
-  reader: Database,
-  onGroup: (size: number, ms: number) => void = () => {},
-  makeRoom: () => boolean = () => false,
-): Storage {
+const NO_TOOLS: StorageTools = { onGroup() {}, makeRoom: () => false, assertInPlace() {} }
+
+export function createStorage(writer: Database, reader: Database, given: Partial<StorageTools> = {}): Storage {
+  const tools = { ...NO_TOOLS, ...given }
   const tx = drizzleOn(writer)
   const reads = createWriterReads(writer, tx)
-  const commits = createGroupCommit(writer, tx, { reads, onGroup, makeRoom })
-  const log = createLogEmptier(writer, commits, makeRoom)
+  const commits = createGroupCommit(writer, tx, { ...tools, reads })
+  const log = createLogEmptier(writer, commits, tools.makeRoom)
   const topics = createTopics()
   // SQLite does not say what another process changed, so every topic is notified.
   const polling = pollOtherProcesses(reads, () => {
