@@ -111,8 +111,8 @@ function parse(text: string, reviver?: Reviver): unknown {
   }
 }
 
-/** 2^53 needs 16 digits or an exponent. */
-const PERHAPS_LARGE = /[\d.]{16}|\d[eE]\+?\d/
+/** 2^53 needs 16 digits or an exponent. Inside an object or a list: a digest in base64url often looks like a number with one. */
+const PERHAPS_LARGE = /[:,[]\s*-?(?:[\d.]{16}|[\d.]+[eE]\+?\d)/
 
 const keepLargeNumber: Reviver = (_name, value, { source }) =>
   typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER ? new LargeNumber(source!) : value
