@@ -71,7 +71,7 @@ export class SdJwtReader {
     const { claims, isAllSigned } = discloseClaims(payload, sdJwt.disclosures)
     if (isAllSigned) findings.pass('digests')
     else findings.fail('digests', 'signature_invalid', 'A disclosed value is not part of what the issuer signed.')
-    const dates = { ...claims, exp: payload.exp instanceof LargeNumber ? Number(payload.exp) : payload.exp }
+    const dates = datesOf(claims, payload)
     assertDates(dates)
     const credential = describe(claims, sdJwt.jwt, issuer.chain)
     findings.pass('format')
@@ -140,6 +140,12 @@ function describe(claims: Members, { text, payload }: Token, chain: readonly Uin
     chain,
     status: status === undefined ? undefined : statusReference(status),
   }
+}
+
+/** From the claims, since iat may be disclosed; there, numbers beyond 2^53 are texts. */
+function datesOf(claims: Members, payload: Members): Members {
+  const dateOf = (name: string) => (payload[name] instanceof LargeNumber ? Number(payload[name]) : claims[name])
+  return { exp: dateOf('exp'), nbf: dateOf('nbf'), iat: dateOf('iat') }
 }
 
 function assertDates({ exp, nbf, iat }: Members): void {

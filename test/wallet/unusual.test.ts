@@ -88,6 +88,17 @@ describe('numbers beyond 2^53', () => {
     expect(claims).toEqual({ family_name: 'Doe', exp: '9223372036854775807' })
   })
 
+  test('nbf and iat beyond 2^53 are dates: long ago is valid, the far future is not valid yet', async () => {
+    const show = async (payload: SdJwtWish['payload']) =>
+      await showPid({ claims: { family_name: 'Doe' }, payload }, [{ path: ['family_name'] }])
+    for (const date of ['nbf', 'iat']) {
+      expect((await show({ [date]: written('-9223372036854775808') })).status).toBe('completed')
+      // Nanoseconds.
+      expect((await show({ [date]: written('1772625600000000000') })).error?.code).toBe('credential_not_yet_valid')
+      expect((await show({ [date]: written('-1e400') })).error?.code).toBe('presentation_malformed')
+    }
+  })
+
   test('a number beyond 2^53 is not taken for a text where only a text may stand', async () => {
     const number = written('12345678901234567890')
     const asked = [{ path: ['family_name'] }]
