@@ -338,6 +338,9 @@ describe('a directory that cannot be used is refused:', () => {
         expect(stderr).toBe(`vidimus: cannot use ${dir} (EROFS): its file system is mounted read-only; ${remedy}\n`)
         expect(exitCode).toBe(REFUSALS.directory_unusable)
       }
+      const absent = join(dir, 'absent')
+      const { stderr } = await startOn(absent)
+      expect(stderr).toBe(`vidimus: cannot use ${absent} (EROFS): its file system is mounted read-only; ${remedy}\n`)
     },
   )
 

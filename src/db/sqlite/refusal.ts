@@ -22,7 +22,7 @@ export function refusalFrom(error: unknown, dir: string, file: string): unknown 
 export const unusable = (dir: string, code: string, cause: unknown) =>
   new StartRefusal(
     'directory_unusable',
-    `cannot use ${culpritIn(dir, cause)} (${code})${isReadOnly(dir) ? READ_ONLY : remedyOf(code)} with VIDIMUS_DATA_DIR`,
+    `cannot use ${culpritIn(dir, cause)} (${code})${isReadOnly(dir) || code === 'EROFS' ? READ_ONLY : remedyOf(code)} with VIDIMUS_DATA_DIR`,
     cause,
   )
 
