@@ -279,6 +279,20 @@ describe('the master key', () => {
     expect([modeOf(keyDir), modeOf(join(keyDir, 'master.key')), existsSync(keyOf(dir))]).toEqual(['700', '600', false])
   })
 
+  test('that cannot be made is refused with the setting of its directory', () => {
+    const [above, blocked] = [join(temporaryDir(), 'file'), temporaryDir()]
+    writeFileSync(above, '')
+    mkdirSync(join(blocked, 'master.key.new'))
+    for (const keyDir of [join(above, 'keys'), blocked]) {
+      const masterKey = { file: join(keyDir, 'master.key'), isGiven: false }
+      expect(() => open(temporaryDir(), { masterKey })).toThrow(/^cannot use .* with VIDIMUS_KEY_DIR$/)
+      expect(refusalOf(temporaryDir(), { masterKey })).toBe('directory_unusable')
+    }
+    const dir = temporaryDir()
+    mkdirSync(`${keyOf(dir)}.new`)
+    expect(() => open(dir)).toThrow(/^cannot use .* with VIDIMUS_DATA_DIR$/)
+  })
+
   test('that is missing is refused, and no new one is made', async () => {
     await expectBothRefused('key_missing', 'put the key back', dir => rmSync(keyOf(dir)))
     const dir = copyOf(stopped)

@@ -132,12 +132,12 @@ function refuseMissing({ file, isGiven }: MasterKey): void {
     throw new StartRefusal('key_missing', `${file} is missing; make it: (umask 077; head -c 32 /dev/urandom > ${file})`)
 }
 
-export function makeDirectory(dir: string): void {
+export function makeDirectory(dir: string, setting?: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     // An existing directory keeps its mode; keys and database inside are 0600 anyway.
   } catch (error) {
-    throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error)
+    throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error, setting)
   }
 }
 
@@ -154,15 +154,23 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
   try {
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     sqlite.run('BEGIN EXCLUSIVE')
-    if (!existsSync(keyFile)) {
-      makeDirectory(dirname(keyFile))
-      writeNewKey(keyFile, random)
-      adoptNewKey(keyFile)
-    }
+    if (!existsSync(keyFile)) createKey(keyFile, random, dirname(keyFile) === dirname(file) ? undefined : 'VIDIMUS_KEY_DIR')
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     sqlite.run('COMMIT')
   } finally {
     sqlite.close()
+  }
+}
+
+/** `setting` names its directory if that is not the data directory. */
+function createKey(keyFile: string, random: Random, setting: string | undefined): void {
+  makeDirectory(dirname(keyFile), setting)
+  try {
+    writeNewKey(keyFile, random)
+    adoptNewKey(keyFile)
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    throw typeof code === 'string' ? unusable(dirname(keyFile), code, error, setting) : error
   }
 }
 

@@ -19,10 +19,10 @@ export function refusalFrom(error: unknown, dir: string, file: string): unknown 
   return error
 }
 
-export const unusable = (dir: string, code: string, cause: unknown) =>
+export const unusable = (dir: string, code: string, cause: unknown, setting = 'VIDIMUS_DATA_DIR') =>
   new StartRefusal(
     'directory_unusable',
-    `cannot use ${culpritIn(dir, cause)} (${code})${isReadOnly(dir) || code === 'EROFS' ? READ_ONLY : remedyOf(code)} with VIDIMUS_DATA_DIR`,
+    `cannot use ${culpritIn(dir, cause)} (${code})${isReadOnly(dir) || code === 'EROFS' ? READ_ONLY : remedyOf(code)} with ${setting}`,
     cause,
   )
 
