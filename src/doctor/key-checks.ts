@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
-import { fileOf } from '../session-keys/files.ts'
+import { fileOf, isOpenFile } from '../session-keys/files.ts'
 import { currentOf, neededOf } from '../session-keys/keys.ts'
 import { readProgress } from '../upkeep/seal-again.ts'
 import type { Scene } from './scene.ts'
@@ -38,6 +38,14 @@ export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
       ],
     })
   }
+  const open = neededOf(rows)
+    .map(({ id }) => fileOf(keyDir, id))
+    .find(isOpenFile)
+  if (open !== undefined)
+    return problem({
+      en: [`${open} can be read by others: the next start will fail.`, `Run: chmod 600 ${open}`],
+      de: [`${open} ist für andere lesbar: Der nächste Start wird scheitern.`, `Führen Sie aus: chmod 600 ${open}`],
+    })
   if (rows.length === 0 && !(await statesOf(deps)))
     return notSetUp({
       en: ['There is no wrapping key yet.', 'Start the service once: the first start creates it.'],

@@ -74,7 +74,10 @@ export function destroyKeyFile(dir: string, id: number, random: Random): void {
 
 export function refuseOpenFile(dir: string, id: number): void {
   const file = fileOf(dir, id)
+  if (isOpenFile(file)) throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: chmod 600 ${file}`)
+}
+
+export function isOpenFile(file: string): boolean {
   const mode = process.platform === 'win32' ? 0 : (statSync(file, { throwIfNoEntry: false })?.mode ?? 0)
-  if (mode & FORBIDDEN_MODE)
-    throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: chmod 600 ${file}`)
+  return (mode & FORBIDDEN_MODE) !== 0
 }

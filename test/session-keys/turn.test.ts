@@ -271,3 +271,16 @@ test('metrics tell the age of the wrapping key', async () => {
   expect(await app.deps.metrics.render()).toMatch(/^vidimus_wrapping_key_age_seconds 25920[01]$/m)
   expect(await checkOf(app)).toMatchObject({ status: 'warning', detail: expect.stringMatching(/has not turned for 3 days/) })
 })
+
+test('a wrapping key that others can read is a problem of doctor, with the command that mends it', async () => {
+  const app = await startApp({ dir: await copy() })
+  const file = fileIn(app.dir, 1)
+  chmodSync(file, 0o644)
+  expect(await checkOf(app)).toMatchObject({
+    status: 'problem',
+    detail: `${file} can be read by others: the next start will fail.`,
+    remedy: `Run: chmod 600 ${file}`,
+  })
+  chmodSync(file, 0o600)
+  expect(await checkOf(app)).toMatchObject({ status: 'ok' })
+})
