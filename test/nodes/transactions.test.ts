@@ -3,6 +3,7 @@ import { expect } from 'bun:test'
 import type { Db } from '../../src/db/engine.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
 import { installation } from '../../src/db/schema.ts'
+import { isUnavailable } from '../../src/unavailable.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { editRows, rowsOf } from '../helpers/database.ts'
 import { nodesTest, rowsIn, tally } from '../helpers/nodes.ts'
@@ -126,6 +127,31 @@ nodesTest('closing waits for the writes that began before it, and refuses later 
   await closed
   await Promise.all(writes)
   expect(await namesIn(beside)).toEqual(['try ', 'try lane'])
+})
+
+nodesTest('a statement that the server cancels makes a creation 500, which says to repeat it, and leaves nothing', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const create = () =>
+    app.call('POST', '/v1/verifications', { key, body: { template: 'age_over_18' }, headers: { 'idempotency-key': 'one' } })
+  editRows(
+    app,
+    `CREATE FUNCTION cancel() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN PERFORM pg_cancel_backend(pg_backend_pid()), pg_sleep(60); RETURN NULL; END $$`,
+  )
+  editRows(app, 'CREATE TRIGGER cancelled AFTER INSERT ON verification_sessions EXECUTE FUNCTION cancel()')
+  const refused = await create()
+  expect([refused.status, refused.text]).toEqual([500, expect.stringContaining('The database does not answer')])
+  const countOf = (table: string) => rowsOf(app, `SELECT 1 FROM ${table}`).length
+  expect([countOf('verification_sessions'), countOf('usage_days')]).toEqual([0, 0])
+  editRows(app, 'DROP TRIGGER cancelled ON verification_sessions')
+  expect((await create()).status).toBe(201)
+})
+
+nodesTest('a read that the server cancels has an error that says to repeat it', async () => {
+  const app = await startApp()
+  const read = rowsIn(app, 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)')
+  expect(await read.then(String, isUnavailable)).toBe(true)
 })
 
 nodesTest('a server whose disk is full makes creations 500 and its node not ready, until there is room', async () => {
