@@ -1,7 +1,10 @@
 // One transaction on PostgreSQL: what fails in the middle leaves nothing, and closing waits for what began.
 import { expect } from 'bun:test'
 import type { Db } from '../../src/db/engine.ts'
+import { createConnect } from '../../src/db/postgres/connect.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
+import { createSession } from '../../src/db/postgres/session.ts'
+import { transactionsOn } from '../../src/db/postgres/transaction.ts'
 import { installation } from '../../src/db/schema.ts'
 import { isUnavailable } from '../../src/unavailable.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
@@ -82,6 +85,22 @@ nodesTest('requests succeed on a node that lost all its connections while it was
      WHERE datname = current_database() AND application_name LIKE 'vidimus/%' AND query NOT LIKE 'LISTEN%'`,
   )
   expect(tally(await all())).toEqual({ 200: 20, 201: 20 })
+})
+
+nodesTest.each([
+  ['PostgreSQL', true],
+  ['a pooler', false],
+])('a transaction whose BEGIN %s refuses writes nothing, though its statements are sent at once', async (_, prepare) => {
+  const app = await startApp()
+  const connect = createConnect({ ...app.deps.config.database!, prepare }, 'test')
+  const session = createSession(onClose => connect.open('write', onClose))
+  const { run } = transactionsOn(session)
+  const { epoch } = app.deps.sealer
+  await run(connect.begin, epoch, tx => keep(tx, 'try 1'))
+  const refused = run({ ...connect.begin, statements: ['BEGUN'] }, epoch, tx => keep(tx, 'try 2'))
+  expect(await refused.then(String, ({ errno }) => errno)).toBe('42601')
+  await session.close()
+  expect(await namesIn(app)).toEqual(['try 1'])
 })
 
 nodesTest('after a statement that failed no other runs, though the work catches the error', async () => {

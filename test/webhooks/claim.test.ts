@@ -26,7 +26,7 @@ const LATER = NOON + 2 * HOUR_MS
 async function connectTo(dir: string): Promise<Db> {
   if (!isOnPostgres) return drizzleOn(openWriter(join(dir, 'vidimus.db')))
   const connect = createConnect(loadConfig(await databaseOf(dir)).database!, 'test')
-  const session = createSession(() => connect.open('write'))
+  const session = createSession(() => connect.open('light'))
   sessions.push(session)
   return drizzleOver(session)
 }

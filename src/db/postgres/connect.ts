@@ -4,13 +4,18 @@ import type { DatabaseAddress, DatabaseSettings, Server } from './address.ts'
 const CONNECT_SECONDS = 5
 const SEEK_EVERY_MS = 500
 
-/** `read` cannot write. `light` holds beats, leases and notices: a crash of the server may lose its last moment. */
+/** `read` cannot write, and `write` only in a transaction. `light` holds beats, leases and notices: a crash of the server may lose its last moment. */
 export type Use = 'read' | 'write' | 'light' | 'job' | 'schema' | 'listen'
+
+/**
+ * The statements that open a transaction: behind a pooler, limits are set in each one. `isAwaited`: others are sent only after
+ * their answers. If BEGIN is cancelled, each statement behind it is a transaction of its own.
+ */
+export type Begin = { statements: readonly string[]; isAwaited: boolean }
 
 export type Connect = {
   counts: { reads: number; writes: number }
-  /** The statements that open a transaction: behind a pooler, limits are set in each one. */
-  begin: readonly string[]
+  begin: Begin
   /** A client of one connection; opens it with its first statement. `onClose`: that connection ended, however. */
   open(use: Use, onClose?: () => void): SQL
   /** Of several servers, chooses the first one that takes writes. */
@@ -28,7 +33,8 @@ export const LIMITS = {
 
 const OWN_LIMITS: Record<Use, Record<string, string>> = {
   read: { default_transaction_read_only: 'on' },
-  write: {},
+  // What is sent behind a BEGIN that fails must change nothing.
+  write: { default_transaction_read_only: 'on' },
   light: { synchronous_commit: 'off' },
   job: { statement_timeout: '60s', lock_timeout: '2s', idle_in_transaction_session_timeout: '60s' },
   schema: { statement_timeout: '0', idle_in_transaction_session_timeout: '60s' },
@@ -76,7 +82,9 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
 
   return {
     counts: { writes, reads: Math.max(1, connections - LIGHT_CONNECTIONS - writes) },
-    begin: prepare ? ['BEGIN'] : ['BEGIN', SET_LIMITS],
+    begin: prepare
+      ? { statements: ['BEGIN READ WRITE'], isAwaited: false }
+      : { statements: ['BEGIN', SET_LIMITS], isAwaited: true },
     open(use, onClose) {
       const listen = use === 'listen' ? settings.listen : undefined
       return new SQL({

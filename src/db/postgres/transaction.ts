@@ -3,6 +3,7 @@
 import { Unavailable } from '../../unavailable.ts'
 import type { Db } from '../engine.ts'
 import { ForeignRow } from '../foreign-row.ts'
+import type { Begin } from './connect.ts'
 import { refuseOldEpoch } from './key-epoch.ts'
 import { drizzleOver, type Runner } from './pool.ts'
 import { ConnectionLost, constraintOf, isConnectionLost, isPassing, type Session, sqlStateOf } from './session.ts'
@@ -18,8 +19,8 @@ const ENDED_WHILE_IDLE = '25P03'
 
 export type Transactions = {
   tx: Db
-  /** `begin`: the statements that open it. `epoch`: that of the keys that its rows are sealed with. */
-  run<Result>(begin: readonly string[], epoch: number, work: (tx: Db) => Promise<Result>): Promise<Result>
+  /** `epoch`: that of the keys that its rows are sealed with. */
+  run<Result>(begin: Begin, epoch: number, work: (tx: Db) => Promise<Result>): Promise<Result>
 }
 
 /** One per session: drizzle's prepared statements stay with it. */
@@ -73,7 +74,9 @@ export function transactionsOn(session: Session, onForeignRow?: () => void): Tra
       if (!session.isOpen()) await session.rows('SELECT 1')
       generation = session.generation()
       try {
-        for (const text of begin) runner.send!(text, [])
+        for (const text of begin.statements) runner.send!(text, [])
+        if (begin.isAwaited) await Promise.all(underWay)
+        guard()
         follow(refuseOldEpoch(session, epoch)).catch(() => {})
         const result = await work(tx)
         await Promise.all(underWay)
