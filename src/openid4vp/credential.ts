@@ -19,8 +19,8 @@ export type ReadCredential = {
   type: string
   /** Signed by the issuer and disclosed, as JSON: the processed payload, or namespace → element → value. */
   claims: Record<string, unknown>
-  /** SHA-256 of the part that the issuer signed: equal in all presentations of one credential. */
-  signedDigest: string
+  /** The part that the issuer signed: equal in all presentations of one credential. */
+  signed: string | Uint8Array
   /** DER, leaf first, as the issuer sent it. */
   chain: readonly Uint8Array[]
   /** The place of its status; `unsupported` for an unknown mechanism. */

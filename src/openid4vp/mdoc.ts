@@ -1,6 +1,5 @@
 // Reads one mdoc from a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2) and checks it by itself.
 // Trust in the issuer, revocation and the query are checked elsewhere.
-import { sha256Hex } from '../hash.ts'
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
@@ -78,7 +77,7 @@ export class MdocReader {
       format: 'mso_mdoc',
       type: mso.docType,
       claims,
-      signedDigest: sha256Hex(auth.payload!),
+      signed: auth.payload!,
       chain: auth.x5chain,
       status: readStatus(mso.status),
     }

@@ -1,7 +1,6 @@
 // An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in
 // this order. Trust, status and query are checked elsewhere. Claims are returned even if signature,
 // dates or key binding fail: the caller decides whether to use them.
-import { sha256Hex } from '../hash.ts'
 import { LargeNumber } from '../json.ts'
 import {
   CERTIFICATE_BYTES_MAX,
@@ -136,7 +135,7 @@ function describe(claims: Members, { text, payload }: Token, chain: readonly Uin
     format: 'dc+sd-jwt',
     type: vct,
     claims,
-    signedDigest: sha256Hex(text.slice(0, text.lastIndexOf('.'))),
+    signed: text.slice(0, text.lastIndexOf('.')),
     chain,
     status: status === undefined ? undefined : statusReference(status),
   }

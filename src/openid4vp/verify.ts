@@ -1,5 +1,6 @@
 // Read this first: the judgement of a wallet's presentations, in the order of its checks. Invalid input never throws: every check
 // records a finding, and the outcome is derived from the findings alone.
+import { sha256Hex } from '../hash.ts'
 import type { AnchorIndex } from './anchor-index.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'
@@ -45,7 +46,7 @@ export type JudgedCredential = {
   /** The anchor that it is trusted by. */
   anchor?: TrustAnchor
   /** As in ReadCredential; undefined if it could not be read. */
-  signedDigest?: string
+  signed?: string | Uint8Array
   findings: readonly RecordedFinding[]
 }
 
@@ -100,10 +101,11 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
  * the issuer signed separately cannot be told from those of other people, so a shop that counts has to compare the claims anyway.
  */
 function withRepetitions(credentials: JudgedCredential[], at: number): JudgedCredential[] {
+  if (credentials.length < 2) return credentials
   const seen = new Set<string>()
   return credentials.map(credential => {
-    const { id, signedDigest, findings } = credential
-    const isNew = signedDigest === undefined || seen.size < seen.add(`${id} ${signedDigest}`).size
+    const { id, signed, findings } = credential
+    const isNew = signed === undefined || seen.size < seen.add(`${id} ${sha256Hex(signed)}`).size
     if (isNew) return credential
     const detail = 'The same document was presented more than once for one part of the query.'
     return { ...credential, findings: [...findings, { check: 'query', status: 'warning', detail, at }] }
@@ -207,7 +209,7 @@ function judged(
     signatureValid,
     holderBindingValid,
     ...(trusted && anchor && { anchor }),
-    ...(credential && { signedDigest: credential.signedDigest }),
+    ...(credential && { signed: credential.signed }),
     findings: findings.all,
   }
 }

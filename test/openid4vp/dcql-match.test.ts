@@ -54,7 +54,7 @@ const read = (claims: Record<string, unknown>, type: string, format: ReadCredent
   format,
   type,
   claims,
-  signedDigest: '',
+  signed: '',
   chain: [],
   status: undefined,
 })
