@@ -185,4 +185,20 @@ describe('the systemd unit and the Dockerfile', () => {
     const passing = [REFUSALS.directory_in_use, REFUSALS.database_unreachable, REFUSALS.database_read_only]
     expect(refusals.filter(code => !final.includes(code))).toEqual(passing)
   })
+
+  test('commands beside the unit have its user, directory and settings, and its directory is not closed to them', async () => {
+    const unit = await read('scripts/deploy/vidimus.service')
+    const settingOf = (name: string): string | undefined => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
+    // The state of a dynamic user lies below a directory that nobody else may enter, so no command would find it.
+    expect(settingOf('DynamicUser')).toBeUndefined()
+    expect(unit).toMatch(new RegExp(`^#   useradd --system .*\\b${settingOf('User')}$`, 'm'))
+    const texts = [unit, await read('src/handbook/install.md'), await read('src/handbook/doctor.md')]
+    for (const text of texts) {
+      const call = /systemd-run --(?:.*\\\n)*.*/.exec(text)?.[0].replaceAll(/\\\n#?/g, ' ') ?? ''
+      expect(call).toContain(` --uid=${settingOf('User')} `)
+      expect(call).toContain(` -p EnvironmentFile=${settingOf('EnvironmentFile')} `)
+      expect(call).toContain(` -E ${settingOf('Environment')} `)
+    }
+    expect(texts[1]).toContain(/^# {3}(useradd .*)$/m.exec(unit)?.[1] ?? 'no user')
+  })
 })
