@@ -264,8 +264,8 @@ export function policyFields(policy: Policy, scale: number): Pick<Allowance, 'na
 export const refusalOf = (spent: Allowance) =>
   apiError('rate_limit_exceeded', { retryAfter: spent.resetSeconds, headers: rateLimitHeaders([spent]) })
 
-/** Both environments share a name in headers. */
-const WIRE_NAMES = Object.fromEntries(NAMES.map(policy => [policy, policy.replace(/-(live|test)$/, '')])) as Record<
+/** Both environments of keys and creations share a name in headers. */
+const WIRE_NAMES = Object.fromEntries(NAMES.map(policy => [policy, policy.replace(/^(key|create)-.*/, '$1')])) as Record<
   Policy,
   string
 >

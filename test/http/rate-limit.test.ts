@@ -340,6 +340,21 @@ describe('an allowance', () => {
     })
     expect(rateLimitHeaders([])).toEqual({})
   })
+
+  test('a budget has the name of the table in headers; key and create have no environment there', () => {
+    const limits = createRateLimits(
+      () => 0,
+      1,
+      () => {},
+    )
+    const names = (Object.keys(POLICIES) as Policy[]).map(policy => [policy, limits.take(policy, 'k').name])
+    expect(names.filter(([policy, name]) => policy !== name)).toEqual([
+      ['key-live', 'key'],
+      ['key-test', 'key'],
+      ['create-live', 'create'],
+      ['create-test', 'create'],
+    ])
+  })
 })
 
 describe('scale', () => {
