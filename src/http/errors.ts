@@ -18,7 +18,7 @@ const API_ERRORS = {
   ],
   insufficient_scope: [403, 'The API key lacks a scope.'],
   not_found: [404, 'There is no such route; /docs/api lists all of them.'],
-  invalid_pairing_code: [400, 'This pairing code is not valid; register the device again to get a new one.'],
+  invalid_pairing_code: [400, 'This pairing code is not valid; make a new one for the device.'],
   invalid_refresh_token: [400, 'This refresh token is not valid; pair the device again.'],
   invalid_wallet_response: [400, 'This is not a readable answer to this session.'],
   session_not_found: [404, 'No verification with this id.'],

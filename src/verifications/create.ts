@@ -95,7 +95,7 @@ function refuseBeyondRights(caller: Caller, body: CreateVerification): void {
   if (template !== undefined && caller.allowedTemplates.includes(template)) return
   const wanted = template === undefined ? 'a query of its own' : `the template ${template}`
   throw apiError('insufficient_scope', {
-    message: `This device may not ask with ${wanted}; its templates are set when it is registered.`,
+    message: `This device may not ask with ${wanted}; PATCH /v1/devices/{id} or the dashboard changes its templates.`,
   })
 }
 

@@ -57,11 +57,12 @@ describe('a device creates', () => {
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])
   })
 
-  test('another template is 403 insufficient_scope that names it, whether it exists or not', async () => {
+  test('another template is 403 insufficient_scope that names it and the way to change it, whether it exists or not', async () => {
     const [existing, missing] = [await create({ template: 'age_over_21' }), await create({ template: 'age_over_22' })]
     expect([existing, missing].map(outcome)).toEqual(Array(2).fill('403 insufficient_scope'))
     expect(existing.text).toContain('age_over_21')
     expect(existing.text.replace('age_over_21', 'age_over_22')).toBe(missing.text)
+    expect(existing.body.error.message).toContain('PATCH /v1/devices/{id}')
   })
 
   test('a device cannot create with a query of its own', async () => {
