@@ -15,7 +15,7 @@ type Operation = {
   description: string
   security: object[]
   parameters?: Parameter[]
-  requestBody?: { content: Content }
+  requestBody?: { required: boolean; content: Content }
   responses: Record<string, { description: string; content?: Content }>
 }
 
@@ -54,6 +54,7 @@ export function referenceArticle(document: OpenApi, up: string): string {
   return `<h1>API reference</h1>
 ${markdown(String(document.info.description))}
 <p><a href="${up}openapi.json">The OpenAPI document</a> · <a href="${up}docs/api/try">Try it out</a> · <a href="${up}docs/start">Start</a> · <a href="${up}docs/troubleshooting">All error codes</a></p>
+<p>The samples take <code>VIDIMUS_URL</code>, <code>API_KEY</code> and, for one session or device, <code>ID</code> from the environment.</p>
 ${tags.join('')}
 ${heading(2, 'events', 'Webhooks')}
 <p>Sent to <code>webhook_url</code>, or to the endpoint of the shop. <a href="${up}docs/webhooks">Webhooks</a> explains signature and delivery.</p>
@@ -99,14 +100,18 @@ function responseTable(responses: Operation['responses'], up: string): string {
 }
 
 function samples(operation: Operation & { method: string; path: string }): string {
+  const [, answer] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? []
+  const [type = ''] = Object.keys(answer?.content ?? {})
   const call: Call = {
     method: operation.method,
     path: operation.path,
     needsKey: operation.security.length > 0,
+    isText: type.startsWith('text/'),
     ...(requestOf(operation.operationId) !== undefined && { body: requestOf(operation.operationId) }),
   }
   // Wallets call these; a wallet brings its own code.
-  if (operation.requestBody && call.body === undefined) return ''
+  if (operation.requestBody?.required && call.body === undefined) return ''
+  if (!call.isText && type !== 'application/json') return ''
   const blocks = (Object.keys(LANGUAGES) as Language[]).map(
     (name, i) =>
       `<details${i === 0 ? ' open' : ''}><summary>${LANGUAGE_NAMES[name]}</summary><pre><code class="language-${name}">${escapeHTML(LANGUAGES[name](call))}\n</code></pre></details>`,

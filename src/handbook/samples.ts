@@ -1,6 +1,7 @@
 // A call of the API in four languages, without a library beyond what each language brings.
 
-export type Call = { method: string; path: string; needsKey: boolean; body?: unknown }
+/** `isText`: the answer is no JSON, and may come in parts. */
+export type Call = { method: string; path: string; needsKey: boolean; isText: boolean; body?: unknown }
 
 export const LANGUAGES = { curl, typescript, python, php } as const
 export type Language = keyof typeof LANGUAGES
@@ -8,23 +9,20 @@ export const LANGUAGE_NAMES: Record<Language, string> = { curl: 'curl', typescri
 
 const json = (body: unknown): string => JSON.stringify(body)
 
-/** Ids in the path are variables of the shell: $ID. */
-const shellPath = (path: string): string => path.replace(/\{(\w+)\}/g, () => '$ID')
-const templatePath = (path: string): string => path.replace(/\{(\w+)\}/g, () => `\${id}`)
-const pythonPath = (path: string): string => path.replace(/\{(\w+)\}/g, () => '{id}')
-const phpPath = (path: string): string => path.replace(/\{(\w+)\}/g, () => '$id')
+/** An id in the path is the variable ID of the environment. */
+const withId = (path: string, id: string): string => path.replace(/\{\w+\}/g, () => id)
 
 function curl({ method, path, needsKey, body }: Call): string {
   const words = [
-    method === 'GET' || body !== undefined ? '' : ` -X ${method}`,
-    ` "$VIDIMUS_URL${shellPath(path)}"`,
+    method === (body === undefined ? 'GET' : 'POST') ? '' : ` -X ${method}`,
+    ` "$VIDIMUS_URL${withId(path, '$ID')}"`,
     needsKey ? ' \\\n  -H "Authorization: Bearer $API_KEY"' : '',
     body === undefined ? '' : ` \\\n  -H "Content-Type: application/json" \\\n  -d '${json(body)}'`,
   ]
   return `curl${words.join('')}`
 }
 
-function typescript({ method, path, needsKey, body }: Call): string {
+function typescript({ method, path, needsKey, isText, body }: Call): string {
   const headers = [
     needsKey ? `authorization: \`Bearer \${process.env.API_KEY}\`` : '',
     body === undefined ? '' : "'content-type': 'application/json'",
@@ -35,12 +33,15 @@ function typescript({ method, path, needsKey, body }: Call): string {
     body === undefined ? '' : `  body: JSON.stringify(${json(body)}),`,
   ].filter(Boolean)
   const init = options.length ? `, {\n${options.join('\n')}\n}` : ''
-  return `const response = await fetch(\`\${process.env.VIDIMUS_URL}${templatePath(path)}\`${init})
+  const print = isText
+    ? 'for await (const bytes of response.body ?? []) process.stdout.write(bytes)'
+    : 'console.log(await response.json())'
+  return `const response = await fetch(\`\${process.env.VIDIMUS_URL}${withId(path, `\${process.env.ID}`)}\`${init})
 if (!response.ok) throw new Error((await response.json()).error.code)
-console.log(await response.json())`
+${print}`
 }
 
-function python({ method, path, needsKey, body }: Call): string {
+function python({ method, path, needsKey, isText, body }: Call): string {
   const headers = [
     needsKey ? `"Authorization": f"Bearer {os.environ['API_KEY']}"` : '',
     body === undefined ? '' : '"Content-Type": "application/json"',
@@ -50,14 +51,14 @@ function python({ method, path, needsKey, body }: Call): string {
     headers.length ? `headers={${headers.join(', ')}}` : '',
     body === undefined ? '' : `data=json.dumps(${pythonLiteral(body)}).encode()`,
   ].filter(Boolean)
-  return `import json, os, urllib.request
+  return `import ${isText ? '' : 'json, '}os, urllib.request
 
 request = urllib.request.Request(
-    f"{os.environ['VIDIMUS_URL']}${pythonPath(path)}",
+    f"{os.environ['VIDIMUS_URL']}${withId(path, "{os.environ['ID']}")}",
 ${more.map(each => `    ${each},`).join('\n')}
 )
 with urllib.request.urlopen(request, timeout=30) as response:
-    print(json.load(response))`
+    ${isText ? 'for line in response:\n        print(line.decode(), end="")' : 'print(json.load(response))'}`
 }
 
 const pythonLiteral = (value: unknown): string =>
@@ -66,11 +67,12 @@ const pythonLiteral = (value: unknown): string =>
     .replace(/\bfalse\b/g, 'False')
     .replace(/\bnull\b/g, 'None')
 
-function php({ method, path, needsKey, body }: Call): string {
+function php({ method, path, needsKey, isText, body }: Call): string {
   const headers = [
     needsKey ? "'Authorization: Bearer ' . getenv('API_KEY')" : '',
     body === undefined ? '' : "'Content-Type: application/json'",
   ].filter(Boolean)
+  const url = `getenv('VIDIMUS_URL') . '${withId(path, "' . getenv('ID') . '")}'`.replace(/ \. ''$/, '')
   return `<?php
 $context = stream_context_create(['http' => [
     'method' => '${method}',
@@ -78,8 +80,7 @@ $context = stream_context_create(['http' => [
     'ignore_errors' => true,
     'timeout' => 30,
 ]]);
-$response = file_get_contents(getenv('VIDIMUS_URL') . "${phpPath(path)}", false, $context);
-print_r(json_decode($response, true));`
+${isText ? `readfile(${url}, false, $context);` : `print_r(json_decode(file_get_contents(${url}, false, $context), true));`}`
 }
 
 function phpLiteral(value: unknown): string {

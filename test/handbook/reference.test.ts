@@ -71,35 +71,103 @@ describe('the examples of the reference', () => {
   })
 })
 
-const PROGRAMS: Record<Language, { program: string; file: string }> = {
-  curl: { program: 'sh', file: 'sample.sh' },
-  typescript: { program: 'bun', file: 'sample.ts' },
-  python: { program: 'python3', file: 'sample.py' },
-  php: { program: 'php', file: 'sample.php' },
+/** `joined` makes one program of several samples: starting each by itself takes long. */
+const PROGRAMS: Record<Language, { program: string; file: string; joined: (samples: string[]) => string }> = {
+  curl: { program: 'sh', file: 'sample.sh', joined: all => all.join('\n') },
+  typescript: { program: 'bun', file: 'sample.ts', joined: all => all.map(each => `{\n${each}\n}`).join('\n') },
+  python: { program: 'python3', file: 'sample.py', joined: all => all.join('\n') },
+  php: { program: 'php', file: 'sample.php', joined: all => all.join('\n?>\n') },
 }
+
+const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, each]) => {
+    const { operationId, tags, security, responses } = each as unknown as Operation & { tags: string[]; security: object[] }
+    const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? []
+    const [type = ''] = Object.keys(answer?.content ?? {})
+    const needsKey = security.length > 0
+    return { operationId, tag: tags[0] ?? '', method: method.toUpperCase(), path: path.replace('{id}', 'the-id'), needsKey, type }
+  }),
+)
+
+/** What a sample is answered, so that it can be seen whether it prints it. */
+const MARK = 'the-answer-of-this-call'
+const ANSWERS: Record<string, string> = {
+  'application/json': JSON.stringify({ mark: MARK }),
+  'text/event-stream': `data: ${MARK}\n\n`,
+  'text/plain': MARK,
+}
+
+/** Calls that only wallets make, or whose answer only wallets read. */
+const FOR_WALLETS = ['Wallet', 'Browser', 'Sandbox']
 
 describe('the samples of the reference', () => {
   for (const name of Object.keys(LANGUAGES) as Language[]) {
-    const { program, file } = PROGRAMS[name]
+    const { program, file, joined } = PROGRAMS[name]
     const found = program === 'bun' ? process.execPath : Bun.which(program)
+    const run = async (text: string, env: Record<string, string>): Promise<string> => {
+      const path = join(temporaryDir(), file)
+      writeFileSync(path, text)
+      const child = Bun.spawn([found ?? '', path], {
+        env: { ...process.env, ...env, no_proxy: '*' },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const { exitCode, stdout, stderr } = await runOf(child)
+      expect({ exitCode, text, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, text, stderr: '' })
+      return stdout
+    }
+    const skipped = `SKIPPED, as there is no ${program} here: the ${name} sample`
+
+    test.skipIf(!found)(found ? `the ${name} sample creates a verification` : skipped, async () => {
+      const body = { template: 'age_over_18', metadata: { language: name, note: "it's" } }
+      const quoted = name === 'curl' ? { ...body, metadata: { language: name } } : body
+      const call = { method: 'POST', path: '/v1/verifications', needsKey: true, isText: false, body: quoted }
+      const id = /vs_\w+/.exec(await run(LANGUAGES[name](call), { VIDIMUS_URL: app.url, API_KEY: key }))?.[0] ?? 'none'
+      const { body: created } = await app.call<{ metadata: object }>('GET', `/v1/verifications/${id}`, { key })
+      expect(created.metadata).toEqual(quoted.metadata)
+    })
+
     test.skipIf(!found)(
-      found ? `the ${name} sample creates a verification` : `SKIPPED, as there is no ${program} here: the ${name} sample`,
+      found ? `every operation for merchants and tills has a ${name} sample that calls it and prints the answer` : skipped,
       async () => {
-        const path = join(temporaryDir(), file)
-        const body = { template: 'age_over_18', metadata: { language: name, note: "it's" } }
-        const quoted = name === 'curl' ? { ...body, metadata: { language: name } } : body
-        writeFileSync(path, LANGUAGES[name]({ method: 'POST', path: '/v1/verifications', needsKey: true, body: quoted }))
-        const env = { ...process.env, VIDIMUS_URL: app.url, API_KEY: key, no_proxy: '*' }
-        const child = Bun.spawn([found ?? '', path], { env, stdout: 'pipe', stderr: 'pipe' })
-        const { exitCode, stdout, stderr } = await runOf(child)
-        expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' })
-        const id = /vs_\w+/.exec(stdout)?.[0] ?? 'none'
-        const { body: created } = await app.call<{ metadata: object }>('GET', `/v1/verifications/${id}`, { key })
-        expect(created.metadata).toEqual(quoted.metadata)
+        const { text: page } = await app.call('GET', '/docs/api')
+        const shown = calls.flatMap(call => {
+          const section = page.split(`<h3 id="${call.operationId}">`)[1]?.split('</section>')[0] ?? ''
+          const code = new RegExp(`<code class="language-${name}">([^<]*)</code>`).exec(section)?.[1]
+          return code === undefined ? [] : [{ ...call, code: unescaped(code) }]
+        })
+        expect(shown.map(({ operationId }) => operationId)).toEqual(
+          calls.filter(({ tag }) => !FOR_WALLETS.includes(tag)).map(({ operationId }) => operationId),
+        )
+        const seen: string[] = []
+        using service = Bun.serve({
+          port: 0,
+          hostname: '127.0.0.1',
+          fetch: ({ method, url, headers }) => {
+            const { pathname } = new URL(url)
+            const type = calls.find(call => call.method === method && call.path === pathname)?.type ?? 'text/plain'
+            seen.push(`${method} ${pathname} ${headers.get('authorization')}`)
+            return new Response(ANSWERS[type], { headers: { 'content-type': type } })
+          },
+        })
+        const env = { VIDIMUS_URL: `http://127.0.0.1:${service.port}`, API_KEY: 'vk_test_key', ID: 'the-id' }
+        const stdout = await run(joined(shown.map(({ code }) => code)), env)
+        expect(seen).toEqual(
+          shown.map(({ method, path, needsKey }) => `${method} ${path} ${needsKey ? 'Bearer vk_test_key' : null}`),
+        )
+        expect(stdout.split(MARK).length - 1).toBe(shown.length)
       },
     )
   }
 })
+
+const unescaped = (html: string): string =>
+  html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#x27;', "'")
+    .replaceAll('&amp;', '&')
 
 describe('an address for every code', () => {
   test('every error, verdict, check and refusal has an address on the page of its readers', async () => {
