@@ -64,7 +64,7 @@ export const isOpenAt = (row: Timed, now: number): boolean => statusAt(row, now)
 
 /** Headers of a creation: the session itself, and the page to send its holder to. */
 export const linksTo = (publicUrl: string, id: string): Record<string, string> => ({
-  location: `/v1/verifications/${id}`,
+  location: `${publicUrl.replace(/^\w+:\/\/[^/]+/, '')}/v1/verifications/${id}`,
   link: `<${publicUrl}/v/${id}>; rel="alternate"; type="text/html"`,
 })
 

@@ -61,6 +61,15 @@ describe('an accepted request', () => {
     expect((await create({ template: 'age_over_18', query: QUERY })).headers.get('location')).toBeNull()
   })
 
+  test('Location has the path of the public address, which a proxy strips from requests', async () => {
+    const { app: below, key } = await startWithTenant({ config: { publicUrl: 'https://shop.example/verify' } })
+    const { headers, body } = await below.call<Verification>('POST', '/v1/verifications', {
+      key,
+      body: { template: 'age_over_18' },
+    })
+    expect(headers.get('location')).toBe(`/verify/v1/verifications/${body.id}`)
+  })
+
   test('a creation echoes metadata, purpose and redirect_url, and never webhook_url', async () => {
     const given = {
       metadata: { order: '17', '': 'empty key' },
