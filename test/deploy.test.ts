@@ -1,5 +1,6 @@
 // The files for several nodes: they parse, name only variables and commands that the program has, and keep their promises.
 import { expect, test } from 'bun:test'
+import { BlockList } from 'node:net'
 import { join, resolve } from 'node:path'
 import { VARIABLES } from '../src/config.ts'
 import { parseDatabaseUrl } from '../src/db/postgres/address.ts'
@@ -22,9 +23,13 @@ type Node = {
   network_mode?: string
 }
 type Compose = {
-  services: Record<string, Node & { image: string; environment: Record<string, string> }>
+  services: Record<
+    string,
+    Node & { image: string; environment: Record<string, string>; networks?: { default?: { ipv4_address: string } } }
+  >
   volumes: Record<string, unknown>
   secrets: Record<string, unknown>
+  networks: { default: { ipam: { config: { subnet?: string; ip_range?: string }[] } } }
 }
 
 const compose = async () => Bun.YAML.parse(await read('compose.yml')) as Compose
@@ -55,6 +60,21 @@ test('the proxy of compose sends to both nodes, and sticks to none', async () =>
   expect(nodes).toEqual(['node-1', 'node-2'])
   for (const name of nodes) expect(Object.keys((await compose()).services)).toContain(name!)
   expect(text).not.toMatch(/ip_hash|sticky|hash \$|non_idempotent/)
+})
+
+test('the address of the proxy that nodes trust is one that no other container is given', async () => {
+  const { services, networks } = await compose()
+  const address = services.proxy?.networks?.default?.ipv4_address ?? ''
+  for (const name of ['node-1', 'node-2']) expect(services[name]?.environment.VIDIMUS_TRUSTED_PROXIES).toBe(address)
+  const [{ subnet = '', ip_range = subnet } = {}] = networks.default.ipam.config
+  const isIn = (cidr: string): boolean => {
+    const list = new BlockList()
+    const [network = '', prefix] = cidr.split('/')
+    list.addSubnet(network, Number(prefix))
+    return list.check(address)
+  }
+  // Containers that start before the proxy get the first addresses of the range.
+  expect([isIn(subnet), isIn(ip_range)]).toEqual([true, false])
 })
 
 type Container = {
