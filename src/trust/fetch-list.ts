@@ -1,3 +1,4 @@
+import { promisify } from 'node:util'
 import { callOut, type EgressAnswer } from '../egress/client.ts'
 import type { Deps } from './deps.ts'
 
@@ -16,12 +17,13 @@ type Wanted = {
 }
 
 type Missed = { ok: false; reason: string; remedy?: string }
+type Fetched = { ok: true; contentType: string; body: Uint8Array } | Missed
 
 /** Fetches a status or revocation list. A failure says why, for the merchant. */
 export async function fetchList(
   { egress, resolve, now, metrics }: Pick<Deps, 'egress' | 'resolve' | 'now' | 'metrics'>,
   { url: first, accept, bytesMax: answerBytes, redirectsMax, metric, loopback }: Wanted,
-): Promise<{ ok: true; contentType: string; body: Uint8Array } | Missed> {
+): Promise<Fetched> {
   const policy = loopback ? { ...egress, loopback } : egress
   const startedAt = now()
   const answer = await followRedirects(first, redirectsMax, url => {
@@ -29,11 +31,34 @@ export async function fetchList(
     const limits = { ...LIMITS, resolveMs: Math.min(LIMITS.resolveMs, totalMs), totalMs, answerBytes }
     return callOut(policy, resolve, { url, method: 'GET', headers: { accept }, limits, onLargeAnswer: 'fail' })
   })
-  const isGood = answer.ok && answer.status === 200
-  metrics.count(metric, { outcome: isGood ? 'good' : 'failed' })
+  const fetched = await readAnswer(answer, answerBytes)
+  metrics.count(metric, { outcome: fetched.ok ? 'good' : 'failed' })
+  return fetched
+}
+
+async function readAnswer(answer: EgressAnswer, bytesMax: number): Promise<Fetched> {
   if (!answer.ok) return { ok: false, ...whyMissed(answer) }
-  if (!isGood) return { ok: false, reason: `its server answered ${answer.status}` }
-  return { ok: true, contentType: answer.headers['content-type'] ?? '', body: answer.body }
+  const { status, headers, body } = answer
+  if (status !== 200) return { ok: false, reason: `its server answered ${status}` }
+  try {
+    const unpacked = await unpack(body, headers['content-encoding'], bytesMax)
+    return { ok: true, contentType: headers['content-type'] ?? '', body: unpacked }
+  } catch (error) {
+    const isLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    return { ok: false, reason: isLarge ? 'it is too large' : 'its server compressed it in a way that cannot be read' }
+  }
+}
+
+/**
+ * Plain bytes are asked for, but Token Status List § 8.2 recommends gzip, and a server that keeps
+ * only the compressed file sends it to everybody. Throws when it cannot be unpacked.
+ */
+async function unpack(body: Uint8Array, coding = 'identity', bytesMax: number): Promise<Uint8Array> {
+  if (/^identity$/i.test(coding)) return body
+  if (!/^(x-)?gzip$/i.test(coding)) throw new Error('an unknown coding')
+  // Not imported: the start of the service would wait for it.
+  const { gunzip } = process.getBuiltinModule('node:zlib')
+  return await promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip)(body, { maxOutputLength: bytesMax })
 }
 
 /** Redirects are followed to https only, and each address on the way is checked like the first. */

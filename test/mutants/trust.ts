@@ -11,6 +11,7 @@ export default [
   ],
   ['local list in a live session', 'isLocalList', "isDev && environment === 'test' &&", 'isDev &&', 'wallet/local-lists'],
   ["the sandbox issuer's list is a local one", 'isLocalList', '&& !isSandboxList(uri) ?', '?', 'wallet/local-lists'],
+  ['a compressed list is unpacked without a limit', 'unpack', '{ maxOutputLength: bytesMax })', '{})', 'wallet/attacks'],
   // Lists.
   [
     'a list of the same second replaces the accepted one',

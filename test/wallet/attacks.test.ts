@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, createPublicKey, hash } from 'node:crypto'
 import { connect } from 'node:net'
-import { deflateRawSync, deflateSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { CompactEncrypt, GeneralEncrypt, generateKeyPair, importJWK } from 'jose'
 import { parseAllowList } from '../../src/egress/addresses.ts'
 import { createStatusChecker } from '../../src/openid4vp/status-list.ts'
@@ -1059,6 +1059,49 @@ describe('33: status lists', () => {
       hits.length = 0
       const fetched = await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, STATUS_TYPE, false)
       expect([fetched.ok, hits]).toEqual([ok, [path]])
+    })
+  })
+
+  describe('a list that its server compresses', () => {
+    const answers: Record<string, [coding: string, body: Uint8Array]> = {
+      '/gzip': ['gzip', gzipSync('a.b.c')],
+      '/names-in-capitals': ['X-GZIP', gzipSync('a.b.c')],
+      '/bomb': ['gzip', gzipSync(Buffer.alloc(3 * 1024 * 1024))],
+      '/cut': ['gzip', gzipSync('a.b.c').subarray(0, -9)],
+      '/not-gzip': ['gzip', Buffer.from('a.b.c')],
+      '/twice': ['gzip, gzip', gzipSync(gzipSync('a.b.c'))],
+      '/other': ['br', brotliCompressSync('a.b.c')],
+    }
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        const [coding, body] = answers[new URL(request.url).pathname]!
+        return new Response(new Uint8Array(body), { headers: { 'content-type': STATUS_TYPE, 'content-encoding': coding } })
+      },
+    })
+    afterAll(() => server.stop(true))
+    const fetchList = async (path: string) => {
+      const allowing = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
+      return await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, STATUS_TYPE, false)
+    }
+
+    test.each(['/gzip', '/names-in-capitals'])(
+      '33: a list in gzip, as Token Status List § 8.2 recommends, is unpacked: %s',
+      async path => {
+        const fetched = await fetchList(path)
+        expect(fetched.ok && Buffer.from(fetched.body).toString()).toBe('a.b.c')
+      },
+    )
+
+    test.each([
+      ['/bomb', 'it is too large'],
+      ['/cut', 'its server compressed it in a way that cannot be read'],
+      ['/not-gzip', 'its server compressed it in a way that cannot be read'],
+      ['/twice', 'its server compressed it in a way that cannot be read'],
+      ['/other', 'its server compressed it in a way that cannot be read'],
+    ])('33: a list that cannot be unpacked within the limit is not read, and the finding says why: %s', async (path, reason) => {
+      expect(await fetchList(path)).toEqual({ ok: false, reason })
     })
   })
 
