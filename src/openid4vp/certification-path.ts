@@ -53,7 +53,7 @@ export function linkChain(chain: readonly Uint8Array[]): LinkedChain {
     : refuse("The issuer's certificates are not in order: each must be issued by the next.")
 }
 
-const ACCEPTED_KEYS = `P-256, P-384, P-521, Ed25519, or RSA from ${RSA_BITS_MIN} bits`
+export const ACCEPTED_KEYS = `P-256, P-384, P-521, Ed25519, or RSA from ${RSA_BITS_MIN} bits`
 
 function refuse(detail: string): LinkedChain {
   return { ok: false, detail }

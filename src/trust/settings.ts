@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { base62 } from '../ids.ts'
+import { ACCEPTED_KEYS, hasStrongKey } from '../openid4vp/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { isoUtc } from '../time.ts'
 import type { RefusalCode } from '../trust-lists/list.ts'
@@ -49,9 +50,14 @@ export async function addAnchors(
     if (certificate.validToDate.getTime() <= at)
       throw new TrustProblem(`the certificate of ${nameOf(certificate)} has expired; get a current one from the issuer`)
     // The runtime reads more than paths accept: answers would say for ever that the issuer is not trusted.
-    if (!describeCertificate(certificate.raw))
+    const described = describeCertificate(certificate.raw)
+    if (!described)
       throw new TrustProblem(
         `the certificate of ${nameOf(certificate)} is not well-formed (RFC 5280); get another one from the issuer`,
+      )
+    if (!hasStrongKey(described))
+      throw new TrustProblem(
+        `the key of ${nameOf(certificate)} cannot be used here (only ${ACCEPTED_KEYS}); ask the issuer for a certificate with such a key`,
       )
     return {
       id: `anc_${base62(deps.random, 16)}`,

@@ -15,6 +15,16 @@ type Anchors = { data: Anchor[] }
 const PID = 'urn:eudi:pid:1'
 const MDL = 'org.iso.18013.5.1.mDL'
 
+/** A root with a key on brainpoolP256r1, which not every openssl can make. */
+const BRAINPOOL = `-----BEGIN CERTIFICATE-----
+MIIBpzCCAU6gAwIBAgIUF0c0eWc99hLblt9mBTWsz2UbNTgwCgYIKoZIzj0EAwIwKDELMAkGA1UEBhMCREUxGTAXBgNVBAMMEEJyYWlucG9vbCBJc3N1ZXIw
+IBcNMjYxMTE2MTAyNTU0WhgPMjA1MTA3MDgxMDI1NTRaMCgxCzAJBgNVBAYTAkRFMRkwFwYDVQQDDBBCcmFpbnBvb2wgSXNzdWVyMFowFAYHKoZIzj0CAQYJ
+KyQDAwIIAQEHA0IABFByIq5mkJSWe2SJxcHQ1lhAYe+E9uzKI/x+BUbFxDbmKUUarKdglMbbEyVfNo3Erl/MFlu271zFyJvjuE4jdqqjUzBRMB0GA1UdDgQW
+BBQL42eH00IfGjBVWd4vyA9XSMx3MjAfBgNVHSMEGDAWgBQL42eH00IfGjBVWd4vyA9XSMx3MjAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQC
+IDioNGdpVP/nLY4TXekejwSPjTq3ldo5jfBpytECs29TAiAJwR+LQZFDIMdO99FSDZXPcOV+ToLNACcL6Lk6NOOcOQ==
+-----END CERTIFICATE-----
+`
+
 const files = temporaryDir()
 const dir = join(temporaryDir(), 'data')
 
@@ -31,6 +41,7 @@ beforeAll(async () => {
     extensions: [unknownCritical(), unknownCritical()],
   })
   writeFileSync(join(files, 'doubled.pem'), new X509Certificate(doubled.der).toString())
+  writeFileSync(join(files, 'brainpool.pem'), BRAINPOOL)
   await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
 })
 
@@ -91,6 +102,11 @@ test.each([
   ['trust add missing.pem --env live', 1, /cannot read/],
   ['trust add nonsense.pem --env live', 1, /no readable certificate/],
   ['trust add doubled.pem --env live', 1, /the certificate of Doubled is not well-formed \(RFC 5280\); get another one/],
+  [
+    'trust add brainpool.pem --env live',
+    1,
+    /the key of Brainpool Issuer cannot be used here \(only P-256, P-384, P-521, Ed25519, or RSA from 2048 bits\); ask the issuer/,
+  ],
   ['trust add twice.pem --env live', 1, /the certificate of Test Root is in the file twice; give it once/],
   [
     'trust add root.key --env live',

@@ -12,6 +12,7 @@ export default [
   ['local list in a live session', 'isLocalList', "isDev && environment === 'test' &&", 'isDev &&', 'wallet/local-lists'],
   ["the sandbox issuer's list is a local one", 'isLocalList', '&& !isSandboxList(uri) ?', '?', 'wallet/local-lists'],
   ['a compressed list is unpacked without a limit', 'unpack', '{ maxOutputLength: bytesMax })', '{})', 'wallet/attacks'],
+  ['an anchor whose key no path accepts is trusted', 'addAnchors', 'if (!hasStrongKey(described))', 'if (false)', 'cli/trust'],
   // Lists.
   [
     'a list of the same second replaces the accepted one',
@@ -103,13 +104,7 @@ export default [
     'if (false) return',
     'trust/bundle',
   ],
-  [
-    'an anchor that no path can read is trusted',
-    'addAnchors',
-    'if (!describeCertificate(certificate.raw))',
-    'if (false)',
-    'cli/trust',
-  ],
+  ['an anchor that no path can read is trusted', 'addAnchors', 'if (!described)', 'if (false)', 'cli/trust'],
   ['a bundle adds a list that is here a second time', 'takeSource', 'if (here.length > 0)', 'if (false)', 'trust/bundle'],
   ['the list of another source is offered', 'takeSource', '&& source.identity === read.list.identity', '', 'trust/bundle'],
   [
