@@ -24,6 +24,12 @@ export async function isSignedBy({ text, alg, key }: SignedText): Promise<boolea
 
 const UTF_8 = new TextEncoder()
 
+/** The algorithm that a signature with this key must name, if `alg` is another. */
+export function otherAlgorithm(alg: unknown, key: CryptoKey): string | undefined {
+  const algorithm = algorithmOf(key)?.alg
+  return alg === algorithm ? undefined : algorithm
+}
+
 function algorithmOf({ algorithm }: CryptoKey): (typeof ALGORITHMS)[Curve] | undefined {
   const curve = 'namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name
   return isCurve(curve) ? ALGORITHMS[curve] : undefined

@@ -2,7 +2,7 @@
 // credential and signed this presentation, for this request, just now.
 import { equalConstantTime } from '../hash.ts'
 import { CLOCK_SKEW_MS, type Expected } from './credential.ts'
-import { importPublicJwk, isSignedBy } from './jws.ts'
+import { importPublicJwk, isSignedBy, otherAlgorithm } from './jws.ts'
 import { isObject, type Members } from './members.ts'
 import type { DecodedSdJwt, Token } from './sd-jwt-form.ts'
 
@@ -29,6 +29,8 @@ async function findSignatureProblem({ text, header }: Token, cnf: unknown): Prom
   if (!isObject(jwk)) return 'The credential names no key of its holder.'
   const key = await importPublicJwk(jwk)
   if (!key) return 'The key of the holder is not of a kind that is accepted.'
+  const algorithm = otherAlgorithm(header.alg, key)
+  if (algorithm) return `The proof of possession must name ${algorithm}, the algorithm of the holder's key.`
   if (await isSignedBy({ text, alg: header.alg, key })) return undefined
   return 'The proof of possession is not signed with the key of the holder.'
 }

@@ -11,7 +11,7 @@ import {
   type StatusReference,
 } from './credential.ts'
 import type { Findings } from './finding.ts'
-import { isSignedBy, jwtKeyOf } from './jws.ts'
+import { isSignedBy, jwtKeyOf, otherAlgorithm } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
 import { isObject, type Members } from './members.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
@@ -123,6 +123,8 @@ function certificateBytes(text: unknown): Uint8Array {
 
 async function findIssuerSignatureProblem({ text, header }: Token, key: CryptoKey | undefined): Promise<string | undefined> {
   if (!key) return 'The key of the issuer is not of a kind that is accepted.'
+  const algorithm = otherAlgorithm(header.alg, key)
+  if (algorithm) return `The signature of the credential must name ${algorithm}, the algorithm of its issuer's key.`
   const isSigned = await isSignedBy({ text, alg: header.alg, key })
   return isSigned ? undefined : 'The credential is not signed with the key of its issuer.'
 }

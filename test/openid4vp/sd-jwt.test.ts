@@ -444,6 +444,16 @@ describe('refused by the matching check', () => {
     if (credential) expect(findings.all.map(finding => finding.check)).toContain('holder_binding')
   })
 
+  test.each(['Ed25519', 'ES384', 'none'])(
+    'a signature that names %s, which is not the algorithm of its key, is told apart from one by another key',
+    async alg => {
+      const { findings: issuer } = await read(await present({ header: { alg } }))
+      expect(detailsOf(issuer)).toEqual(["The signature of the credential must name ES256, the algorithm of its issuer's key."])
+      const { findings: holder } = await read(await present({ bindingHeader: { alg } }))
+      expect(detailsOf(holder)).toEqual(["The proof of possession must name ES256, the algorithm of the holder's key."])
+    },
+  )
+
   test('several problems are reported at once', async () => {
     const signer = holders.ES256.keys.privateKey
     const presentation = await present({ signer, payload: { exp: NOW_S - 1000, nbf: NOW_S + 1000 }, binding: { nonce: 'other' } })
@@ -769,6 +779,7 @@ async function read(presentation: string, { expected = EXPECTED, required = true
   return { findings, credential: await reader.read(findings, presentation, expected, required) }
 }
 
+const detailsOf = ({ all }: Findings) => all.filter(({ status }) => status === 'fail').map(({ detail }) => detail)
 const failedChecks = ({ all }: Findings): string[] => all.filter(({ status }) => status === 'fail').map(({ check }) => check)
 const passedChecks = ({ all }: Findings): string[] =>
   all
