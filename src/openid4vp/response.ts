@@ -114,8 +114,10 @@ export function readVpToken(query: DcqlQuery, vpToken: unknown): VpToken {
     if (!Array.isArray(entries) || entries.length === 0 || !entries.every(entry => typeof entry === 'string')) {
       return { kind: 'malformed', detail: 'Each credential must be answered by an array with one or more presentations.' }
     }
-    if (entries.length > (asked.multiple ? PRESENTATIONS_MAX : 1))
+    if (entries.length > 1 && !asked.multiple)
       return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
+    if (entries.length > PRESENTATIONS_MAX)
+      return { kind: 'malformed', detail: `There are more than ${PRESENTATIONS_MAX} presentations for one part of the query.` }
     presentations.push(...entries.map(presentation => ({ query: asked, presentation })))
   }
   return { kind: 'presentations', presentations }

@@ -826,6 +826,18 @@ describe('DCQL', () => {
     expect(['completed', 'pending']).not.toContain(await outcomeOf(bad))
   })
 
+  test('30: at most 20 presentations are taken where the query says multiple, and the error says so', async () => {
+    const body = { query: { credentials: [{ ...family, multiple: true }] } }
+    const tooMany = await answered(body, async session => {
+      const [one] = (await presented(session, [family])).a!
+      return { a: new Array<string>(21).fill(one!) }
+    })
+    expect((await readOf(tooMany)).error).toEqual({
+      code: 'presentation_malformed',
+      message: 'There are more than 20 presentations for one part of the query.',
+    })
+  })
+
   test.each([
     ['dc+sd-jwt', family],
     ['mso_mdoc', licence],
