@@ -41,7 +41,7 @@ unless you say --force.`,
   },
 )
 
-/** Without its wrapping key a record looks changed. */
+/** A record whose wrapping key is missing looks changed. */
 const withKeys = <Result>(shell: Shell, work: (deps: Deps) => Promise<Result>): Promise<Result> =>
   withDeps(shell, async deps => {
     await refuseMissingKeys(deps.config.keyDir, deps.sessionKeys, deps.db)

@@ -81,7 +81,7 @@ export async function resetUser(deps: UserDeps, id: string, actor: string, { tak
     if (takesFactors) {
       await takeFactors(tx, id)
       await deleteSessionsOf(tx, id)
-      // Somebody invited has none yet, and joins with the link.
+      // A user who was invited has none yet, and joins with the link.
       if (current.password !== null) await setPassword(tx, id, unknown)
     }
     const details = { name: user.name, second_factors: takesFactors ? 'removed' : 'kept' }

@@ -68,7 +68,7 @@ export async function checkBackup(file: string, { keyDir, masterKey }: KeyPlaces
     const sessionKeys = createSessionKeys({ keyDir, sealer, random: NO_RANDOM })
     const { problem, count, head } = await verifyChain({ db, sealer, sessionKeys, audit: createAudit(sealer, NO_RANDOM) })
     if (problem) {
-      // Without its wrapping key a record looks changed.
+      // A record whose wrapping key is missing looks changed.
       await refuseMissingKeys(keyDir, sessionKeys, db)
       throw damagedBackup(file, new Error(`record ${problem.seq}: ${problem.problem}`))
     }

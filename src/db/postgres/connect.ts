@@ -33,7 +33,7 @@ export const LIMITS = {
 
 const OWN_LIMITS: Record<Use, Record<string, string>> = {
   read: { default_transaction_read_only: 'on' },
-  // What is sent behind a BEGIN that fails must change nothing.
+  // Statements behind a BEGIN that fails must change nothing.
   write: { default_transaction_read_only: 'on' },
   light: { synchronous_commit: 'off' },
   job: { statement_timeout: '60s', lock_timeout: '2s', idle_in_transaction_session_timeout: '60s' },

@@ -131,7 +131,7 @@ export const isPassing = (error: unknown): boolean => isConnectionLost(error) ||
 /** The server's disk, memory or connections are used up (53): another try at once fails too. */
 export const isOutOfRoom = (error: unknown): boolean => sqlStateOf(error)?.startsWith('53') === true
 
-/** By statement_timeout or by an administrator: another try at once would take as long, and hold its locks as long. */
+/** A statement ended by statement_timeout or by an administrator: another try at once would take and hold its locks as long. */
 const CANCELLED = '57014'
 
 /** Turns errors that pass into Unavailable, for callers that may try again later. */

@@ -1,4 +1,4 @@
-// What is written to a file that was moved or removed is lost when the service ends: the next start finds another file, or none.
+// Writes to a file that was moved or removed are lost when the service ends: the next start finds another file, or none.
 import { statSync } from 'node:fs'
 import type { Log } from '../../log.ts'
 import { Unavailable } from '../../unavailable.ts'
@@ -8,7 +8,7 @@ export function watchPlace(file: string, log: Log): () => void {
   const inodes = new Map<string, number>()
   let isTold = false
   /** The log file is made by the first write. */
-  const isOpened = (path: string): boolean => {
+  const isInPlace = (path: string): boolean => {
     const found = statSync(path, { throwIfNoEntry: false })?.ino
     const opened = inodes.get(path) ?? found
     if (opened !== undefined) inodes.set(path, opened)
@@ -16,7 +16,7 @@ export function watchPlace(file: string, log: Log): () => void {
   }
 
   return () => {
-    const gone = [file, `${file}-wal`].find(path => !isOpened(path))
+    const gone = [file, `${file}-wal`].find(path => !isInPlace(path))
     if (gone === undefined) {
       isTold = false
       return

@@ -43,8 +43,8 @@ export function finishReplacing(dir: string): string | undefined {
 }
 
 /**
- * Of two restores within a second, the later must not replace what the first put aside. The same name at every attempt, until the
- * database has it: database and log must stay together.
+ * A name that is not taken: the later of two restores within a second must not replace what the first put aside. It is the same
+ * at every attempt until the database has it: database and log must stay together.
  */
 function freeName(folder: string, at: number): string {
   const name = join(folder, `replaced-${stampOf(at)}.db`)
