@@ -35,8 +35,8 @@ export function findWrapper(masterKey: MasterKey, wrapped: Uint8Array, random: R
   const newKey = { ...masterKey, file: newKeyOf(masterKey.file) }
   try {
     const wrapper = wrapperOf(masterKey, wrapped, random)
-    // A given key may lie where nothing can be removed.
-    if (existsSync(newKey.file)) rmSync(newKey.file, { force: true })
+    // A given key may lie where nothing can be removed. A directory of this name is not ours.
+    if (existsSync(newKey.file) && !isDirectory(newKey.file)) rmSync(newKey.file, { force: true })
     return wrapper
   } catch (error) {
     if (!(error instanceof StartRefusal) || error.reason !== 'key_wrong') throw error
@@ -52,6 +52,8 @@ export function findWrapper(masterKey: MasterKey, wrapped: Uint8Array, random: R
 
 const newKeyOf = (keyFile: string): string => `${keyFile}.new`
 
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
 function wrapperOf(masterKey: MasterKey, wrapped: Uint8Array, random: Random): Sealer {
   const wrapper = createSealer(loadMasterKey(masterKey), random)
   openRootKey(wrapper, wrapped)
@@ -65,8 +67,12 @@ export function loadMasterKey({ file, isGiven }: MasterKey): Buffer {
       `${file} is missing, and without it the database cannot be read; put the key back from your safe copy`,
     )
   }
-  // A container engine makes one where the file to mount is missing.
-  if (statSync(file).isDirectory()) throw new StartRefusal('key_wrong', `${file} is a directory; put the key itself in its place`)
+  // A container engine makes a directory where the file to mount is missing. Reading a pipe or a device may never end.
+  if (!statSync(file).isFile())
+    throw new StartRefusal(
+      'key_wrong',
+      `${file} is ${isDirectory(file) ? 'a directory' : 'not a file'}; put the key itself in its place`,
+    )
   const remedy = modeRemedy({ file, isGiven })
   if (remedy) throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: ${remedy}`)
   const key = readFileSync(file)
@@ -84,6 +90,8 @@ export function modeRemedy({ file, isGiven }: MasterKey): string | undefined {
 
 /** Written beside the master key; adoptNewKey() renames it. */
 export function writeNewKey(keyFile: string, random: Random): Uint8Array {
+  if (isDirectory(newKeyOf(keyFile)))
+    throw new StartRefusal('directory_unusable', `${newKeyOf(keyFile)} is a directory, and a new key needs this name; remove it`)
   // Left over from a kill.
   rmSync(newKeyOf(keyFile), { force: true })
   const key = random(KEY_BYTES)

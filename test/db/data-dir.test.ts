@@ -228,6 +228,22 @@ describe('the master key', () => {
     await expectRefused(dir, 'key_wrong', `${keyOf(dir)} is a directory; put the key itself in its place`)
   })
 
+  test('that is a pipe or a device is refused, and not waited for', async () => {
+    const dir = copyOf(stopped)
+    rmSync(keyOf(dir))
+    expect(Bun.spawnSync(['mkfifo', '-m', '600', keyOf(dir)]).exitCode).toBe(0)
+    await expectRefused(dir, 'key_wrong', `${keyOf(dir)} is not a file; put the key itself in its place`)
+    const masterKey = { file: '/dev/zero', isGiven: true }
+    expect(() => open(copyOf(stopped), { masterKey })).toThrow('/dev/zero is not a file; put the key itself in its place')
+  })
+
+  test('opens the database beside a directory that has the name of a new key', () => {
+    const dir = copyOf(stopped)
+    mkdirSync(`${keyOf(dir)}.new`)
+    expect(refusalOf(dir)).toBeUndefined()
+    expect(existsSync(`${keyOf(dir)}.new`)).toBe(true)
+  })
+
   test('that others can read is refused with the command that mends it', () => expectDamageRefused('a key that others can read'))
 
   test('may be read by its owner only, and need not be writable', () => {
@@ -280,17 +296,18 @@ describe('the master key', () => {
   })
 
   test('that cannot be made is refused with the setting of its directory', () => {
-    const [above, blocked] = [join(temporaryDir(), 'file'), temporaryDir()]
+    const above = join(temporaryDir(), 'file')
     writeFileSync(above, '')
-    mkdirSync(join(blocked, 'master.key.new'))
-    for (const keyDir of [join(above, 'keys'), blocked]) {
-      const masterKey = { file: join(keyDir, 'master.key'), isGiven: false }
-      expect(() => open(temporaryDir(), { masterKey })).toThrow(/^cannot use .* with VIDIMUS_KEY_DIR$/)
-      expect(refusalOf(temporaryDir(), { masterKey })).toBe('directory_unusable')
-    }
+    const masterKey = { file: join(above, 'keys', 'master.key'), isGiven: false }
+    expect(() => open(temporaryDir(), { masterKey })).toThrow(/^cannot use .* with VIDIMUS_KEY_DIR$/)
+    expect(refusalOf(temporaryDir(), { masterKey })).toBe('directory_unusable')
+  })
+
+  test('that cannot be made because a directory has its name is refused with what to remove', () => {
     const dir = temporaryDir()
     mkdirSync(`${keyOf(dir)}.new`)
-    expect(() => open(dir)).toThrow(/^cannot use .* with VIDIMUS_DATA_DIR$/)
+    expect(() => open(dir)).toThrow(`${keyOf(dir)}.new is a directory, and a new key needs this name; remove it`)
+    expect(refusalOf(dir)).toBe('directory_unusable')
   })
 
   test('that is missing is refused, and no new one is made', async () => {

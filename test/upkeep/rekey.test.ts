@@ -1,6 +1,16 @@
 // `vidimus rekey`: afterwards only the new key opens the database, and a kill anywhere leaves a key that does.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -113,6 +123,18 @@ describe('a new master key', () => {
     expect([missing.exitCode, existsSync(none)]).toEqual([1, false])
     expect(missing.stderr).toMatch(/^vidimus: there is no database in [^\n]+VIDIMUS_DATA_DIR\n$/)
   })
+})
+
+test('a directory with the name of the new key is refused with what to remove, and nothing is changed', async () => {
+  const own = copyOf(dir)
+  mkdirSync(`${keyOf(own)}.new`)
+  const before = contentOf(own)
+  const { exitCode, stderr } = await vidimus(own, ['rekey'])
+  expect(stderr).toBe(`vidimus: ${keyOf(own)}.new is a directory, and a new key needs this name; remove it\n`)
+  expect(exitCode).toBe(REFUSALS.directory_unusable)
+  expect(contentOf(own)).toEqual(before)
+  rmdirSync(`${keyOf(own)}.new`)
+  expect((await vidimus(own, ['rekey'])).exitCode).toBe(0)
 })
 
 test('a master key that is a link is refused with what to do; link, key and database stay', async () => {
