@@ -2,6 +2,8 @@ import { accessSync, constants, lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { backupsFolder } from '../db/files.ts'
+import { databaseFile } from '../db/sqlite/files.ts'
+import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { realWorld } from '../ground.ts'
 import { rekey } from '../upkeep/rekey.ts'
 import { rekeyPostgres } from '../upkeep/rekey-postgres.ts'
@@ -36,6 +38,8 @@ backup and the old key can read that backup for ever.`,
     const { dataDir: dir, masterKey, database } = config
     const key = masterKey.file
     await requireDatabase(config)
+    // The directory comes first: a key that lies elsewhere would not help.
+    if (!database) refuseClosed(dir)
     refuseLink(key)
     refuseUnwritable(key)
     const { now, random } = realWorld()
@@ -57,6 +61,14 @@ backup and the old key can read that backup for ever.`,
     }
   },
 )
+
+function refuseClosed(dir: string): void {
+  try {
+    accessSync(dir, constants.W_OK)
+  } catch (error) {
+    throw refusalFrom(error, dir, databaseFile(dir))
+  }
+}
 
 /** The new key is written beside the old one; systemd and Kubernetes give keys in directories that cannot be written. */
 function refuseUnwritable(keyFile: string): void {

@@ -1,7 +1,7 @@
 // Commands of root in the data directory of a service that runs as another user: the service still starts, or names the file
 // that keeps it from starting.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { chownSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
@@ -90,3 +90,18 @@ test.if(canBeService)('a file that the service may not use is named by its refus
     expect(stderr).toContain(`cannot use ${join(own, name)} (`)
   }
 })
+
+test.if(canBeService)(
+  'rekey in a directory that cannot be written names the directory, before it speaks of the key in it',
+  async () => {
+    const own = ofService()
+    chmodSync(own, 0o555)
+    const { exitCode, stderr } = await vidimus(own, ['rekey'], {}, AS_SERVICE)
+    expect(stderr).toBe(
+      `vidimus: cannot use ${own} (EACCES); mend its permissions, make room, or choose another directory with VIDIMUS_DATA_DIR\n`,
+    )
+    expect(exitCode).toBe(REFUSALS.directory_unusable)
+    chmodSync(own, 0o755)
+    expect((await vidimus(own, ['rekey'], {}, AS_SERVICE)).exitCode).toBe(0)
+  },
+)
