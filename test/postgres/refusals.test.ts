@@ -99,6 +99,15 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expectRefusal(await start(url), 26, 'the server is read-only')
   })
 
+  test('a statement that is cancelled while a command or the service opens the database is refused with what to do', async () => {
+    const name = newName()
+    await newDatabase(cluster, name)
+    const cancelled = 'clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE query_canceled; END $$'
+    const url = await deceivedBy(name, cancelled)
+    for (const run of [await start(url), await command(url)])
+      expectRefusal(run, 20, 'the database cancelled a statement, after its time limit or by an administrator; try again')
+  })
+
   test('a clock more than 60 seconds from that of the database is refused, and one of 50 seconds is not', async () => {
     const clock = (seconds: number) =>
       `clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '${seconds} s' $$`

@@ -251,6 +251,10 @@ const REASONS: Record<string, [Reason, string]> = {
     'database_unreachable',
     'the server has no connection left; raise max_connections or lower VIDIMUS_DATABASE_CONNECTIONS',
   ],
+  '57014': [
+    'database_unreachable',
+    'the database cancelled a statement, after its time limit or by an administrator; try again, and see what else it is doing',
+  ],
   '55P03': ['schema_older', 'the schema cannot be changed while others hold its tables; end long transactions, and try again'],
 }
 
