@@ -77,11 +77,12 @@ export const errorResponses = <Status extends ErrorStatus>(...statuses: Status[]
 
 /** For people: the place, then the rule. */
 export function describeProblem({ path, message, schema }: { path: string; message: string; schema: TSchema }): string {
-  const place = path.split('/').slice(1).map(unescapePointer).join('.') || 'body'
+  const place = path === '' ? 'body' : path.split('/').slice(1).map(nameOf).join('.')
   return `${place}: ${ruleOf(schema) ?? sentence(message)}`
 }
 
-const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64)
+/** A member may have an empty name, as in the query "?=". */
+const nameOf = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 64) || '""'
 
 const sentence = (message: string) =>
   message === 'Expected required property' ? 'is missing' : `${message.charAt(0).toLowerCase()}${message.slice(1)}`

@@ -33,6 +33,18 @@ describe('GET /v1/verifications', () => {
     expect(await list(`?limit=${limit}`)).toHaveLength(limit)
   })
 
+  test.each(['=', '=1', '=&limit=1'])(
+    'a parameter without a name, as in ?%s, is 400 and called "" in the message',
+    async query => {
+      const { status, body } = await app.call<ErrorBody>('GET', `/v1/verifications?${query}`, { key: tenant.key })
+      expect([status, body.error.code, body.error.message]).toEqual([
+        400,
+        'invalid_request',
+        expect.stringMatching(/^"": unexpected property/),
+      ])
+    },
+  )
+
   test.each(['', ...words('0 101 -1 1.5 1e2 0x10 05 %205 5%20 abc +5 ٥ 99999999999999999999 1&limit=101')])(
     'limit=%s is 400 invalid_request naming limit',
     async limit => {
