@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { findNameProblem } from '../tenants/name-problem.ts'
 import { ALGORITHM, library } from './authority.ts'
 import { type KeyOwner, SigningProblem } from './certificate.ts'
 import type { Deps } from './deps.ts'
@@ -81,9 +82,18 @@ const ORGANIZATION_IDENTIFIER = /\borganizationIdentifier\s*=/gi
 function readName({ Name }: Awaited<ReturnType<typeof library>>, subject: string) {
   try {
     const name = new Name(subject.replace(ORGANIZATION_IDENTIFIER, '2.5.4.97='))
+    refuseUnseen(subject, name.toJSON())
     if (name.toJSON().length > 0) return name
-  } catch {
-    // The error below is the same as for a text without any attribute.
+  } catch (error) {
+    // Other errors are the same as for a text without any attribute.
+    if (error instanceof SigningProblem) throw error
   }
   throw new SigningProblem('the subject cannot be read; write it like "CN=Corner Shop, O=Corner Shop GmbH, C=DE"')
+}
+
+/** The values are looked at too: an escape such as \0A in the text becomes a character there. */
+function refuseUnseen(subject: string, attributes: Record<string, string[]>[]): void {
+  const texts = [subject, ...attributes.flatMap(each => Object.values(each).flat())]
+  const problem = texts.map(findNameProblem).find(each => each !== undefined)
+  if (problem) throw new SigningProblem(`the subject: ${problem}`)
 }

@@ -55,6 +55,22 @@ describe('a request', () => {
     )
   })
 
+  test('a request refuses a subject with control characters or a change of direction, and makes no key', async () => {
+    const { app } = await startWithTenant()
+    for (const subject of [
+      'CN=Shop \u202egnihtemos',
+      'CN=Shop\u0000, C=DE',
+      'CN=Corner\nShop',
+      'CN=\u2066Shop\u2069',
+      'CN=Corner\\0AShop',
+      'CN=',
+    ]) {
+      const making = requestNewKey(app.deps, { ...REQUEST, subject }, 'test')
+      await expect(making, JSON.stringify(subject)).rejects.toThrow(/^the subject: /)
+    }
+    expect((await signingState(app.deps, null)).pendingSince).toBeNull()
+  })
+
   test('the ten newest keys wait', async () => {
     const { app } = await startWithTenant()
     for (let i = 0; i < 12; i++) {
