@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Deps } from './deps.ts'
-import { certificatesOf } from './keys.ts'
+import { certificatesOf, chainOf, validityOf } from './keys.ts'
 import { leavesAt, nextLeaf, startOf } from './leaves.ts'
 import { findAuthority, type KeyOwner, listCandidates, listLeavesOf, listPending, type SigningKeyRow } from './store.ts'
 
@@ -59,23 +59,18 @@ export async function signingState(deps: Pick<Deps, 'db' | 'now'>, owner: KeyOwn
 async function describeLeaf({ db, now }: Pick<Deps, 'db' | 'now'>, leaf: SigningKeyRow) {
   const authority = await findAuthority(db)
   const isOwn = authority !== undefined && leafOf(leaf.chain).checkIssued(new X509Certificate(authority.chain))
+  const described = describeRow(leaf)
   return {
-    ...describeRow(leaf),
-    daysLeft: Math.floor((leaf.notAfter - now()) / DAY_MS),
+    ...described,
+    daysLeft: Math.floor((described.notAfter - now()) / DAY_MS),
     authority: isOwn ? authority.chain : null,
   }
 }
 
-export function describeRow({ clientId, chain, notAfter }: SigningKeyRow): SigningCertificate {
-  const certificate = leafOf(chain)
-  return {
-    clientId,
-    subject: oneLine(certificate.subject),
-    issuer: oneLine(certificate.issuer),
-    notBefore: certificate.validFromDate.getTime(),
-    notAfter,
-    chain,
-  }
+export function describeRow({ clientId, chain }: SigningKeyRow): SigningCertificate {
+  const certificates = chainOf(chain)
+  const [{ subject, issuer }] = certificates
+  return { clientId, subject: oneLine(subject), issuer: oneLine(issuer), ...validityOf(certificates), chain }
 }
 
 const leafOf = (pem: string): X509Certificate => new X509Certificate(Buffer.from(certificatesOf(pem)[0] ?? '', 'base64'))

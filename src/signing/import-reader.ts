@@ -3,8 +3,8 @@ import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { SigningProblem } from './certificate.ts'
 import type { Deps } from './deps.ts'
-import { hasKeyOf, type Import, keyOf, parseChain, refuseUnusable, withoutAnchors } from './import.ts'
-import { sealSigningKey } from './keys.ts'
+import { hasKeyOf, type Import, keyOf, parseChain, refuseExpired, refuseUnusable, withoutAnchors } from './import.ts'
+import { sealSigningKey, validityOf } from './keys.ts'
 import { describeReader, type ReaderCertificate } from './readers.ts'
 import { deletePending, insertSigningKey, listCandidates, listReaders, retireReaders } from './store.ts'
 
@@ -24,21 +24,19 @@ export async function importReader(
   refuseUnusable(given)
   refuseNoReader(leaf)
   const at = deps.now()
-  if (leaf.validToDate.getTime() <= at)
-    throw new SigningProblem('the certificate has expired; get a current one from the authority')
+  const chain = withoutAnchors(given, [])
+  refuseExpired(chain, at)
   const { privateKey, row: known } = await keyOf(deps, { keyPem, owner }, leaf)
-  const begins = leaf.validFromDate.getTime()
+  const { notBefore, notAfter } = validityOf(chain)
   const row = sealSigningKey(deps, {
     at,
     role: 'reader',
-    chain: withoutAnchors(given, [])
-      .map(each => each.toString().trim())
-      .join('\n'),
+    chain: chain.map(each => each.toString().trim()).join('\n'),
     clientId: '',
     privateKey,
-    notAfter: leaf.validToDate.getTime(),
+    notAfter,
     tenantId: owner,
-    startsAt: begins > at ? begins : null,
+    startsAt: notBefore > at ? notBefore : null,
   })
   const reader = describeReader(row)
   await deps.writeSettings(async tx => {

@@ -5,7 +5,7 @@ import { isoUtc } from '../time.ts'
 import { brokenRules } from './access-profile.ts'
 import { type KeyOwner, oneLine, SigningProblem, type SigningState, signingState } from './certificate.ts'
 import type { Deps } from './deps.ts'
-import { certificatesOf, hostOf, openPrivateKey, sealSigningKey, thumbprintClientId } from './keys.ts'
+import { certificatesOf, hostOf, openPrivateKey, sealSigningKey, thumbprintClientId, type Validity, validityOf } from './keys.ts'
 import { leavesAt } from './leaves.ts'
 import {
   deletePending,
@@ -44,16 +44,18 @@ export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: 
   refuseUnusable(given)
   refuseReader(leaf)
   const at = deps.now()
-  const startsAt = await startFor(deps, wanted, leaf, at)
-  refuseForeignHost(deps, wanted, leaf)
   const chain = withoutAnchors(given, wanted.authorities)
+  const { notBefore, notAfter } = validityOf(chain)
+  refuseExpired(chain, at)
+  const startsAt = await startFor(deps, wanted, { notBefore, notAfter }, at)
+  refuseForeignHost(deps, wanted, leaf)
   const row = sealSigningKey(deps, {
     at,
     role: 'leaf',
     chain: chain.map(each => each.toString().trim()).join('\n'),
     clientId: thumbprintClientId(leaf.raw),
     privateKey,
-    notAfter: leaf.validToDate.getTime(),
+    notAfter,
     tenantId: owner,
     startsAt,
   })
@@ -158,18 +160,25 @@ function refuseReader(leaf: X509Certificate): void {
 const isSelfSigned = (certificate: X509Certificate): boolean =>
   certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey)
 
+export function refuseExpired([leaf, ...others]: readonly X509Certificate[], at: number): void {
+  const hasExpired = (certificate: X509Certificate | undefined) => (certificate?.validToDate.getTime() ?? at) <= at
+  if (hasExpired(leaf)) throw new SigningProblem('the certificate has expired; get a current one from the authority')
+  const ended = others.find(hasExpired)
+  if (ended)
+    throw new SigningProblem(`${oneLine(ended.subject)} in the chain has expired; get a current chain from the authority`)
+}
+
 /** Null for at once. The certificate before it stays until it ends, at the latest. */
 async function startFor(
   { db }: Pick<Deps, 'db'>,
   { from = 0, owner }: Import,
-  leaf: X509Certificate,
+  { notBefore, notAfter }: Validity,
   at: number,
 ): Promise<number | null> {
-  const [begins, ends] = [leaf.validFromDate.getTime(), leaf.validToDate.getTime()]
-  if (ends <= at) throw new SigningProblem('the certificate has expired; get a current one from the authority')
-  if (from >= ends) throw new SigningProblem(`the certificate ends before that, at ${isoUtc(ends)}; choose an earlier time`)
+  if (from >= notAfter)
+    throw new SigningProblem(`the certificate ends before that, at ${isoUtc(notAfter)}; choose an earlier time`)
   const current = leavesAt(await listLeavesOf(db, owner), at).current.get(owner)
-  const startsAt = Math.max(begins, Math.min(from, current?.notAfter ?? from))
+  const startsAt = Math.max(notBefore, Math.min(from, current?.notAfter ?? from))
   return startsAt > at ? startsAt : null
 }
 

@@ -100,6 +100,17 @@ export const certificatesOf = (pem: string): string[] =>
     ([, base64]) => base64?.replace(/\s/g, '') ?? '',
   )
 
+export const chainOf = (pem: string): [X509Certificate, ...X509Certificate[]] =>
+  certificatesOf(pem).map(base64 => new X509Certificate(Buffer.from(base64, 'base64'))) as [X509Certificate, ...X509Certificate[]]
+
+export type Validity = { notBefore: number; notAfter: number }
+
+/** A chain is valid while each of its certificates is: wallets check them all (RFC 5280 § 6.1.3). */
+export const validityOf = (chain: readonly X509Certificate[]): Validity => ({
+  notBefore: Math.max(...chain.map(({ validFromDate }) => validFromDate.getTime())),
+  notAfter: Math.min(...chain.map(({ validToDate }) => validToDate.getTime())),
+})
+
 export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
 /** On the first start. Of several first starts at once, one inserts its own. */

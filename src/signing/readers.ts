@@ -1,12 +1,11 @@
 // Reader certificates (ISO/IEC 18013-5 Annex B.1.7) sign requests by ISO/IEC 18013-7 Annex C and nothing else. There may be
 // several: wallets look for one that they know. A tenant that has one of its own uses its own only.
-import { X509Certificate } from 'node:crypto'
 import { sha256Hex } from '../hash.ts'
 import type { Reader } from '../openid4vp/reader-auth.ts'
 import { isoUtc } from '../time.ts'
 import { oneLine, SigningProblem } from './certificate.ts'
 import type { Deps } from './deps.ts'
-import { certificatesOf, signingKeyOf } from './keys.ts'
+import { certificatesOf, chainOf, signingKeyOf, validityOf } from './keys.ts'
 import { type KeyOwner, listReaders, retireReaders, type SigningKeyRow } from './store.ts'
 
 export type ReaderCertificate = {
@@ -51,14 +50,14 @@ export const readReaders = async ({ db }: Pick<Deps, 'db'>): Promise<ReaderCerti
   (await listReaders(db)).map(describeReader)
 
 export function describeReader({ chain, tenantId }: Pick<SigningKeyRow, 'chain' | 'tenantId'>): ReaderCertificate {
-  const leaf = new X509Certificate(Buffer.from(certificatesOf(chain)[0] ?? '', 'base64'))
+  const certificates = chainOf(chain)
+  const [leaf] = certificates
   return {
     owner: tenantId,
     fingerprint: sha256Hex(leaf.raw),
     subject: oneLine(leaf.subject),
     issuer: oneLine(leaf.issuer),
-    notBefore: leaf.validFromDate.getTime(),
-    notAfter: leaf.validToDate.getTime(),
+    ...validityOf(certificates),
   }
 }
 

@@ -10,7 +10,16 @@ import { sealSigningKeysAgain } from '../../src/signing/seal-again.ts'
 import { findSigningKey, listPending } from '../../src/signing/store.ts'
 import { chainOf, clientIdOf, getCertificate, newAuthority, signRequest } from '../helpers/access.ts'
 import { cleanUp, createVerification, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { CertificateRequest, contacts, DAY_MS, isAuthority, issue, pemOf, signsCertificates } from '../helpers/certificates.ts'
+import {
+  CertificateRequest,
+  contacts,
+  DAY_MS,
+  isAuthority,
+  issue,
+  issueAuthority,
+  pemOf,
+  signsCertificates,
+} from '../helpers/certificates.ts'
 import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
@@ -134,6 +143,29 @@ describe('a start', () => {
     const third = await getCertificate(app, { ...life, notAfter: now + 100 * DAY_MS, from: now + 90 * DAY_MS })
     // The one of a day ago is current now, and ends after 60 days.
     expect(third.state.next?.startsAt).toBe(now + 60 * DAY_MS)
+  })
+
+  test('a chain counts while all of its certificates are valid: it ends with the first, and starts with the last', async () => {
+    const { app } = await startWithTenant()
+    const now = app.clock.now()
+    const root = await newAuthority(app)
+    const importWith = async (life: { notBefore?: number; notAfter?: number }) => {
+      const issuer = await issueAuthority({
+        name: 'C=NL, CN=Middle',
+        issuer: root,
+        notBefore: now - DAY_MS,
+        notAfter: now + 400 * DAY_MS,
+        ...life,
+      })
+      const csr = await requestNewKey(app.deps, REQUEST, 'test')
+      const chainPem = `${await signRequest(app, csr, { issuer })}\n${pemOf(issuer.der)}`
+      return await importSigningKey(app.deps, { ...OWN, chainPem }, 'test')
+    }
+    await expect(importWith({ notAfter: now - 1000 })).rejects.toThrow(
+      'C=NL, CN=Middle in the chain has expired; get a current chain from the authority',
+    )
+    expect((await importWith({ notAfter: now + 20 * DAY_MS })).state).toMatchObject({ notAfter: now + 20 * DAY_MS, daysLeft: 20 })
+    expect((await importWith({ notBefore: now + 10 * DAY_MS })).state.next).toMatchObject({ startsAt: now + 10 * DAY_MS })
   })
 
   test('a certificate that is brought in again without a start counts at once', async () => {
