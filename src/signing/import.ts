@@ -6,7 +6,7 @@ import { brokenRules } from './access-profile.ts'
 import { type KeyOwner, oneLine, SigningProblem, type SigningState, signingState } from './certificate.ts'
 import type { Deps } from './deps.ts'
 import { certificatesOf, hostOf, openPrivateKey, sealSigningKey, thumbprintClientId, type Validity, validityOf } from './keys.ts'
-import { leavesAt } from './leaves.ts'
+import { isLater, leavesAt } from './leaves.ts'
 import {
   deletePending,
   insertSigningKey,
@@ -67,8 +67,10 @@ export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: 
       throw new SigningProblem(
         'the signing key was replaced meanwhile; see "signing show", and bring the key of this certificate',
       )
-    // Brought in again, it starts anew.
-    const same = candidates.filter(({ tenantId, clientId }) => tenantId === owner && clientId === row.clientId)
+    // A scheduled one that is brought in again starts anew. One in use stays until then.
+    const same = candidates.filter(
+      each => each.tenantId === owner && each.clientId === row.clientId && (startsAt === null || isLater(each, at)),
+    )
     if (same.length > 0)
       await retireLeaves(
         tx,

@@ -131,7 +131,7 @@ test('signing csr --new-key, a tenant’s own certificate, and a start: new sess
   expect((await vidimusJson<Signing>(own, 'signing', 'show')).client_id).toBe(before ?? '')
 
   await vidimusJson(own, 'signing', 'import', '--chain', file('shop.pem'), '--tenant', tenant, '--from', from)
-  expect(await vidimusJson<Signing>(own, 'signing', 'cancel', '--tenant', tenant)).toMatchObject({ is_own: false, next: null })
+  expect(await vidimusJson<Signing>(own, 'signing', 'cancel', '--tenant', tenant)).toMatchObject({ is_own: true, next: null })
   await vidimusJson(own, 'signing', 'csr', '--new-key', '--tenant', tenant)
   const removed = await vidimusJson<Signing>(own, 'signing', 'remove', '--tenant', tenant)
   expect(removed).toMatchObject({ tenant, is_own: false, pending_since: null, client_id: before ?? '' })

@@ -4,8 +4,16 @@ export default [
   // Certificates.
   ['a certificate is imported for any key', 'keyOf', 'leaf.publicKey.equals(createPublicKey(key))', 'true', 'signing/tenant'],
   ["another tenant's key signs", 'keyOf', 'fitting.find(({ row }) => row.tenantId === owner)', 'fitting[0]', 'signing/tenant'],
-  ['an expired certificate is imported', 'startFor', 'if (ends <= at) throw', 'if (false) throw', 'signing/schedule'],
-  ['a certificate signs before it is valid', 'startFor', 'Math.max(begins,', 'Math.max(0,', 'signing/schedule'],
+  ['an expired certificate is imported', 'refuseExpired', 'if (hasExpired(leaf)) throw', 'if (false) throw', 'signing/schedule'],
+  ['a certificate signs before it is valid', 'startFor', 'Math.max(notBefore,', 'Math.max(0,', 'signing/schedule'],
+  ['a chain outlives a certificate in it', 'validityOf', 'notAfter: Math.min(', 'notAfter: Math.max(', 'signing/schedule'],
+  [
+    'a certificate in use is retired before its new start',
+    'importSigningKey',
+    '(startsAt === null || isLater(each, at))',
+    'true',
+    'signing/schedule',
+  ],
   ['the root is sent to wallets', 'withoutAnchors', 'isSelfSigned(each) ||', '', 'signing/schedule', 'cli/signing'],
   ['a scheduled certificate is used at once', 'leavesAt', 'if (isLater(leaf, at))', 'if (false)', 'signing/schedule'],
   ['keys of replaced certificates stay', 'retireSigningKeys', 'await eraseKey(tx, id)', '', 'signing/schedule'],

@@ -168,6 +168,20 @@ describe('a start', () => {
     expect((await importWith({ notBefore: now + 10 * DAY_MS })).state.next).toMatchObject({ startsAt: now + 10 * DAY_MS })
   })
 
+  test('a certificate in use that is brought in again with a later start stays in use until then', async () => {
+    const { app, key } = await startWithTenant()
+    const { chainPem, state } = await getCertificate(app)
+    const from = app.clock.now() + DAY_MS
+    for (const start of [from + DAY_MS, from]) {
+      const again = await importSigningKey(app.deps, { ...OWN, chainPem, from: start }, 'test')
+      expect(again.state).toMatchObject({ clientId: state.clientId, next: { clientId: state.clientId, startsAt: start } })
+    }
+    expect(clientIdOf(await createVerification(app, key))).toBe(state.clientId)
+    app.clock.set(from)
+    expect(clientIdOf(await createVerification(app, key))).toBe(state.clientId)
+    expect((await signingState(app.deps)).next).toBeNull()
+  })
+
   test('a certificate that is brought in again without a start counts at once', async () => {
     const { app, key } = await startWithTenant()
     const { chainPem, state } = await getCertificate(app, { from: app.clock.now() + DAY_MS })
