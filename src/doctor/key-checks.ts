@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
-import { fileOf, isOpenFile } from '../session-keys/files.ts'
+import { fileOf, isClosedFile, isOpenFile } from '../session-keys/files.ts'
 import { currentOf, neededOf } from '../session-keys/keys.ts'
 import { readProgress } from '../upkeep/seal-again.ts'
 import type { Scene } from './scene.ts'
@@ -26,6 +26,17 @@ export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
   const rows = await sessionKeys.look(db)
   const current = currentOf(rows)
   const file = missingKeyFile(deps, rows)
+  if (file !== undefined && isClosedFile(file))
+    return problem({
+      en: [
+        `This user may not read ${file}: verifications cannot be read, and the next start will fail.`,
+        'Let the user of the service read it.',
+      ],
+      de: [
+        `Dieser Benutzer darf ${file} nicht lesen: Prüfungen sind nicht lesbar, und der nächste Start wird scheitern.`,
+        'Lassen Sie den Benutzer des Dienstes die Datei lesen.',
+      ],
+    })
   if (file !== undefined) {
     return problem({
       en: [

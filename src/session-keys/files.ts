@@ -1,7 +1,9 @@
 // The files of wrapping keys. A file is complete before it has its name, and its name is durable before
 // the key is used. A destroyed key is overwritten first: on some disks that is all that can be done.
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   openSync,
@@ -38,6 +40,8 @@ export function listFiles(dir: string): number[] {
 /** Undefined when it is missing, unreadable, or of another installation. */
 export function readKeyFile(dir: string, id: number, installation: string): WrappingKeyFile | undefined {
   try {
+    // Reading a pipe may never end.
+    if (!statSync(fileOf(dir, id)).isFile()) return undefined
     const [, number, owner, madeAt, key] = TEXT.exec(readFileSync(fileOf(dir, id), 'utf8')) ?? []
     if (Number(number) !== id || owner !== installation) return undefined
     return { id, createdAt: Date.parse(madeAt!), key: Buffer.from(key!, 'base64') }
@@ -75,6 +79,16 @@ export function destroyKeyFile(dir: string, id: number, random: Random): void {
 export function refuseOpenFile(dir: string, id: number): void {
   const file = fileOf(dir, id)
   if (isOpenFile(file)) throw new StartRefusal('key_readable_by_others', `${file} can be read by others; run: chmod 600 ${file}`)
+}
+
+/** True for a file that is there, and that this user may not read. */
+export function isClosedFile(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return false
+  } catch (error) {
+    return (error as { code?: string }).code === 'EACCES'
+  }
 }
 
 export function isOpenFile(file: string): boolean {

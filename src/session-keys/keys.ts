@@ -8,7 +8,7 @@ import { StartRefusal } from '../db/refusal.ts'
 import { hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'
-import { fileOf, readKeyFile, refuseOpenFile } from './files.ts'
+import { fileOf, isClosedFile, readKeyFile, refuseOpenFile } from './files.ts'
 import {
   findWrapped,
   findWrappingKeyOf,
@@ -155,6 +155,8 @@ export async function refuseMissingKeys(keyDir: string, keys: SessionKeys, db: D
     const file = fileOf(keyDir, row.id)
     if (keys.fingerprintOf(row.id))
       throw new StartRefusal('key_wrong', `${file} does not belong to this database; put the right one back`)
+    if (isClosedFile(file))
+      throw new StartRefusal('directory_unusable', `cannot use ${file} (EACCES); let the user of the service read it`)
     throw new StartRefusal(
       'key_missing',
       `${file} is missing or unreadable, and without it verifications cannot be read; put it back from your safe copy`,

@@ -1,6 +1,6 @@
 // Commands while the file of a wrapping key is missing: nothing is taken for changed or lost that the file brings back.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { cleanUp, createVerification, startWithTenant, temporaryDir } from '../helpers/app.ts'
@@ -44,6 +44,14 @@ test('audit verify and audit export refuse, and call no record changed', async (
 
 test.skipIf(isOnPostgres)('backup refuses, and does not call the database unsound', async () => {
   const { exitCode, stderr } = await vidimus(dir, ['backup', join(temporaryDir(), 'copy.db')])
+  expect(exitCode).toBe(REFUSALS.key_missing)
+  expect(stderr).toStartWith(missing())
+})
+
+test('a pipe in the place of the wrapping key is not waited for', async () => {
+  expect(Bun.spawnSync(['mkfifo', '-m', '600', file]).exitCode).toBe(0)
+  const { exitCode, stderr } = await vidimus(dir, ['audit', 'verify'])
+  rmSync(file)
   expect(exitCode).toBe(REFUSALS.key_missing)
   expect(stderr).toStartWith(missing())
 })

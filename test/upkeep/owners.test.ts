@@ -105,3 +105,17 @@ test.if(canBeService)(
     expect((await vidimus(own, ['rekey'], {}, AS_SERVICE)).exitCode).toBe(0)
   },
 )
+
+test.if(canBeService)(
+  'a wrapping key that the service may not read is named as closed, by its refusal and by doctor',
+  async () => {
+    const own = ofService()
+    const file = join(own, 'wrapping-1.key')
+    chownSync(file, 0, 0)
+    const { exitCode, stderr } = await vidimus(own, ['serve'], { PORT: '0' }, AS_SERVICE)
+    expect(stderr).toBe(`vidimus: cannot use ${file} (EACCES); let the user of the service read it\n`)
+    expect(exitCode).toBe(REFUSALS.directory_unusable)
+    const { stdout } = await vidimus(own, ['doctor'], {}, AS_SERVICE)
+    expect(stdout).toMatch(/problem {2}wrapping_keys +This user may not read .*\n +Let the user of the service read it\./)
+  },
+)
