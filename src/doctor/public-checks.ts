@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Found, notSetUp, ok, problem, warning } from '../db/check.ts'
+import { type Found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
 import { isLoopback, isPublicAddress } from '../egress/addresses.ts'
 import { isIP } from '../ip.ts'
 import { addressKind } from './address.ts'
@@ -130,6 +130,18 @@ function judge({ leaf, isTrusted }: ServedCertificate, { host, dataDir, now }: A
     return problem({
       en: [`The certificate of ${host} has expired.`, renew.en],
       de: [`Das Zertifikat von ${host} ist abgelaufen.`, renew.de],
+    })
+  const begin = leaf.validFromDate.getTime()
+  if (begin > now)
+    return problem({
+      en: [
+        `The certificate of ${host} is not valid before ${secondOf(begin)}.`,
+        'Serve the one before it until then; if the time is wrong here, set the clock right.',
+      ],
+      de: [
+        `Das Zertifikat von ${host} gilt erst ab ${secondOf(begin)}.`,
+        'Liefern Sie bis dahin das vorige aus; ist die Zeit hier falsch, stellen Sie die Uhr.',
+      ],
     })
   if (!(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)))
     return problem({

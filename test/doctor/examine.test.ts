@@ -195,6 +195,7 @@ describe('tls', () => {
   test.each([
     ['for another name', 'other.example', {}, /^The certificate is not for verify\.example/],
     ['that has expired', 'verify.example', { days: 1, at: Date.now() - 10 * DAY_MS }, /has expired/],
+    ['that is not valid yet', 'verify.example', { days: 90, at: Date.now() + 10 * DAY_MS }, /is not valid before 20/],
     ['from an unknown authority', 'verify.example', {}, /leads to no authority/],
   ] as const)('a certificate %s is a problem', async (_, host, life, detail) => {
     const { tls } = await pairFor(host, life)
