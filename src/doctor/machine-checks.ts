@@ -14,15 +14,18 @@ const SYNCHRONISE = {
   de: 'Lassen Sie die Maschine ihre Uhr stellen, zum Beispiel mit „timedatectl set-ntp true“.',
 }
 
-/** Compared with the newest record, and with the clock at the public address: a proxy may run on another machine. */
+/**
+ * The machine's clock is compared with the newest record, with that of the service, which never goes back, and with the one at
+ * the public address: a proxy may run on another machine.
+ */
 export async function checkClock({ deps, visit }: Scene): Promise<Found> {
-  const at = deps.now()
+  const at = deps.wall()
   await linkEntries(deps)
-  const newest = (await readHead(deps.db))?.at
-  if (newest !== undefined && newest - at > CLOCK_BEHIND_MAX_MS)
+  const shown = Math.max((await readHead(deps.db))?.at ?? 0, deps.now())
+  if (shown - at > CLOCK_BEHIND_MAX_MS)
     return problem({
-      en: [`The clock says ${secondOf(at)}, but the newest audit record is from ${secondOf(newest)}.`, SYNCHRONISE.en],
-      de: [`Die Uhr zeigt ${secondOf(at)}, aber der neueste Eintrag im Protokoll ist von ${secondOf(newest)}.`, SYNCHRONISE.de],
+      en: [`The clock says ${secondOf(at)}, but here it was ${secondOf(shown)} already.`, SYNCHRONISE.en],
+      de: [`Die Uhr zeigt ${secondOf(at)}, aber hier war es schon ${secondOf(shown)}.`, SYNCHRONISE.de],
     })
   const { date } = (await visit).answer ?? {}
   if (date !== undefined && Math.abs(date - at) > CLOCK_APART_MAX_MS) {

@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { secondOf } from '../../src/db/check.ts'
 import type { Check, CheckName } from '../../src/doctor/check.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
@@ -411,6 +412,14 @@ describe('checks of the machine', () => {
     expect(await found(app, 'clock')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/was set/) })
     app.clock.advance(-HOUR_MS)
     expect(await found(app, 'clock')).toMatchObject({ status: 'problem', remedy: expect.stringMatching(/set-ntp/) })
+  })
+
+  test('a clock of the machine behind what the service has shown is a problem, though time does not go back here', async () => {
+    const app = await startPublic()
+    const behind = app.clock.now() - HOUR_MS
+    app.deps.wall = () => behind
+    const detail = `The clock says ${secondOf(behind)}, but here it was ${secondOf(app.clock.now())} already.`
+    expect(await found(app, 'clock')).toMatchObject({ status: 'problem', detail, remedy: expect.stringMatching(/set-ntp/) })
   })
 
   test('a clock that differs from the one at the public address is a warning', async () => {
