@@ -87,6 +87,10 @@ async function writeExport(deps: Deps, file: string): Promise<void> {
   const out = await openToWrite(file)
   try {
     for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
+  } catch (error) {
+    // A part of an export is of no use, and its name would be refused the next time.
+    rmSync(file, { force: true })
+    throw error
   } finally {
     await out.close()
   }

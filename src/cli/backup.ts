@@ -75,6 +75,9 @@ async function backUp(places: Places, file: string): Promise<BackupReport> {
     })
     return await makeBackup(places, file, now())
   } catch (error) {
+    // Only the copy is written.
+    if (['SQLITE_FULL', 'ENOSPC'].includes(String((error as { code?: unknown }).code)))
+      throw new CommandError(`the disk of ${file} is full; make room there, or choose another`)
     throw refusalFrom(error, dataDir, databaseFile(dataDir))
   } finally {
     release()

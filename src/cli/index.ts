@@ -52,7 +52,11 @@ function processShell(): Shell {
 }
 
 /** EPIPE: the reader has seen enough, as in "vidimus template list | head". */
-const endWithReader = ({ code }: { code?: string }): never => process.exit(code === 'EPIPE' ? 0 : 1)
+function endWithReader({ code }: { code?: string }): never {
+  if (code === 'EPIPE') process.exit(0)
+  complain(`vidimus: cannot write the answer (${code}); see what was done before you call this again`)
+  process.exit(1)
+}
 
 /** Runs one call and returns its exit code. */
 export async function run(args: string[], shell: Shell = processShell()): Promise<number> {

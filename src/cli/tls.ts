@@ -61,7 +61,7 @@ authority.`,
 function asCommandError(error: unknown, folder: string): never {
   if (error instanceof LocalTlsProblem) throw new CommandError(error.message)
   const { code } = error as { code?: unknown }
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ENOSPC')
     throw new CommandError(`cannot use ${folder} (${code}); correct its permissions, or choose another with --out`)
   throw error
 }
