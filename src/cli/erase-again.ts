@@ -27,9 +27,17 @@ same for a database file by itself.`,
 )
 
 function read(file: string) {
-  const log = readErasureLog(file)
+  const log = open(file)
   if (!log) throw new CommandError(`there is no file ${resolve(file)}; give the erasures.log of every node`)
   if (log.since === Number.POSITIVE_INFINITY)
     throw new CommandError(`${resolve(file)} is no log of erasures; give the erasures.log of every node`)
   return log
+}
+
+function open(file: string) {
+  try {
+    return readErasureLog(file)
+  } catch {
+    throw new CommandError(`cannot read ${resolve(file)}; give the erasures.log of every node`)
+  }
 }

@@ -49,7 +49,7 @@ const REFUSALS = [CommandError, ConfigError, OlderDatabase, PortRefusal]
 export function reportFailure(error: unknown, complain: Shell['complain']): number {
   // Messages quote the call, which may contain line breaks and escape sequences.
   const report = (message: string, exitCode: number) => {
-    complain(`vidimus: ${message.replace(/\p{Cc}+/gu, ' ')}`)
+    complain(`vidimus: ${printable(message.replace(/\p{Cc}+/gu, ' '))}`)
     return exitCode
   }
   if (error instanceof UsageError)

@@ -51,8 +51,7 @@ time of the backup: revoke again what was revoked since.`,
 
 /** Mistakes of the call, which say nothing of the data directory. */
 function refuseUnfit(file: string, dir: string): void {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new CommandError(`there is no file ${file}; give the path of a backup`)
+  if (!existsSync(file) || !statSync(file).isFile()) throw new CommandError(`there is no file ${file}; give the path of a backup`)
   if (existsSync(databaseFile(dir)) && realpathSync(file) === realpathSync(databaseFile(dir)))
     throw new CommandError(`${file} is the database itself; give the path of a backup`)
 }

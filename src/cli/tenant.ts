@@ -105,8 +105,7 @@ export const command = defineCommand(
       const endpoint = endpointOf(webhookUrl, env)
       if (!hasChanges && !endpoint)
         throw new UsageError(
-          `nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or
-           --webhook-url`,
+          'nothing to change: give --name, --plan, --daily-quota, --retention-days, --app-scheme or --webhook-url',
         )
       const tenant = await withTenant(shell, id, async deps => {
         if (endpoint) await changeEndpoint(deps, id, endpoint)

@@ -98,7 +98,7 @@ async function writeBundle(file: string, bytes: Uint8Array): Promise<void> {
     await writeFile(part, bytes, { flag: 'wx', mode: 0o644 })
     publish(part, file)
   } catch (error) {
-    rmSync(part, { force: true })
+    if (existsSync(part)) rmSync(part)
     throw new CommandError(
       `cannot write ${file} (${(error as { code?: string }).code}); give a path in a directory that is yours`,
     )

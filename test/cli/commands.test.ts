@@ -658,3 +658,37 @@ const filled = (call: string): string[] =>
       .replace(/^KEY$/, key.id)
       .replace(/^QUERY$/, queryFile),
   )
+
+describe('a path that cannot be used is refused with what to give', () => {
+  const LEADS_NOWHERE: [string, string][] = [
+    ['a name of 300 characters', 'a'.repeat(300)],
+    ['a path below a file', join(queryFile, 'below')],
+  ]
+
+  test.skipIf(isOnPostgres).each(LEADS_NOWHERE)('restore with %s', async (_, path) => {
+    const says = /there is no file \S+; give the path of a backup/
+    expectFailure(await vidimus(dir, ['restore', path]), { exitCode: 1, says })
+  })
+
+  test.each(LEADS_NOWHERE)('trust bundle export with %s', async (_, path) => {
+    expectFailure(await vidimus(dir, ['trust', 'bundle', 'export', path]), {
+      exitCode: 1,
+      says: /cannot write \S+.*; give a path in a directory that/,
+    })
+  })
+
+  test('erase-again and VIDIMUS_REGISTRATION_CERT with a directory', async () => {
+    const again = await vidimus(dir, ['erase-again', files])
+    expectFailure(again, { exitCode: 1, says: /cannot read \S+; give the erasures.log of every node/ })
+    const list = await vidimus(dir, ['tenant', 'list'], { VIDIMUS_REGISTRATION_CERT: files })
+    expectFailure(list, {
+      exitCode: 1,
+      says: /VIDIMUS_REGISTRATION_CERT: cannot read \S+; check the path, and that this user may read it/,
+    })
+  })
+})
+
+test('a failure that quotes the call changes no direction of the text', async () => {
+  const { stderr } = await vidimus(dir, ['user', 'reset', 'a\u202eb'])
+  expect(stderr).toBe('vidimus: there is no user a?b; "vidimus user list" shows all\n')
+})
