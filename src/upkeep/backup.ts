@@ -1,6 +1,7 @@
 // A backup is a whole database in one file, copied while others write, and checked before it gets its name. It contains
 // everything but the master key, without which nothing sealed in it can be read.
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
 import type { Head } from '../audit/chain.ts'
@@ -31,7 +32,9 @@ export type Places = KeyPlaces & { dataDir: string }
 
 /** Writes a part file and renames it once it is checked. */
 export async function makeBackup({ dataDir: dir, ...keys }: Places, target: string, takenAt: number): Promise<BackupReport> {
-  const part = `${target}.part`
+  // Another process may write to the same target.
+  const part = `${target}.${process.pid}.part`
+  removeParts(target)
   try {
     const before = await headOf(databaseFile(dir))
     writeSnapshot(databaseFile(dir), part, takenAt)
@@ -42,6 +45,22 @@ export async function makeBackup({ dataDir: dir, ...keys }: Places, target: stri
   } catch (error) {
     rmSync(part, { force: true })
     throw error instanceof StartRefusal && error.reason === 'database_damaged' ? unsound(dir, error) : error
+  }
+}
+
+/** Left over from a kill. Those of a process that runs are its own. */
+function removeParts(target: string): void {
+  for (const name of readdirSync(dirname(target))) {
+    const [, pid] = name.startsWith(`${basename(target)}.`) ? (/\.(\d{1,10})\.part(-journal)?$/.exec(name) ?? []) : []
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(target), name), { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM'
   }
 }
 

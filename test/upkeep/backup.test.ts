@@ -1,7 +1,7 @@
 // `vidimus backup` beside a running server: consistent, checked, for its owner only, and there only when it is good.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
@@ -191,4 +191,14 @@ test('two backups at once are both good, and change nothing in the data director
   await Promise.all(['a.db', 'b.db'].map(name => vidimusJson(own, 'backup', join(folder, name))))
   expect(contentOf(own)).toEqual(before)
   for (const name of ['a.db', 'b.db']) expect(invariantsOf(join(folder, name))).toEqual(SOUND)
+})
+
+test('two backups to one file at once are both made, and leave nothing beside it', async () => {
+  const app = await startApp({ now: Date.now() })
+  await app.stop()
+  const folder = temporaryDir()
+  const args = ['backup', join(folder, 'copy.db'), '--force']
+  const runs = await Promise.all([vidimus(app.dir, args), vidimus(app.dir, args), vidimus(app.dir, args)])
+  expect(runs.map(({ stderr }) => stderr)).toEqual(['', '', ''])
+  expect(readdirSync(folder)).toEqual(['copy.db'])
 })
