@@ -5,7 +5,16 @@ import { isoUtc } from '../time.ts'
 import { brokenRules } from './access-profile.ts'
 import { type KeyOwner, oneLine, SigningProblem, type SigningState, signingState } from './certificate.ts'
 import type { Deps } from './deps.ts'
-import { certificatesOf, hostOf, openPrivateKey, sealSigningKey, thumbprintClientId, type Validity, validityOf } from './keys.ts'
+import {
+  certificatesOf,
+  chainOf,
+  hostOf,
+  openPrivateKey,
+  sealSigningKey,
+  thumbprintClientId,
+  type Validity,
+  validityOf,
+} from './keys.ts'
 import { isLater, leavesAt } from './leaves.ts'
 import {
   deletePending,
@@ -180,7 +189,9 @@ async function startFor(
   if (from >= notAfter)
     throw new SigningProblem(`the certificate ends before that, at ${isoUtc(notAfter)}; choose an earlier time`)
   const current = leavesAt(await listLeavesOf(db, owner), at).current.get(owner)
-  const startsAt = Math.max(notBefore, Math.min(from, current?.notAfter ?? from))
+  // The stored end of an older import is that of its leaf alone.
+  const ends = current ? validityOf(chainOf(current.chain)).notAfter : from
+  const startsAt = Math.max(notBefore, Math.min(from, ends))
   return startsAt > at ? startsAt : null
 }
 

@@ -5,7 +5,7 @@ import type { Reader } from '../openid4vp/reader-auth.ts'
 import { isoUtc } from '../time.ts'
 import { oneLine, SigningProblem } from './certificate.ts'
 import type { Deps } from './deps.ts'
-import { certificatesOf, chainOf, signingKeyOf, validityOf } from './keys.ts'
+import { chainOf, signingKeyOf, type Validity, validityOf } from './keys.ts'
 import { type KeyOwner, listReaders, retireReaders, type SigningKeyRow } from './store.ts'
 
 export type ReaderCertificate = {
@@ -20,7 +20,7 @@ export type ReaderCertificate = {
 
 export type Readers = (tenantId: string) => Promise<readonly Reader[]>
 
-type Kept = { row: SigningKeyRow; reader: Reader }
+type Kept = { row: SigningKeyRow; life: Validity; reader: Reader }
 
 /** Kept in memory until settings change. One that is not valid yet, or no more, signs nothing: no signature is better. */
 export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion' | 'now'>): Readers {
@@ -29,7 +29,7 @@ export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVers
     const version = await deps.settingsVersion()
     if (known?.version !== version) known = { version, kept: openReaders(deps) }
     const at = deps.now()
-    const valid = (await known.kept).filter(({ row }) => isValid(row, at))
+    const valid = (await known.kept).filter(({ life }) => isValid(life, at))
     const own = valid.filter(({ row }) => row.tenantId === tenantId)
     return (own.length > 0 ? own : valid.filter(({ row }) => row.tenantId === null)).map(({ reader }) => reader)
   }
@@ -38,12 +38,14 @@ export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVers
 const openReaders = async (deps: Pick<Deps, 'db' | 'sealer'>): Promise<Kept[]> =>
   await Promise.all(
     (await listReaders(deps.db)).map(async row => {
-      const chain = certificatesOf(row.chain).map(base64 => Buffer.from(base64, 'base64'))
-      return { row, reader: { privateKey: await signingKeyOf(deps, row), chain } }
+      const certificates = chainOf(row.chain)
+      const reader = { privateKey: await signingKeyOf(deps, row), chain: certificates.map(({ raw }) => raw) }
+      // The stored end of an older import is that of its leaf alone.
+      return { row, life: validityOf(certificates), reader }
     }),
   )
 
-const isValid = ({ startsAt, notAfter }: SigningKeyRow, at: number): boolean => (startsAt ?? 0) <= at && at < notAfter
+const isValid = ({ notBefore, notAfter }: Validity, at: number): boolean => notBefore <= at && at < notAfter
 
 /** Of all owners. */
 export const readReaders = async ({ db }: Pick<Deps, 'db'>): Promise<ReaderCertificate[]> =>

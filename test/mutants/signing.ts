@@ -50,7 +50,7 @@ export default [
     'wallet/dc-reader',
   ],
   ['a reader signs after its end', 'isValid', '&& at < notAfter', '', 'wallet/dc-reader'],
-  ['a reader signs before it is valid', 'isValid', '(startsAt ?? 0) <= at &&', '', 'wallet/dc-reader'],
+  ['a reader signs before it is valid', 'isValid', 'notBefore <= at &&', '', 'wallet/dc-reader'],
   [
     "the installation's readers sign beside a tenant's own",
     'rememberReaders',

@@ -20,7 +20,7 @@ import {
   pemOf,
   signsCertificates,
 } from '../helpers/certificates.ts'
-import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'
+import { AUDIT_ENTRIES, editSettings, rowsOf } from '../helpers/database.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -166,6 +166,20 @@ describe('a start', () => {
     )
     expect((await importWith({ notAfter: now + 20 * DAY_MS })).state).toMatchObject({ notAfter: now + 20 * DAY_MS, daysLeft: 20 })
     expect((await importWith({ notBefore: now + 10 * DAY_MS })).state.next).toMatchObject({ startsAt: now + 10 * DAY_MS })
+  })
+
+  test('a later start is not after the first end in the chain in use, though an older import stored that of its leaf', async () => {
+    const { app } = await startWithTenant()
+    const now = app.clock.now()
+    const root = await newAuthority(app)
+    const life = { notBefore: now - DAY_MS, notAfter: now + 20 * DAY_MS }
+    const issuer = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: root, ...life })
+    const leaf = await signRequest(app, await requestNewKey(app.deps, REQUEST, 'test'), { issuer })
+    await importSigningKey(app.deps, { ...OWN, chainPem: `${leaf}\n${pemOf(issuer.der)}` }, 'test')
+    const stored = new X509Certificate(leaf).validToDate.getTime()
+    editSettings(app, "UPDATE signing_keys SET not_after = ? WHERE role = 'leaf' AND retired_at IS NULL", stored)
+    const { state } = await getCertificate(app, { from: now + 40 * DAY_MS })
+    expect(state).toMatchObject({ notAfter: now + 20 * DAY_MS, next: { startsAt: now + 20 * DAY_MS } })
   })
 
   test('a certificate in use that is brought in again with a later start stays in use until then', async () => {

@@ -16,8 +16,19 @@ import { requestNewKey } from '../../src/signing/request.ts'
 import { retireSigningKeys } from '../../src/signing/retire.ts'
 import { getCertificate, newAuthority, signRequest } from '../helpers/access.ts'
 import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
-import { DAY_MS, isNoAuthority, issue, makeKeys, pemOf, purposes, Usage, usages, type Wanted } from '../helpers/certificates.ts'
-import { rowsOf } from '../helpers/database.ts'
+import {
+  DAY_MS,
+  isNoAuthority,
+  issue,
+  issueAuthority,
+  makeKeys,
+  pemOf,
+  purposes,
+  Usage,
+  usages,
+  type Wanted,
+} from '../helpers/certificates.ts'
+import { editSettings, rowsOf } from '../helpers/database.ts'
 import { ask, listOrigin, ORIGIN, presentThrough } from '../helpers/dc.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
@@ -160,6 +171,24 @@ describe('a reader certificate', () => {
     app.clock.advance(2 * DAY_MS)
     await retireSigningKeys(app.deps)
     expect(rowsOf(app, "SELECT length(sealed) AS size FROM signing_keys WHERE role = 'reader'")).toEqual([{ size: 0 }])
+  })
+
+  test('signs nothing after the first end in its chain, though an older import stored that of its leaf', async () => {
+    const { app, readerOf, readersOf } = await start()
+    const now = app.clock.now()
+    const root = await newAuthority(app)
+    const issuer = await issueAuthority({
+      name: 'CN=Middle',
+      issuer: root,
+      notBefore: now - DAY_MS,
+      notAfter: now + 20 * DAY_MS,
+    })
+    const { chainPem, ...reader } = await readerOf('Shop Reader', { issuer })
+    await importReader(app.deps, { ...reader, chainPem: chainPem + pemOf(issuer.der) }, 'boss')
+    editSettings(app, "UPDATE signing_keys SET not_after = ? WHERE role = 'reader'", now + 90 * DAY_MS)
+    expect(await readersOf()).toEqual([['CN=Shop Reader', 'CN=Middle']])
+    app.clock.set(now + 20 * DAY_MS)
+    expect(await readersOf()).toEqual([])
   })
 
   test('signs no request of OpenID4VP, shares its key with none, and is imported as what it is', async () => {
