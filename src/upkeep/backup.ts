@@ -48,11 +48,12 @@ export async function makeBackup({ dataDir: dir, ...keys }: Places, target: stri
   }
 }
 
-/** Left over from a kill. Those of a process that runs are its own. */
+/** Parts left over from a kill; earlier versions named them without a process. Those of a process that runs are its own. */
 function removeParts(target: string): void {
-  for (const name of readdirSync(dirname(target))) {
-    const [, pid] = name.startsWith(`${basename(target)}.`) ? (/\.(\d{1,10})\.part(-journal)?$/.exec(name) ?? []) : []
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(target), name), { force: true })
+  const [folder, own] = [dirname(target), basename(target)]
+  for (const name of readdirSync(folder).filter(each => each.startsWith(own))) {
+    const [part, pid] = /^(?:\.(\d{1,10}))?\.part(?:-journal)?$/.exec(name.slice(own.length)) ?? []
+    if (part && !(pid && isRunning(Number(pid)))) rmSync(join(folder, name), { force: true })
   }
 }
 

@@ -202,3 +202,16 @@ test('two backups to one file at once are both made, and leave nothing beside it
   expect(runs.map(({ stderr }) => stderr)).toEqual(['', '', ''])
   expect(readdirSync(folder)).toEqual(['copy.db'])
 })
+
+test('a backup removes the parts of its file that killed ones left, of earlier versions too, and no other file', async () => {
+  const app = await startApp({ now: Date.now() })
+  await app.stop()
+  const folder = temporaryDir()
+  // Above the highest number of a process.
+  const ended = 2 ** 22 + 1
+  const left = ['copy.db.part', `copy.db.${ended}.part`, `copy.db.${ended}.part-journal`]
+  const others = ['copy.db.old.part', `copy.db.${process.pid}.part`, `copy.db.old.${ended}.part`]
+  for (const name of [...left, ...others]) writeFileSync(join(folder, name), '')
+  await vidimusJson(app.dir, 'backup', join(folder, 'copy.db'))
+  expect(readdirSync(folder).toSorted()).toEqual(['copy.db', ...others].toSorted())
+})
