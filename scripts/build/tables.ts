@@ -176,7 +176,7 @@ const CHECK_MEANINGS: Record<CheckName, string> = {
     'whether the hosts of the status and revocation lists in use can be reached (dashboard only: the service keeps them in memory)',
   webhooks: 'whether the latest receivers can be connected to, and what failed within 24 hours',
   extra_ca: 'the authorities of `VIDIMUS_EXTRA_CA`, and whether one ends within a month',
-  clock: 'the newest record, the clock at the public address, and steps of the last week',
+  clock: 'the newest record, the last time that the service showed, the clock at the public address, and steps of the last week',
   database:
     'every page of it, and whether what is sealed of the verifications opens, for at most four seconds each; it names those that do not',
   master_key: 'whether it is there, for its owner only',
