@@ -15,6 +15,7 @@ import { compileHotCode } from '../threads.ts'
 import { within } from '../time.ts'
 import { noteNothingToSeal } from '../upkeep/seal-again.ts'
 import { announce } from '../verifications/announce.ts'
+import { shred } from '../verifications/erase.ts'
 import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks/worker.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen } from './listener.ts'
@@ -54,6 +55,8 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   await ensureSigningKey(deps)
   await ensureTestSecrets(deps)
   await noteNothingToSeal(deps, tx => sealSandboxAgain(deps, tx))
+  // A process that was killed before it could empty the log has left erased text in it.
+  await shred(deps)
   const pair = config.tls && readTlsPair(config.tls)
   if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
   const listener = listen(createApp(deps, demo), config, pair)

@@ -1,9 +1,22 @@
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { linkEntries } from '../../src/audit/link.ts'
 import type { ErasureResult } from '../../src/verifications/schema.ts'
-import { createVerification, type ErrorBody, NOON, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
+import {
+  createVerification,
+  type ErrorBody,
+  NOON,
+  outcome,
+  startApp,
+  startWithTenant,
+  type TestApp,
+  temporaryDir,
+} from '../helpers/app.ts'
 import { editRows, rowsOf } from '../helpers/database.ts'
-import { filesContaining } from '../helpers/files.ts'
+import { sqliteOnly } from '../helpers/engines.ts'
+import { filesContaining, onlyFilesContaining } from '../helpers/files.ts'
 
 const { app, ...tenant } = await startWithTenant()
 
@@ -158,3 +171,23 @@ function tracesOf(on: TestApp, id: string): Buffer[] {
 }
 
 const isInFiles = (dir: string, text: Buffer): boolean => filesContaining(dir, text).length > 0
+
+sqliteOnly('empties the log of the file')(
+  'what a reader kept in the log when it was erased is in no file after a kill and the next start',
+  async () => {
+    const { app, key } = await startWithTenant()
+    const { id } = await createVerification(app, key, { purpose: 'Kept by a reader' })
+    const [row] = rowsOf<{ sealed: Uint8Array }>(app.dir, 'SELECT sealed FROM verification_sessions WHERE id = ?', id)
+    const reader = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
+    reader.run('BEGIN')
+    reader.query('SELECT 1 FROM verification_sessions').get()
+    expect((await app.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
+    const killed = temporaryDir()
+    cpSync(app.dir, killed, { recursive: true })
+    reader.close()
+    expect(onlyFilesContaining(killed, row!.sealed)).toEqual(['vidimus.db-wal'])
+
+    await startApp({ dir: killed })
+    expect(onlyFilesContaining(killed, row!.sealed)).toEqual([])
+  },
+)
