@@ -56,8 +56,8 @@ async function summaries(deps: Deps, owner: Owner): Promise<(browsed: Browsed) =
 /** Showing what a holder presented leaves an audit record first. A viewer sees the outcome only. */
 export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {
   const whole = await readWhole(deps, owner, id)
-  const { query, isJudged } = whole
-  const verification = maySeeClaims(visit.user) ? whole.verification : withoutClaims(whole.verification)
+  const { isJudged } = whole
+  const { verification, query } = maySeeClaims(visit.user) ? whole : withoutClaims(whole)
   const events = await recordLook(deps, visit, owner, verification)
   const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
   const labelOf = await readActorLabels(deps, [owner.tenantId])
@@ -69,7 +69,14 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
   return { verification, environment: owner.environment, query: { ...query }, is_judged: isJudged, timeline, deliveries }
 }
 
-const withoutClaims = ({ claims, credentials, ...rest }: Verification): Verification => rest
+/** The values that a query accepts are claims too, once it is answered. */
+function withoutClaims({ verification, query }: WholeVerification): Pick<WholeVerification, 'verification' | 'query'> {
+  const { claims, credentials, ...rest } = verification
+  const withoutValues = query.credentials.map(each =>
+    each.claims ? { ...each, claims: each.claims.map(({ values, ...claim }) => claim) } : each,
+  )
+  return { verification: rest, query: { ...query, credentials: withoutValues } }
+}
 
 type Actors = { creator: string; canceller: string | null }
 

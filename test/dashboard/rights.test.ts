@@ -1,7 +1,7 @@
 // Access to every route: for nobody, a user of another tenant, a viewer, a member and an owner.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTenant } from '../../src/tenants/settings.ts'
-import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { cleanUp, createVerification, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { askRoute, BODIES, dashboardRoutes, ENVIRONMENTAL, nameOf, QUERY, type Route } from '../helpers/dashboard-routes.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -153,6 +153,19 @@ test('a viewer reads what a member reads except what holders presented, and chan
   expect(seen.text).not.toContain('"claims":{')
   expect(seen.text).not.toContain('"claims_read","actor":"dashboard:vera"')
   expect((await vera.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
+})
+
+test('a viewer sees what was asked for without the values that it had to have', async () => {
+  const meta = { vct_values: ['urn:eudi:pid:1'] }
+  const claims = [{ path: ['nationalities', null], values: ['DE', 'AT'] }, { path: ['given_name'] }]
+  const query = { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta, claims }] }
+  const { id } = await createVerification(app, shop.key, { template: undefined, query })
+  const path = `/tenants/${shop.id}/verifications/${id}?environment=test`
+  const whole = (await mia.get<{ query: unknown }>(path)).body.query
+  expect(whole).toMatchObject(query)
+  const seen = (await vera.get<{ query: unknown }>(path)).body.query
+  const paths = claims.map(({ path }) => ({ path }))
+  expect(seen).toEqual({ credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta, claims: paths }] })
 })
 
 test('a role counts from the next request on', async () => {
