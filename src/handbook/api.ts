@@ -168,25 +168,25 @@ function typeOf(schema: Schema): string {
   return `${escapeHTML(String(schema.format ?? schema.type ?? 'anything'))}${bounds(schema)}`
 }
 
+const BOUNDS = [
+  ['minLength', 'maxLength', ' characters'],
+  ['minItems', 'maxItems', ' of them'],
+  ['minProperties', 'maxProperties', ' members'],
+  ['minimum', 'maximum', ''],
+] as const
+
 function bounds(schema: Schema): string {
-  const {
-    minLength,
-    maxLength,
-    minimum,
-    maximum,
-    minItems,
-    maxItems,
-    maxProperties,
-    default: value,
-  } = schema as Record<string, number>
-  const range = [minLength ?? minimum ?? minItems, maxLength ?? maximum ?? maxItems ?? maxProperties].filter(
-    each => each !== undefined,
-  )
-  const words = [
-    ...(range.length ? [range.join(' to ')] : []),
-    ...(value === undefined ? [] : [`default ${JSON.stringify(value)}`]),
-  ]
-  return words.length ? `, ${escapeHTML(words.join(', '))}` : ''
+  const limits = schema as Record<string, number | undefined>
+  const words = BOUNDS.flatMap(([least, most, unit]) => rangeOf(limits[least], limits[most], unit))
+  if (schema.default !== undefined) words.push(`default ${JSON.stringify(schema.default)}`)
+  return words.map(each => `, ${escapeHTML(each)}`).join('')
+}
+
+/** A text or list that must not be empty, and nothing else, goes without saying. */
+function rangeOf(least: number | undefined, most: number | undefined, unit: string): string[] {
+  if (most !== undefined && least !== undefined) return [`${least} to ${most}${unit}`]
+  if (most !== undefined) return [`at most ${most}${unit}`]
+  return least === undefined || (unit !== '' && least === 1) ? [] : [`at least ${least}${unit}`]
 }
 
 const table = (headings: string[], rows: string[][]): string =>

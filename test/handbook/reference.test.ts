@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
-import type { Examples } from '../../src/handbook/api.ts'
+import { type Examples, referenceArticle } from '../../src/handbook/api.ts'
 import examples from '../../src/handbook/examples.json' with { type: 'json' }
 import { LANGUAGES, type Language } from '../../src/handbook/samples.ts'
 import { addressInHandbook, apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
@@ -36,6 +36,23 @@ const WITHOUT = [
   'getSandboxStatusList',
 ]
 const isBrowser = (operationId: string): boolean => /Dc(Request|Response)$/.test(operationId)
+
+test('limits say what they count, and an id that must not be empty has none', () => {
+  const type = (schema: object) => {
+    const parameter = { name: 'id', in: 'path', required: true, description: '', schema }
+    const operation = { tags: ['Devices'], operationId: 'none', summary: '', description: '', security: [], responses: {} }
+    const paths = { '/v1/none': { get: { ...operation, parameters: [parameter] } } }
+    const html = referenceArticle({ ...document, paths } as unknown as OpenApi, '')
+    return /<td><code>id<\/code>.*?<td>(.*?)<\/td>/s.exec(html)?.[1]
+  }
+  expect(type({ type: 'string', format: 'uuid', minLength: 1 })).toBe('uuid')
+  expect(type({ type: 'string', maxLength: 9 })).toBe('string, at most 9 characters')
+  const words = { type: 'string', minLength: 1, maxLength: 64 }
+  expect(type({ type: 'array', items: words, minItems: 1, maxItems: 20 })).toBe(
+    'list of string, 1 to 64 characters, 1 to 20 of them',
+  )
+  expect(type({ type: 'integer', minimum: 0, default: 5 })).toBe('integer, at least 0, default 5')
+})
 
 describe('the examples of the reference', () => {
   test('every example fits the document of the API', () => {
