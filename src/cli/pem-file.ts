@@ -1,18 +1,36 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { CommandError } from './output.ts'
 
-const FILE_CHARS_MAX = 256 * 1024
+const FILE_BYTES_MAX = 256 * 1024
 
 export const readPemFile = (file: string): string => readTextFile(file, 'PEM file')
 
 /** `what` it has to be, for the error. */
-export function readTextFile(file: string, what: string): string {
-  let text: string
+export const readTextFile = (file: string, what: string): string =>
+  Buffer.from(readGivenFile(file, what, FILE_BYTES_MAX)).toString('utf8')
+
+/** Pipes are read too. One byte more than allowed is enough to refuse a file: a device may have no end. */
+export function readGivenFile(file: string, what: string, bytesMax: number): Uint8Array {
+  const bytes = new Uint8Array(bytesMax + 1)
+  const length = fill(bytes, file, what)
+  if (length > bytesMax) throw new CommandError(`${file} is larger than ${bytesMax / 1024} KiB; shorten it, or give another`)
+  return bytes.subarray(0, length)
+}
+
+function fill(bytes: Uint8Array, file: string, what: string): number {
+  let handle: number | undefined
   try {
-    text = readFileSync(file, 'utf8')
+    handle = openSync(file, 'r')
+    let length = 0
+    let read: number
+    do {
+      read = readSync(handle, bytes, length, bytes.length - length, null)
+      length += read
+    } while (read > 0)
+    return length
   } catch {
     throw new CommandError(`cannot read ${file}; give the path of a ${what}`)
+  } finally {
+    if (handle !== undefined) closeSync(handle)
   }
-  if (text.length > FILE_CHARS_MAX) throw new CommandError(`${file} is larger than ${FILE_CHARS_MAX / 1024} KiB`)
-  return text
 }

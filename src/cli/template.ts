@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { JSON_BYTES_MAX, parseArray, parseObject } from '../http/body.ts'
 import { ApiError } from '../http/errors.ts'
 import { type DcqlProblem, type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
@@ -12,6 +11,7 @@ import { isTemplateKey, PURPOSE_CHARS_MAX, TITLE_CHARS_MAX } from '../templates/
 import { defineCommand, listing } from './command.ts'
 import { checked, oneOf, optional, required, shortText, TENANT, text } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
+import { readGivenFile } from './pem-file.ts'
 import { withDeps, withTenant } from './with-deps.ts'
 
 const templateKey = checked(text('KEY'), key =>
@@ -100,21 +100,12 @@ function refuseProblem(place: string, problem: DcqlProblem | undefined): void {
 
 /** The limits of the API's bodies: every session with the template reads the query again. */
 function parseFile<Value>(file: string, parse: (bytes: Uint8Array, name: string) => Value, wanted: string): Value {
-  const bytes = readFile(file)
-  if (bytes.length > JSON_BYTES_MAX) throw new CommandError(`${file} is larger than ${JSON_BYTES_MAX / 1024} KiB; shorten it`)
+  const bytes = readGivenFile(file, 'JSON file', JSON_BYTES_MAX)
   try {
     return parse(bytes, file)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     throw new CommandError(`${error.message}; give ${wanted}, as "vidimus template list --json" shows them`)
-  }
-}
-
-function readFile(file: string): Uint8Array {
-  try {
-    return readFileSync(file)
-  } catch {
-    throw new CommandError(`cannot read ${file}; give the path of a JSON file`)
   }
 }
 

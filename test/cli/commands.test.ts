@@ -380,6 +380,9 @@ describe('a call that cannot be carried out exits 1 and says what to do', () => 
     [`${put} ${broken}`, /broken\.json: not valid JSON; give a DCQL query/],
     [`${put} ${foreign}`, /foreign\.json: credentials: .*1 to 20/],
     [`${put} ${large}`, /large\.json is larger than 64 KiB; shorten/],
+    // It has no end.
+    [`${put} /dev/zero`, /\/dev\/zero is larger than 64 KiB; shorten it, or give another/],
+    ['signing import --chain /dev/zero', /\/dev\/zero is larger than 256 KiB; shorten it, or give another/],
     ['template list --tenant ten_nobody', /there is no tenant ten_nobody/],
     [
       'template delete --tenant TENANT --key nothing',
