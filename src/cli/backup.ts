@@ -75,9 +75,16 @@ async function backUp(places: Places, file: string): Promise<BackupReport> {
     })
     return await makeBackup(places, file, now())
   } catch (error) {
+    const { code, path } = error as { code?: string; path?: string }
     // Only the copy is written.
-    if (['SQLITE_FULL', 'ENOSPC'].includes(String((error as { code?: unknown }).code)))
+    if (['SQLITE_FULL', 'ENOSPC'].includes(String(code)))
       throw new CommandError(`the disk of ${file} is full; make room there, or choose another`)
+    if (path?.startsWith(file))
+      throw new CommandError(
+        code === 'ENAMETOOLONG'
+          ? `cannot write ${file}: its name is too long; choose a shorter one`
+          : `cannot write ${file} (${code}); give a path in a directory that exists and is yours`,
+      )
     throw refusalFrom(error, dataDir, databaseFile(dataDir))
   } finally {
     release()

@@ -673,6 +673,14 @@ describe('a path that cannot be used is refused with what to give', () => {
     expectFailure(await vidimus(dir, ['restore', path]), { exitCode: 1, says })
   })
 
+  test.skipIf(isOnPostgres)('backup with a name that is too long, also with what a part adds to it', async () => {
+    for (const length of [300, 250])
+      expectFailure(await vidimus(dir, ['backup', join(files, 'a'.repeat(length))]), {
+        exitCode: 1,
+        says: /cannot write \S+: its name is too long; choose a shorter one/,
+      })
+  })
+
   test.each(LEADS_NOWHERE)('trust bundle export with %s', async (_, path) => {
     expectFailure(await vidimus(dir, ['trust', 'bundle', 'export', path]), {
       exitCode: 1,
