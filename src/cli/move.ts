@@ -1,10 +1,11 @@
-import { loadConfig } from '../config.ts'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { Differs } from '../db/move/move.ts'
+import { StartRefusal } from '../db/refusal.ts'
 import { realWorld } from '../ground.ts'
 import { moveToPostgres } from '../upkeep/move.ts'
 import { defineCommand } from './command.ts'
 import { required, text, toggle } from './flags.ts'
-import { CommandError } from './output.ts'
+import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'
 
 const SHOWN_EVERY_ROWS = 10_000
@@ -29,7 +30,7 @@ sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_D
       throw new CommandError(
         'VIDIMUS_DATABASE_URL is set, but the file of VIDIMUS_DATA_DIR is moved; unset it, and name the new database with --to',
       )
-    const config = loadConfig({ ...env, VIDIMUS_DATABASE_URL: to, VIDIMUS_BACKUPS: 'off' })
+    const config = configFor(env, to)
     await requireDatabase({ ...config, database: undefined })
     const { now, random } = realWorld()
     const onProgress = (table: string, rows: number) => {
@@ -38,7 +39,7 @@ sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_D
     const { dataDir: dir, masterKey, keyDir, database: settings } = config
     const wanted = { dir, masterKey, keyDir, settings: settings!, now: now(), random, isDryRun: dryRun, onProgress }
     const { tables, isDone, auditHead } = await moveToPostgres(wanted).catch(error => {
-      if (!(error instanceof Differs)) throw error
+      if (!(error instanceof Differs)) throw namingTarget(error)
       throw new CommandError(`${error.message}; the file serves as before: make the new database anew, and move again`)
     })
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
@@ -51,3 +52,20 @@ Set VIDIMUS_DATABASE_URL on every node, and give each of them the keys in ${keyD
     }
   },
 )
+
+function configFor(env: Shell['env'], to: string): Config {
+  try {
+    return loadConfig({ ...env, VIDIMUS_DATABASE_URL: to, VIDIMUS_BACKUPS: 'off' })
+  } catch (error) {
+    throw namingTarget(error)
+  }
+}
+
+/** The variable, which other commands read, is not set here. A file that was moved before names it as the next step. */
+function namingTarget(error: unknown): unknown {
+  if (error instanceof ConfigError) return new ConfigError(named(error.message))
+  if (!(error instanceof StartRefusal) || error.reason === 'database_moved') return error
+  return new StartRefusal(error.reason, named(error.message), error)
+}
+
+const named = (message: string): string => message.replaceAll('VIDIMUS_DATABASE_URL', '--to')

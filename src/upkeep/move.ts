@@ -1,10 +1,18 @@
 // Moves an installation from its database file to PostgreSQL. The server is stopped, the master key stays the same.
 import { createAudit } from '../audit/append.ts'
 import { verifyChain } from '../audit/verify.ts'
-import { finishMove, inspectTarget, type Moved, moveRows, type OnProgress, type Source } from '../db/move/move.ts'
+import {
+  finishMove,
+  inspectTarget,
+  type Moved,
+  moveRows,
+  type OnProgress,
+  refuseWithoutRights,
+  type Source,
+} from '../db/move/move.ts'
 import { tablesOf } from '../db/move/rows.ts'
 import type { DatabaseSettings } from '../db/postgres/address.ts'
-import { withSession } from '../db/postgres/open.ts'
+import { withOwner } from '../db/postgres/open.ts'
 import { grantTo } from '../db/postgres/roles.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import { findWrapper, type MasterKey, openRootKey } from '../db/root-key.ts'
@@ -40,8 +48,9 @@ async function moveFile(wanted: Wanted, path: string): Promise<Move> {
   const source = await readSource(path)
   try {
     const auditHead = await verifyFile(source, wanted)
-    return await withSession({ ...settings, ...settings.owner }, 'schema', async session => {
+    return await withOwner(settings, async session => {
       const state = await inspectTarget(session, source)
+      if (state === 'empty') await refuseWithoutRights(session)
       if (isDryRun) return { tables: countsOf(source), isDone: false, auditHead }
       let moved: Moved = { tables: countsOf(source).map(table => ({ ...table, digest: '' })) }
       if (state !== 'finished') {

@@ -211,4 +211,29 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     expect(empty).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('there is no database in') })
     expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(0)
   })
+  test('a target that cannot be used is refused in a dry run too, and names --to', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'rights')
+    const poor = url.replace(/\/\/[^@/]+@/, '//move_poor@')
+    await newDatabase(cluster, 'rights_other')
+    await cluster.query('CREATE ROLE move_poor LOGIN')
+    const dryRun = (to: string, env = {}) => vidimus(dir, ['move', '--to', to, '--dry-run'], { ...ON_FILE, ...env })
+    expect(await dryRun(poor)).toMatchObject({
+      exitCode: 27,
+      stderr: expect.stringContaining('the user of --to may not make tables; set VIDIMUS_DATABASE_OWNER_URL'),
+    })
+    expect((await dryRun(poor, { VIDIMUS_DATABASE_OWNER_URL: url })).exitCode).toBe(0)
+    expect(await dryRun(poor, { VIDIMUS_DATABASE_OWNER_URL: cluster.url('rights_other') })).toMatchObject({
+      exitCode: 21,
+      stderr: expect.stringContaining('VIDIMUS_DATABASE_OWNER_URL leads to another database than --to;'),
+    })
+    expect(await dryRun(cluster.url('nowhere'))).toMatchObject({
+      exitCode: 21,
+      stderr: expect.stringContaining('there is no such database; create it, or mend --to ('),
+    })
+    expect(await dryRun('postgres://db.example')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('vidimus: --to: the name of the database is missing'),
+    })
+  })
 })

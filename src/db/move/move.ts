@@ -46,6 +46,16 @@ export async function inspectTarget(session: Session, { fingerprint }: Source): 
   throw new StartRefusal('database_moved', 'the database of --to has an installation already; name an empty database')
 }
 
+/** A dry run makes no table that could fail. */
+export async function refuseWithoutRights(session: Session): Promise<void> {
+  const [found] = await session.rows<{ can: boolean | null }>("SELECT has_schema_privilege(current_schema(), 'CREATE') AS can")
+  if (found?.can) return
+  throw new StartRefusal(
+    'rights_missing',
+    'the user of --to may not make tables; set VIDIMUS_DATABASE_OWNER_URL to the same database with a user that may',
+  )
+}
+
 export async function moveRows(session: Session, source: Source, now: number, onProgress: OnProgress): Promise<Moved> {
   await migrate(session, { now, mayMigrate: true })
   await begin(session, source.fingerprint)

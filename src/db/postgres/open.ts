@@ -117,6 +117,26 @@ export async function withSession<Result>(
   }
 }
 
+/** As the user that may change the schema, in the database that the service uses. */
+export const withOwner = <Result>(settings: DatabaseSettings, act: (session: Session) => Promise<Result>): Promise<Result> =>
+  withSession({ ...settings, ...settings.owner }, 'schema', async session => {
+    if (settings.owner && (await placeOf(session)) !== (await withSession(settings, 'job', placeOf)))
+      throw new StartRefusal(
+        'database_refused',
+        'VIDIMUS_DATABASE_OWNER_URL leads to another database than VIDIMUS_DATABASE_URL; name the same one in both',
+      )
+    return await act(session)
+  })
+
+/** Names are not compared: a pooler may have its own for a database. */
+async function placeOf(session: Session): Promise<string> {
+  const [found] = await session.rows<{ place: string }>(
+    `SELECT extract(epoch FROM pg_postmaster_start_time()) || ' ' || oid AS place
+     FROM pg_database WHERE datname = current_database()`,
+  )
+  return found!.place
+}
+
 /** Waits for a server that starts, and for a standby that takes over. */
 async function reach(connect: Connect, session: Session, patienceMs: number): Promise<void> {
   const until = performance.now() + patienceMs

@@ -1,7 +1,7 @@
 import type { DatabaseSettings } from './address.ts'
 import { listPending, MIGRATIONS, type Migration, migrate } from './migrate.ts'
 import { awaitBeats, listLiving } from './nodes.ts'
-import { withSession } from './open.ts'
+import { withOwner, withSession } from './open.ts'
 import { grantTo } from './roles.ts'
 import type { Session } from './session.ts'
 
@@ -17,7 +17,7 @@ type Wanted = { now: number; version: string; isFinish: boolean; isDryRun: boole
 
 /** Works as the owner of the schema. Needs no master key: the first node that serves an empty database makes one. */
 export function upgradeDatabase(settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
-  return withSession({ ...settings, ...settings.owner }, 'schema', session => upgrade(session, settings, wanted))
+  return withOwner(settings, session => upgrade(session, settings, wanted))
 }
 
 async function upgrade(session: Session, settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
