@@ -1,6 +1,7 @@
-import { loadConfig } from '../config.ts'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
 import type { Found } from '../db/check.ts'
 import { StartRefusal } from '../db/refusal.ts'
+import { readTlsPair } from '../service/tls-pair.ts'
 import { defineCommand } from './command.ts'
 import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'
@@ -41,11 +42,25 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
     const pending = await pendingIn(config)
     if (pending.length) return [olderVersion(pending, config.database ? 'database' : 'data_directory')]
     const { examine } = await import('../doctor/examine.ts')
-    return await withDeps(shell, deps => examine(deps, false))
+    const checks: NamedCheck[] = await withDeps(shell, deps => examine(deps, false))
+    const unusable = unusableTls(config)
+    return unusable ? checks.map(check => (check.name === 'tls' ? unusable : check)) : checks
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
     return [{ name: config.database ? 'database' : 'data_directory', status: 'problem', detail: `${detail}.`, remedy }]
+  }
+}
+
+/** A service that runs serves what it read at its start, and one that is stopped has nothing to visit. */
+function unusableTls({ tls }: Config): NamedCheck | undefined {
+  try {
+    if (tls) readTlsPair(tls)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const remedy = 'Put the certificate and its key there: the next start of the service fails without them.'
+    return { name: 'tls', status: 'problem', detail: `${error.message}.`, remedy }
   }
 }
 

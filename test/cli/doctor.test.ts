@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
@@ -17,6 +17,8 @@ type Told = { checks: { name: string; status: string; detail: string }[] }
 
 /** What cannot be opened. */
 const PLACE = isOnPostgres ? 'database' : 'data_directory'
+
+const RIGHT_FILES = 'Put the certificate and its key there: the next start of the service fails without them.'
 
 const statuses = ({ checks }: Told) => Object.fromEntries(checks.map(({ name, status }) => [name, status]))
 
@@ -91,6 +93,24 @@ describe('vidimus doctor', () => {
     const stranger = await spawnVidimus(other, ['doctor'], { ...env, NODE_EXTRA_CA_CERTS: ca })
     expect([stranger.exitCode, stranger.stderr]).toEqual([1, '\n1 problem; "vidimus help doctor" explains each check\n'])
     expect(stranger.stdout).toMatch(/^problem {2}public_url +Something else answers at/m)
+  })
+
+  test('names files of VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY with which the next start would fail', async () => {
+    const dir = temporaryDir()
+    await vidimusJson(dir, 'tenant', 'create', '--name', 'Shop')
+    const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
+    const env = { VIDIMUS_TLS_CERT: certFile, VIDIMUS_TLS_KEY: keyFile, VIDIMUS_PUBLIC_URL: 'https://localhost:1' }
+    const tls = async () => {
+      const told: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
+      return told.checks.find(({ name }) => name === 'tls')
+    }
+    expect(await tls()).toMatchObject({ status: 'problem', detail: `VIDIMUS_TLS_CERT: cannot read ${certFile}. ${RIGHT_FILES}` })
+    writeFileSync(certFile, 'no certificate')
+    writeFileSync(keyFile, 'no key')
+    expect(await tls()).toMatchObject({
+      status: 'problem',
+      detail: `VIDIMUS_TLS_CERT: ${certFile} holds no readable certificate; it must be PEM, the leaf first. ${RIGHT_FILES}`,
+    })
   })
 
   test('reports a data directory that does not exist, and does not create it', async () => {
