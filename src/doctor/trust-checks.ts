@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { type Found, notSetUp, ok, problem, secondOf, someOf, warning } from '../db/check.ts'
+import { ACCEPTED_KEYS, hasStrongKey } from '../openid4vp/certification-path.ts'
 import { covers } from '../openid4vp/trust-anchor.ts'
+import { describeCertificate } from '../openid4vp/x509.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
@@ -31,7 +33,9 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
       ],
     })
   const at = deps.now()
-  const anchors = await liveAnchors(deps, at)
+  const stored = await liveAnchors(deps, at)
+  const useless = stored.filter(({ isUsable, source }) => !isUsable && source === null)
+  const anchors = stored.filter(({ isUsable }) => isUsable)
   const current = anchors.filter(({ not_after }) => not_after > isoUtc(at))
   const templates = (await Promise.all(tenants.map(tenant => templatesInUse(deps, tenant.id)))).flat()
   const uncovered = templates.filter(
@@ -55,6 +59,7 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
       de: [`In Live wird keinem Aussteller für das vertraut, wonach ${someOf(keys, 'de')} fragt.`, remedy.de],
     })
   }
+  if (useless.length) return uselessAnchors(useless)
   const soon = isoUtc(at + EXPIRY_WARNING_DAYS * DAY_MS)
   // A list's operator renews its entries.
   const ending = anchors.filter(({ not_after, source }) => source === null && not_after < soon).map(({ label }) => label)
@@ -66,14 +71,36 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
   return ok(originsOf(current))
 }
 
-type Anchor = ReturnType<typeof presentAnchor>
+/** Earlier versions added them without a word. */
+function uselessAnchors(useless: readonly Anchor[]): Found {
+  const named = useless.map(({ id, label }) => `${label} (${id})`)
+  const remove = `vidimus trust remove ${useless[0]?.id}`
+  return warning({
+    en: [
+      `Trusted certificates never count, as they are not well-formed or their key is not ${ACCEPTED_KEYS}: ${someOf(named)}.`,
+      `Ask the issuer for another one, and remove this: ${remove}`,
+    ],
+    de: [
+      `Vertraute Zertifikate zählen nie, weil ihre Form falsch oder ihr Schlüssel nicht verwendbar ist: ${someOf(named, 'de')}.`,
+      `Bitten Sie den Aussteller um ein anderes, und entfernen Sie dieses: ${remove}`,
+    ],
+  })
+}
+
+type Anchor = ReturnType<typeof presentAnchor> & { isUsable: boolean }
+
+/** As "trust add" judges it. */
+function isUsable(pem: string): boolean {
+  const described = describeCertificate(new X509Certificate(pem).raw)
+  return described !== undefined && hasStrongKey(described)
+}
 
 /** Those that vouch for documents today. */
 async function liveAnchors(deps: Scene['deps'], at: number): Promise<Anchor[]> {
   const ended = (await readSources(deps)).filter(source => sourceState(source, at) === 'ended').map(({ id }) => id)
   const blocks = await readBlocks(deps)
   const blocked = new Set(blocks.filter(({ environment }) => environment === 'live').map(({ fingerprint }) => fingerprint))
-  const anchors = (await readAnchors(deps)).map(presentAnchor)
+  const anchors = (await readAnchors(deps)).map(row => ({ ...presentAnchor(row), isUsable: isUsable(row.certificate) }))
   return anchors.filter(
     ({ environment, use, source, fingerprint_sha256: fingerprint }) =>
       environment === 'live' && use === 'both' && !(source && ended.includes(source)) && !blocked.has(fingerprint),

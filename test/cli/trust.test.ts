@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
+import { BRAINPOOL } from '../helpers/brainpool.ts'
 import { DAY_MS, issue, unknownCritical } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeRoot } from '../helpers/openssl.ts'
@@ -14,16 +15,6 @@ type Anchors = { data: Anchor[] }
 
 const PID = 'urn:eudi:pid:1'
 const MDL = 'org.iso.18013.5.1.mDL'
-
-/** A root with a key on brainpoolP256r1, which not every openssl can make. */
-const BRAINPOOL = `-----BEGIN CERTIFICATE-----
-MIIBpzCCAU6gAwIBAgIUF0c0eWc99hLblt9mBTWsz2UbNTgwCgYIKoZIzj0EAwIwKDELMAkGA1UEBhMCREUxGTAXBgNVBAMMEEJyYWlucG9vbCBJc3N1ZXIw
-IBcNMjYxMTE2MTAyNTU0WhgPMjA1MTA3MDgxMDI1NTRaMCgxCzAJBgNVBAYTAkRFMRkwFwYDVQQDDBBCcmFpbnBvb2wgSXNzdWVyMFowFAYHKoZIzj0CAQYJ
-KyQDAwIIAQEHA0IABFByIq5mkJSWe2SJxcHQ1lhAYe+E9uzKI/x+BUbFxDbmKUUarKdglMbbEyVfNo3Erl/MFlu271zFyJvjuE4jdqqjUzBRMB0GA1UdDgQW
-BBQL42eH00IfGjBVWd4vyA9XSMx3MjAfBgNVHSMEGDAWgBQL42eH00IfGjBVWd4vyA9XSMx3MjAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQC
-IDioNGdpVP/nLY4TXekejwSPjTq3ldo5jfBpytECs29TAiAJwR+LQZFDIMdO99FSDZXPcOV+ToLNACcL6Lk6NOOcOQ==
------END CERTIFICATE-----
-`
 
 const files = temporaryDir()
 const dir = join(temporaryDir(), 'data')
