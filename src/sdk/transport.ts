@@ -123,7 +123,8 @@ async function attempt<Body>(
       ...(method === 'DELETE' && { keepalive: false }),
       signal: controller.signal,
     })
-    const body = resultOf(response, await readBounded(response), { mayChange: method !== 'GET', maybeDone })
+    const past = { mayChange: method !== 'GET', maybeDone }
+    const body = resultOf(response, await readBounded(response, past), past)
     return complete(body, { headers: response.headers, base }) as Body
   } catch (error) {
     if (error instanceof VidimusError) throw error
@@ -139,7 +140,7 @@ async function attempt<Body>(
   }
 }
 
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(response: Response, { mayChange, maybeDone }: Past): Promise<string> {
   if (!response.body) return ''
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
@@ -152,6 +153,7 @@ async function readBounded(response: Response): Promise<string> {
       throw new VidimusError('unexpected_answer', {
         message: 'The answer is larger than 32 MiB; ask for fewer at a time.',
         status: response.status,
+        maybeDone: maybeDone || (mayChange && (response.ok || response.status >= 500)),
       })
     }
     text += decoder.decode(chunk.value, { stream: true })

@@ -238,7 +238,15 @@ describe('list and all', () => {
     const endless = () =>
       new Response(new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1024 * 1024).fill(32)) }))
     const client = createClient({ baseUrl: app.url, apiKey: tenant.key, fetch: async () => endless() })
-    expect(await failure(client.usage())).toMatchObject({ code: 'unexpected_answer', status: 200 })
+    expect(await failure(client.usage())).toMatchObject({ code: 'unexpected_answer', status: 200, maybeDone: false })
+  })
+
+  test('an endless response to a creation or redemption may mean that it was done', async () => {
+    const endless = () =>
+      new Response(new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1024 * 1024).fill(32)) }))
+    const { verifications } = createClient({ baseUrl: app.url, apiKey: 'vk_test_1', fetch: async () => endless() })
+    for (const call of [verifications.create(body), verifications.redeem('vs_1', 'x')])
+      expect(await failure(call)).toMatchObject({ code: 'unexpected_answer', status: 200, maybeDone: true })
   })
 
   test('a page of another server is not a result', async () => {
