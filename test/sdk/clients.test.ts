@@ -157,6 +157,79 @@ for (const { language, program, ...files } of LANGUAGES) {
       }
     })
 
+    const orderTo = (port: number | undefined, name: string, ...args: unknown[]) =>
+      worker.order<Failed & Created>(name, { base_url: `http://127.0.0.1:${port}`, api_key: 'vk_test_1', with: args })
+
+    test.each([
+      ['a 429 of a proxy', 429, '<h1>Slow down</h1>', '43200'],
+      ['a 503 of a proxy', 503, '<h1>Away</h1>', '43200'],
+      ['a 429 with a date', 429, '{"error":{"code":"rate_limit_exceeded","message":"Later."}}', 'Fri, 01 Jan 2100 00:00:00 GMT'],
+      ['a 429 with a number of months', 429, '{"error":{"code":"rate_limit_exceeded","message":"Later."}}', '9999999'],
+    ])('is not repeated before the Retry-After of %s', async (_, status, body, after) => {
+      let asked = 0
+      const busy = Bun.serve({
+        port: 0,
+        fetch() {
+          asked++
+          return new Response(body, { status, headers: { 'retry-after': after } })
+        },
+      })
+      expect(await orderTo(busy.port, 'get', 'vs_1')).toMatchObject({ status })
+      expect(asked).toBe(1)
+      await busy.stop(true)
+    })
+
+    test.each([
+      ['a response', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"a":'],
+      [
+        'a response in chunks',
+        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n',
+      ],
+      ['a 503', 'HTTP/1.1 503 Away\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n<h1>A'],
+      ['nonsense', 'nonsense\r\n\r\n'],
+    ])('repeats a creation with the same Idempotency-Key after %s that is cut off', async (_, answer) => {
+      const keys: (string | undefined)[] = []
+      const whole = 'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"id":"vs_1"}'
+      const cut = Bun.listen<{ request: string }>({
+        hostname: '127.0.0.1',
+        port: 0,
+        socket: {
+          open(socket) {
+            socket.data = { request: '' }
+          },
+          data(socket, bytes) {
+            socket.data.request += bytes.toString()
+            if (!socket.data.request.endsWith('}')) return
+            keys.push(/^idempotency-key: (.+)\r$/im.exec(socket.data.request)?.[1])
+            socket.end(keys.length === 1 ? answer : whole)
+          },
+        },
+      })
+      expect(await orderTo(cut.port, 'create', { template: 'age_over_18' })).toMatchObject({ id: 'vs_1' })
+      expect(keys).toEqual([expect.stringMatching(/./), keys[0]])
+      cut.stop(true)
+    })
+
+    test('stops waiting at its own limit, although the service is silent', async () => {
+      let asked = 0
+      const silent = Bun.serve({
+        port: 0,
+        fetch() {
+          asked++
+          return new Promise<Response>(() => {})
+        },
+      })
+      expect(await orderTo(silent.port, 'wait', 'vs_1', 0.2)).toMatchObject({ failed: 'no_answer' })
+      expect(asked).toBe(1)
+      await silent.stop(true)
+    })
+
+    test('fails as every call does when the answer is nested too deeply', async () => {
+      const deep = Bun.serve({ port: 0, fetch: () => new Response('['.repeat(200_000)) })
+      expect(await orderTo(deep.port, 'get', 'vs_1')).toMatchObject({ failed: 'unexpected_answer', status: 200 })
+      await deep.stop(true)
+    })
+
     test('says of every webhook vector what the TypeScript client says', async () => {
       for (const { secrets, header, tolerance, now, expect: expected, ...vector } of verifyVectors) {
         const message = {
@@ -178,6 +251,28 @@ for (const { language, program, ...files } of LANGUAGES) {
         env: { ...process.env, PYTHONPATH: join(SDK, files.sources), PYTHONDONTWRITEBYTECODE: '1' },
       })
       expect([exitCode, stderr.toString()]).toEqual([0, ''])
+    })
+
+    test.skipIf(language !== 'php')('keeps the key out of the stack trace of a wrong call', () => {
+      const code = 'require getenv("CLIENT"); new Vidimus\\Vidimus("nowhere", "vk_test_Hidden");'
+      const { stdout } = Bun.spawnSync(
+        [
+          program!,
+          '-d',
+          'zend.exception_ignore_args=0',
+          '-d',
+          'zend.exception_string_param_max_len=80',
+          '-d',
+          'display_errors=1',
+          '-r',
+          code,
+        ],
+        {
+          env: { ...process.env, CLIENT: join(SDK, files.sources, 'Vidimus.php') },
+        },
+      )
+      expect(stdout.toString()).toContain('SensitiveParameterValue')
+      expect(stdout.toString()).not.toContain('vk_test_')
     })
 
     test('is at most 400 lines', () => {

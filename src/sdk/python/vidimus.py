@@ -12,10 +12,12 @@ after a 5xx, and after a 429 once Retry-After has passed, if that is within twic
 
 from __future__ import annotations
 
+import email.utils
 import hashlib
 import hmac
 import http.client
 import json
+import math
 import random
 import re
 import time
@@ -155,14 +157,14 @@ class Vidimus:
     def wait(self, id: str, timeout: float = WAIT_SECONDS) -> Verification:
         """The verification once it has ended. Check its `status`: `completed`, `failed` and `expired` all return."""
         until = time.monotonic() + timeout
-        found, pause = self.get(id), 1.0
+        found, pause = self._send("GET", self._path(id), repeat=True, until=until)[0], 1.0
         while found["status"] == "pending":
             if time.monotonic() + pause >= until:
                 raise VidimusError("still_pending", f"Nobody has answered within {timeout:.0f} seconds.")
             time.sleep(pause * (0.5 + random.random() / 2))
             pause = min(pause * 1.5, POLL_SECONDS_MAX)
             try:
-                status = self._send("GET", self._path(id, "/status"), repeat=True)[0]["status"]
+                status = self._send("GET", self._path(id, "/status"), repeat=True, until=until)[0]["status"]
             except VidimusError as error:
                 if error.status is not None and error.status < 500 and error.status != 429:
                     raise
@@ -202,11 +204,13 @@ class Vidimus:
         body: Optional[Mapping[str, Any]] = None,
         headers: Mapping[str, str] = {},
         repeat: bool = False,
+        until: float = math.inf,
     ) -> tuple[Any, Mapping[str, str]]:
-        maybe_done, until = False, time.monotonic() + 2 * self._timeout
+        maybe_done, until = False, min(until, time.monotonic() + 2 * self._timeout)
         for tried in range(1, TRIES_MAX + 1):
             try:
-                return self._attempt(method, path, body, headers)
+                limit = min(self._timeout, max(until - time.monotonic(), 0.001))
+                return self._attempt(method, path, body, headers, limit)
             except VidimusError as error:
                 maybe_done = error.maybe_done = maybe_done or error.maybe_done
                 pause = self._pause(error, repeat, tried)
@@ -230,7 +234,7 @@ class Vidimus:
         return max(backoff, error.retry_after or 0.0)
 
     def _attempt(
-        self, method: str, path: str, body: Optional[Mapping[str, Any]], headers: Mapping[str, str]
+        self, method: str, path: str, body: Optional[Mapping[str, Any]], headers: Mapping[str, str], limit: float
     ) -> tuple[Any, Mapping[str, str]]:
         request = urllib.request.Request(self._base + path, method=method)
         request.add_header("accept", "application/json")
@@ -242,46 +246,61 @@ class Vidimus:
             request.add_header("content-type", "application/json")
         mutates = method != "GET"
         try:
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                return self._read(answer, answer.status, mutates), {k.lower(): v for k, v in answer.headers.items()}
-        except urllib.error.HTTPError as answer:
-            with answer:
-                raise self._refusal(answer, mutates) from None
+            with self._open(request, limit) as answer:
+                if not 200 <= answer.status < 300:
+                    raise self._refusal(answer, mutates)
+                return self._read(answer, mutates), {k.lower(): v for k, v in answer.headers.items()}
         # The latter when an answer is cut off, or is no HTTP at all.
         except (OSError, http.client.HTTPException) as error:
             message = "The service could not be reached, or did not answer in time."
             raise VidimusError("no_answer", message, maybe_done=mutates) from error
 
-    @staticmethod
-    def _read(answer: Any, status: int, mutates: bool) -> Any:
-        text = answer.read(ANSWER_BYTES_MAX + 1)
+    def _open(self, request: urllib.request.Request, limit: float) -> Any:
         try:
-            if len(text) <= ANSWER_BYTES_MAX:
+            return self._opener.open(request, timeout=limit)
+        except urllib.error.HTTPError as refused:
+            return refused
+
+    @staticmethod
+    def _read(answer: Any, maybe_done: bool) -> Any:
+        text = answer.read(ANSWER_BYTES_MAX + 1)
+        if len(text) <= ANSWER_BYTES_MAX:
+            # A read with a limit does not say that the answer was cut off.
+            if answer.length:
+                raise http.client.IncompleteRead(text, answer.length)
+            try:
                 parsed = json.loads(text)
                 if isinstance(parsed, dict):
                     return parsed
-        except ValueError:
-            pass
+            except (ValueError, RecursionError):
+                pass
         message = "The answer is not from this service: the page of a proxy, or too long."
-        raise VidimusError("unexpected_answer", message, status, maybe_done=mutates)
+        raise VidimusError("unexpected_answer", message, answer.status, maybe_done=maybe_done)
 
-    def _refusal(self, answer: urllib.error.HTTPError, mutates: bool) -> VidimusError:
-        status, maybe_done = answer.code, mutates and answer.code >= 500
+    def _refusal(self, answer: Any, mutates: bool) -> VidimusError:
         try:
-            error = self._read(answer, status, maybe_done).get("error")
-        except VidimusError as unexpected:
-            return unexpected
+            error = self._read(answer, False).get("error")
+        except VidimusError:
+            error = None
         if not isinstance(error, dict) or not isinstance(error.get("code"), str):
-            return VidimusError("unexpected_answer", "The answer is not from this service.", status, maybe_done=maybe_done)
-        after = answer.headers.get("retry-after", "")
+            error = {"code": "unexpected_answer", "message": "The answer is not from this service."}
         return VidimusError(
             error["code"],
             str(error.get("message", ""))[:500],
-            status,
+            answer.status,
             request_id=answer.headers.get("x-request-id"),
-            retry_after=float(after) if re.fullmatch(r"[0-9]{1,6}", after) else None,
-            maybe_done=maybe_done,
+            retry_after=self._seconds(answer.headers.get("retry-after", "")),
+            maybe_done=mutates and answer.status >= 500,
         )
+
+    @staticmethod
+    def _seconds(retry_after: str) -> Optional[float]:
+        if re.fullmatch(r"[0-9]{1,9}", retry_after):
+            return float(retry_after)
+        try:
+            return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
+        except (TypeError, ValueError, OverflowError):
+            return None
 
 
 class WebhookEvent(TypedDict):

@@ -32,8 +32,13 @@ final class Vidimus
     private float $timeout;
 
     /** @param float $timeout limit in seconds for each silence of the service; a call is not repeated after twice that time */
-    public function __construct(string $baseUrl, string $apiKey, float $timeout = 15.0)
-    {
+    public function __construct(
+        string $baseUrl,
+        // A comment to PHP 7.4, which has no attributes.
+        #[\SensitiveParameter]
+        string $apiKey,
+        float $timeout = 15.0
+    ) {
         if (!preg_match('#^https?://[^/?\#@\s]+(/[^?\#\s]*)?$#D', $baseUrl) || !self::isSafe($baseUrl)) {
             throw new \InvalidArgumentException('baseUrl: give the address of the service, such as https://verify.example. Plain http is for private networks.');
         }
@@ -41,9 +46,7 @@ final class Vidimus
         if (!preg_match('/^vk_(test|live)_[A-Za-z0-9]{1,200}$/D', $apiKey)) {
             throw new \InvalidArgumentException('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows');
         }
-        $this->base = rtrim($baseUrl, '/');
-        $this->apiKey = $apiKey;
-        $this->timeout = $timeout;
+        [$this->base, $this->apiKey, $this->timeout] = [rtrim($baseUrl, '/'), $apiKey, $timeout];
     }
 
     public static function isSafe(string $baseUrl): bool
@@ -94,14 +97,14 @@ final class Vidimus
     public function wait(string $id, float $timeout = self::WAIT_SECONDS): array
     {
         $until = hrtime(true) / 1e9 + $timeout;
-        $found = $this->get($id);
+        [$found] = $this->send('GET', self::path($id), null, [], true, $until);
         for ($pause = 1.0; $found['status'] === 'pending'; $pause = min($pause * 1.5, self::POLL_SECONDS_MAX)) {
             if (hrtime(true) / 1e9 + $pause >= $until) {
                 throw new VidimusError('still_pending', 'Nobody has answered within ' . round($timeout) . ' seconds.');
             }
             usleep((int) ($pause * (0.5 + self::fraction() / 2) * 1e6));
             try {
-                [$status] = $this->send('GET', self::path($id, '/status'), null, [], true);
+                [$status] = $this->send('GET', self::path($id, '/status'), null, [], true, $until);
                 if ($status['status'] !== 'pending') {
                     $found = $this->get($id);
                 }
@@ -166,12 +169,13 @@ final class Vidimus
      * @param list<string> $headers
      * @return array{array<string, mixed>, array<string, string>}
      */
-    private function send(string $method, string $path, ?array $body = null, array $headers = [], bool $repeat = false): array
+    private function send(string $method, string $path, ?array $body = null, array $headers = [], bool $repeat = false, float $until = INF): array
     {
-        $until = hrtime(true) / 1e9 + 2 * $this->timeout;
+        $until = min($until, hrtime(true) / 1e9 + 2 * $this->timeout);
         for ($tried = 1, $maybeDone = false; ; $tried++) {
             try {
-                return $this->attempt($method, $path, $body, $headers);
+                $limit = min($this->timeout, max($until - hrtime(true) / 1e9, 0.001));
+                return $this->attempt($method, $path, $body, $headers, $limit);
             } catch (VidimusError $error) {
                 $maybeDone = $error->maybeDone = $maybeDone || $error->maybeDone;
                 $pause = self::pauseAfter($error, $repeat, $tried);
@@ -204,7 +208,7 @@ final class Vidimus
      * @param list<string> $headers
      * @return array{array<string, mixed>, array<string, string>}
      */
-    private function attempt(string $method, string $path, ?array $body, array $headers): array
+    private function attempt(string $method, string $path, ?array $body, array $headers, float $limit): array
     {
         $text = $body === null ? null : json_encode($body, JSON_THROW_ON_ERROR);
         $context = stream_context_create(['http' => [
@@ -217,7 +221,7 @@ final class Vidimus
                 ...$headers,
             ],
             'content' => $text ?? '',
-            'timeout' => $this->timeout,
+            'timeout' => $limit,
             'ignore_errors' => true,
             // A redirect would send the key to another host.
             'follow_location' => 0,
@@ -229,11 +233,14 @@ final class Vidimus
         if ($stream) {
             fclose($stream);
         }
-        if ($answer === false || ($state['timed_out'] ?? false)) {
+        [$status, $received] = self::headersOf($state['wrapper_data'] ?? []);
+        $isLong = strlen((string) $answer) > self::ANSWER_BYTES_MAX;
+        $parsed = $isLong ? null : json_decode((string) $answer, true);
+        // PHP does not say that an answer was cut off; no JSON of the service ends early.
+        $isCut = !$isLong && !is_array($parsed) && $status < 300 && strncmp($received['content-type'] ?? '', 'application/json', 16) === 0;
+        if ($status === 0 || $isCut || ($state['timed_out'] ?? false)) {
             throw new VidimusError('no_answer', 'The service could not be reached, or did not answer in time.', null, $mutates);
         }
-        [$status, $received] = self::headersOf($state['wrapper_data'] ?? []);
-        $parsed = strlen($answer) > self::ANSWER_BYTES_MAX ? null : json_decode($answer, true);
         if ($status >= 200 && $status < 300 && is_array($parsed)) {
             return [$parsed, $received];
         }
@@ -245,17 +252,13 @@ final class Vidimus
     {
         $error = is_array($parsed) ? ($parsed['error'] ?? null) : null;
         if (!is_array($error) || !is_string($error['code'] ?? null)) {
-            return new VidimusError('unexpected_answer', 'The answer is not from this service: the page of a proxy, a redirect, or too long.', $status, $maybeDone);
+            $error = ['code' => 'unexpected_answer', 'message' => 'The answer is not from this service: the page of a proxy, a redirect, or too long.'];
         }
         $after = $headers['retry-after'] ?? '';
-        return new VidimusError(
-            $error['code'],
-            substr((string) ($error['message'] ?? ''), 0, 500),
-            $status,
-            $maybeDone,
-            $headers['x-request-id'] ?? null,
-            preg_match('/^[0-9]{1,6}$/D', $after) ? (float) $after : null,
-        );
+        $at = strtotime($after);
+        $seconds = preg_match('/^[0-9]{1,9}$/D', $after) ? (float) $after : ($at === false ? null : max(0.0, $at - time()));
+        $message = substr((string) ($error['message'] ?? ''), 0, 500);
+        return new VidimusError($error['code'], $message, $status, $maybeDone, $headers['x-request-id'] ?? null, $seconds);
     }
 
     /**
