@@ -168,6 +168,9 @@ function parsed(text: string | null | undefined): Kept {
 }
 
 function tokensOf({ access_token, refresh_token, expires_in }: TokenPair): Tokens {
+  // Stored, what something between here and the service answered would strand the till.
+  if (typeof access_token !== 'string' || typeof refresh_token !== 'string' || !(expires_in > 0))
+    throw new VidimusError('unexpected_answer', { message: 'The answer is not from this service: no tokens.', maybeDone: true })
   const [now, lifeMs] = [Date.now(), expires_in * 1000]
   return {
     access: access_token,

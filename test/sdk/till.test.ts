@@ -176,6 +176,19 @@ test('tokens are used until they expire while a refresh fails', async () => {
   expect((await failure(till.usage())).status).toBe(429)
 })
 
+test('an answer without tokens takes the place of none', async () => {
+  const { pairing_code } = await register(app, key)
+  const foreign = { status: 200, body: '{"login":"https://hotel.example"}' }
+  proxy.next(foreign)
+  expect(await failure(till.enroll(pairing_code))).toMatchObject({ code: 'unexpected_answer', maybeDone: true })
+  expect(await till.isPaired()).toBe(false)
+  await till.enroll(pairing_code)
+  proxy.next(foreign)
+  expect(await failure(till.refresh())).toMatchObject({ code: 'unexpected_answer', maybeDone: true })
+  await till.refresh()
+  await till.usage()
+})
+
 test('a revoked till deletes its tokens and can be paired again', async () => {
   const id = await paired()
   await app.call('DELETE', `/v1/devices/${id}`, { key })
