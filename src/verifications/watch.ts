@@ -26,7 +26,8 @@ export async function watchVerification(deps: Pick<Deps, 'db' | 'now' | 'changes
     },
     cancel: () => end(),
   })
-  return new Response(stream, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  // nginx would hold events back until its buffer is full.
+  return new Response(stream, { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' } })
 }
 
 function follow(

@@ -70,6 +70,12 @@ describe('GET /v1/verifications/{id}/events', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
   })
 
+  test('the stream tells nginx, which holds answers back by default, to pass on each event at once', async () => {
+    const { app, session } = await startWithSession()
+    const { response } = await follow(app, session.id)
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+  })
+
   test('the stream of an ended session has its status, and ends', async () => {
     const { app, session } = await startWithSession()
     await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
