@@ -62,21 +62,24 @@ nodesTest('a creation whose commit was lost on the way is 500, and its repeat gi
       headers: { 'idempotency-key': `order-${i}` },
     })
   await create(app, 0)
-  proxy.state.toLose = 1
-  const first = await Promise.all(Array.from({ length: 8 }, (_, i) => create(app, i + 1)))
-  expect(proxy.state.lost).toBe(1)
-  const lost = first.filter(({ status }) => status !== 201)
-  expect(lost.length).toBeGreaterThan(0)
-  for (const { status } of lost) expect(status).toBe(500)
+  const first: Awaited<ReturnType<typeof create>>[] = []
+  // The commit that is lost may be that of a job instead of a creation: then once more.
+  while (first.every(({ status }) => status === 201)) {
+    const made = first.length
+    proxy.state.toLose = 1
+    first.push(...(await Promise.all(Array.from({ length: 8 }, (_, i) => create(app, made + i + 1)))))
+  }
+  expect(proxy.state.lost).toBeGreaterThan(0)
+  for (const { status } of first) expect([201, 500]).toContain(status)
   const again = await Promise.all(first.map((_, i) => create(direct, i + 1)))
-  expect(tally(again)).toEqual({ 201: 8 })
+  expect(tally(again)).toEqual({ 201: first.length })
   const [row] = await rowsIn(
     direct,
     `SELECT (SELECT sum(verifications_created) FROM usage_days WHERE tenant_id = $1)::bigint AS charged, count(*) AS sessions
      FROM verification_sessions WHERE tenant_id = $1`,
     [id],
   )
-  expect(row).toEqual({ charged: 9, sessions: 9 })
+  expect(row).toEqual({ charged: first.length + 1, sessions: first.length + 1 })
   await app.stop()
   proxy.stop()
 })
