@@ -3,15 +3,21 @@ const GATHER_MS = 2
 
 type Gathering = {
   begin(): void
-  /** Settles for all ended attempts at once: when half of those under way have ended, or after GATHER_MS. */
+  /** Settles for all ended attempts at once: when they are half of those not recorded yet, or after GATHER_MS. */
   end(): Promise<void>
+  recorded(): void
 }
 
-/** Gathers attempts that end at nearly the same time, so that one commit records them and claims the next ones. */
+/**
+ * Gathers attempts that end at nearly the same time, so that one commit records them and claims the next ones. One half is
+ * sent while the other is recorded.
+ */
 export function createGathering(): Gathering {
   const ended: (() => void)[] = []
-  let underWay = 0
+  let unrecorded = 0
   let timer: ReturnType<typeof setTimeout> | undefined
+
+  const isHalf = () => ended.length * 2 >= unrecorded
 
   function goOn(): void {
     clearTimeout(timer)
@@ -21,14 +27,18 @@ export function createGathering(): Gathering {
 
   return {
     begin() {
-      underWay++
+      unrecorded++
     },
     end() {
-      underWay--
       return new Promise(resolve => {
-        if (ended.push(resolve) >= underWay) goOn()
+        ended.push(resolve)
+        if (isHalf()) goOn()
         else timer ??= setTimeout(goOn, GATHER_MS)
       })
+    },
+    recorded() {
+      unrecorded--
+      if (isHalf()) goOn()
     },
   }
 }

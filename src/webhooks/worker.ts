@@ -134,6 +134,7 @@ export async function startWorker(
     // Called before the attempt is recorded, so that the next claim shares the commit.
     serve()
     while (!(await tryRecord(attempt, answer, ms)) && !isStopped) await Bun.sleep(AFTER_FAILURE_MS)
+    gathering.recorded()
   }
 
   async function tryRecord(attempt: ClaimedAttempt, answer: AttemptAnswer, ms: number): Promise<boolean> {

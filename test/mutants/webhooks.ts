@@ -63,7 +63,8 @@ export default [
   ['a message without a signature', 'signatureHeaders', 'secrets.length === 0', 'false', 'webhooks/sign'],
   ['orders go to the thread one by one', 'give', 'if (orders.push(order) > 1) return', 'orders.push(order)', 'webhooks/poster'],
   ['a thread that is gone is told', 'give', 'if (thread?.worker === worker) worker', 'worker', 'webhooks/poster'],
-  ['ended attempts do not wait for each other', 'createGathering', '>= underWay', '>= 0', 'webhooks/gather'],
+  ['ended attempts do not wait for each other', 'createGathering', '>= unrecorded', '>= 0', 'webhooks/gather'],
+  ['a recorded attempt still counts', 'createGathering', 'unrecorded--', '', 'webhooks/gather'],
   [
     'an endpoint may be anywhere',
     'setEndpoint',

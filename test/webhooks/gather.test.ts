@@ -7,7 +7,7 @@ function begun(count: number) {
   const wentOn: string[] = []
   for (let i = 0; i < count; i++) gathering.begin()
   const end = (name: string) => gathering.end().then(() => wentOn.push(name))
-  return { wentOn, end }
+  return { gathering, wentOn, end }
 }
 
 /** Long enough for promises that are settled, and for no timer. */
@@ -24,7 +24,7 @@ test('a single attempt does not wait, and neither does the first of two', async 
   }
 })
 
-test('many attempts continue together once half of them have ended, and the rest with those that begin meanwhile', async () => {
+test('attempts continue together once half of those not recorded yet have ended', async () => {
   const { wentOn, end } = begun(4)
   void end('a')
   await soon()
@@ -32,10 +32,32 @@ test('many attempts continue together once half of them have ended, and the rest
   void end('b')
   await soon()
   expect(wentOn).toEqual(['a', 'b'])
-  void end('c')
-  void end('d')
+})
+
+test('the second half continues together while the first is being recorded', async () => {
+  const { wentOn, end } = begun(8)
+  for (const name of ['a', 'b', 'c', 'd']) void end(name)
   await soon()
   expect(wentOn).toEqual(['a', 'b', 'c', 'd'])
+  for (const name of ['e', 'f', 'g']) void end(name)
+  await soon()
+  expect(wentOn).toEqual(['a', 'b', 'c', 'd'])
+  void end('h')
+  await soon()
+  expect(wentOn.slice(4)).toEqual(['e', 'f', 'g', 'h'])
+})
+
+test('ended attempts continue when a record makes them half of the rest', async () => {
+  const { gathering, wentOn, end } = begun(4)
+  for (const name of ['a', 'b', 'c']) void end(name)
+  await soon()
+  expect(wentOn).toEqual(['a', 'b'])
+  gathering.recorded()
+  await soon()
+  expect(wentOn).toEqual(['a', 'b'])
+  gathering.recorded()
+  await soon()
+  expect(wentOn).toEqual(['a', 'b', 'c'])
 })
 
 test('an attempt does not wait for others that never end', async () => {
