@@ -9,15 +9,17 @@ export const readPemFile = (file: string): string => readTextFile(file, 'PEM fil
 export const readTextFile = (file: string, what: string): string =>
   Buffer.from(readGivenFile(file, what, FILE_BYTES_MAX)).toString('utf8')
 
-/** Pipes are read too. One byte more than allowed is enough to refuse a file: a device may have no end. */
 export function readGivenFile(file: string, what: string, bytesMax: number): Uint8Array {
-  const bytes = new Uint8Array(bytesMax + 1)
-  const length = fill(bytes, file, what)
-  if (length > bytesMax) throw new CommandError(`${file} is larger than ${bytesMax / 1024} KiB; shorten it, or give another`)
-  return bytes.subarray(0, length)
+  // One byte more than allowed is enough to refuse a file: a device may have no end.
+  const bytes = readBeginning(file, what, bytesMax + 1)
+  if (bytes.length > bytesMax)
+    throw new CommandError(`${file} is larger than ${bytesMax / 1024} KiB; shorten it, or give another`)
+  return bytes
 }
 
-function fill(bytes: Uint8Array, file: string, what: string): number {
+/** Pipes are read too, though their size is not known before. */
+export function readBeginning(file: string, what: string, bytesMax: number): Uint8Array {
+  const bytes = new Uint8Array(bytesMax)
   let handle: number | undefined
   try {
     handle = openSync(file, 'r')
@@ -27,7 +29,7 @@ function fill(bytes: Uint8Array, file: string, what: string): number {
       read = readSync(handle, bytes, length, bytes.length - length, null)
       length += read
     } while (read > 0)
-    return length
+    return bytes.subarray(0, length)
   } catch {
     throw new CommandError(`cannot read ${file}; give the path of a ${what}`)
   } finally {

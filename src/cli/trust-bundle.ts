@@ -1,5 +1,5 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
-import { open, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { publish } from '../db/files.ts'
 import { isoUtc } from '../time.ts'
@@ -9,6 +9,7 @@ import { presentImport, presentInspected } from '../trust/bundle-present.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { oneOf, optional, text, toggle } from './flags.ts'
 import { ACTOR, CommandError, table } from './output.ts'
+import { readBeginning } from './pem-file.ts'
 import { quiet } from './quiet.ts'
 import { asCommandError } from './trust-problem.ts'
 import { withDeps, withNewDeps } from './with-deps.ts'
@@ -63,7 +64,7 @@ A machine that shall take something new from it is told once: --from ${signer}`,
     },
 
     async import({ file, from, older }, shell) {
-      const bytes = await readBundle(file)
+      const bytes = readBundle(file)
       const imported = await withNewDeps(shell, deps =>
         importBundle(quiet(deps), bytes, { ...(from !== undefined && { from }), isOlderTaken: older }, ACTOR),
       ).catch(asCommandError)
@@ -76,7 +77,7 @@ A machine that shall take something new from it is told once: --from ${signer}`,
     },
 
     async inspect({ file }) {
-      const found = presentInspected(await inspectBundle(await readBundle(file)).catch(asCommandError))
+      const found = presentInspected(await inspectBundle(readBundle(file)).catch(asCommandError))
       return { json: found, text: describeInspected(found) }
     },
   },
@@ -105,18 +106,8 @@ async function writeBundle(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function readBundle(file: string): Promise<Uint8Array> {
-  try {
-    await using handle = await open(file, 'r')
-    const { size } = await handle.stat()
-    // One byte more than allowed is enough to refuse it.
-    const bytes = Buffer.alloc(Math.min(size, BUNDLE_BYTES_MAX + 1))
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-    return bytes.subarray(0, bytesRead)
-  } catch (error) {
-    throw new CommandError(`cannot read ${file} (${(error as { code?: string }).code}); give the path of a trust bundle`)
-  }
-}
+/** One byte more than allowed is enough to refuse it. */
+const readBundle = (file: string): Uint8Array => readBeginning(file, 'trust bundle', BUNDLE_BYTES_MAX + 1)
 
 const OUTCOMES: Record<BundleItem['outcome'], string> = {
   accepted: 'newer, taken',

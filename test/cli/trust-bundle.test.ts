@@ -130,6 +130,18 @@ test('trust bundle inspect shows what is in it without a database', async () => 
   expect(existsSync(dir)).toBe(false)
 })
 
+test('trust bundle import and inspect read a pipe to its end', async () => {
+  const { file, exported } = await home()
+  for (const verb of ['inspect', 'import']) {
+    const pipe = newFile()
+    Bun.spawnSync(['mkfifo', pipe])
+    // In two pieces: the first is not the whole.
+    const writer = Bun.spawn(['sh', '-c', '{ head -c 100 "$0"; tail -c +101 "$0"; } > "$1"', file, pipe])
+    expect(await bundle(newDir(), verb, pipe)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(exported.signer) })
+    expect(await writer.exited).toBe(0)
+  }
+})
+
 test('trust bundle import and inspect refuse a file that is missing, no bundle, or too large', async () => {
   const large = fileOf('large.bundle', Buffer.alloc(17 * 1024 * 1024, 'A'))
   for (const verb of ['import', 'inspect']) {
