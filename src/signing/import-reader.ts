@@ -3,7 +3,7 @@ import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { SigningProblem } from './certificate.ts'
 import type { Deps } from './deps.ts'
-import { hasKeyOf, type Import, keyOf, parseChain, refuseExpired, refuseUnusable, withoutAnchors } from './import.ts'
+import { hasKeyOf, type Import, keyOf, parseChain, refuseNeverValid, refuseUnusable, withoutAnchors } from './import.ts'
 import { sealSigningKey, validityOf } from './keys.ts'
 import { describeReader, type ReaderCertificate } from './readers.ts'
 import { deletePending, insertSigningKey, listCandidates, listReaders, retireReaders } from './store.ts'
@@ -25,7 +25,7 @@ export async function importReader(
   refuseNoReader(leaf)
   const at = deps.now()
   const chain = withoutAnchors(given, [])
-  refuseExpired(chain, at)
+  refuseNeverValid(chain, at)
   const { privateKey, row: known } = await keyOf(deps, { keyPem, owner }, leaf)
   const { notBefore, notAfter } = validityOf(chain)
   const row = sealSigningKey(deps, {

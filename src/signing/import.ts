@@ -55,7 +55,7 @@ export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: 
   const at = deps.now()
   const chain = withoutAnchors(given, wanted.authorities)
   const { notBefore, notAfter } = validityOf(chain)
-  refuseExpired(chain, at)
+  refuseNeverValid(chain, at)
   const startsAt = await startFor(deps, wanted, { notBefore, notAfter }, at)
   refuseForeignHost(deps, wanted, leaf)
   const row = sealSigningKey(deps, {
@@ -171,12 +171,17 @@ function refuseReader(leaf: X509Certificate): void {
 const isSelfSigned = (certificate: X509Certificate): boolean =>
   certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey)
 
-export function refuseExpired([leaf, ...others]: readonly X509Certificate[], at: number): void {
-  const hasExpired = (certificate: X509Certificate | undefined) => (certificate?.validToDate.getTime() ?? at) <= at
+export function refuseNeverValid([leaf, ...others]: readonly [X509Certificate, ...X509Certificate[]], at: number): void {
+  const hasExpired = ({ validToDate }: X509Certificate) => validToDate.getTime() <= at
   if (hasExpired(leaf)) throw new SigningProblem('the certificate has expired; get a current one from the authority')
   const ended = others.find(hasExpired)
   if (ended)
     throw new SigningProblem(`${oneLine(ended.subject)} in the chain has expired; get a current chain from the authority`)
+  const { notBefore, notAfter } = validityOf([leaf, ...others])
+  if (notBefore >= notAfter)
+    throw new SigningProblem(
+      'the certificates of the chain are never valid at the same time; get a current chain from the authority',
+    )
 }
 
 /** Null for at once. The certificate before it stays until it ends, at the latest. */
@@ -208,7 +213,10 @@ export const isForHost = (leaf: X509Certificate, host: string): boolean =>
   leaf.checkHost(host, { subject: 'never', wildcards: false }) !== undefined
 
 /** HAIP § 5: neither the root nor another anchor is sent, nor anything above it. */
-export function withoutAnchors([leaf, ...others]: [X509Certificate, ...X509Certificate[]], authorities: readonly string[]) {
+export function withoutAnchors(
+  [leaf, ...others]: [X509Certificate, ...X509Certificate[]],
+  authorities: readonly string[],
+): [X509Certificate, ...X509Certificate[]] {
   const listed = new Set(authorities.map(pem => new X509Certificate(pem).fingerprint256))
   const end = others.findIndex(each => isSelfSigned(each) || listed.has(each.fingerprint256))
   return [leaf, ...(end < 0 ? others : others.slice(0, end))]

@@ -4,7 +4,14 @@ export default [
   // Certificates.
   ['a certificate is imported for any key', 'keyOf', 'leaf.publicKey.equals(createPublicKey(key))', 'true', 'signing/tenant'],
   ["another tenant's key signs", 'keyOf', 'fitting.find(({ row }) => row.tenantId === owner)', 'fitting[0]', 'signing/tenant'],
-  ['an expired certificate is imported', 'refuseExpired', 'if (hasExpired(leaf)) throw', 'if (false) throw', 'signing/schedule'],
+  [
+    'an expired certificate is imported',
+    'refuseNeverValid',
+    'if (hasExpired(leaf)) throw',
+    'if (false) throw',
+    'signing/schedule',
+  ],
+  ['a chain that is never valid is scheduled', 'refuseNeverValid', 'notBefore >= notAfter', 'false', 'signing/schedule'],
   ['a certificate signs before it is valid', 'startFor', 'Math.max(notBefore,', 'Math.max(0,', 'signing/schedule'],
   ['a chain outlives a certificate in it', 'validityOf', 'notAfter: Math.min(', 'notAfter: Math.max(', 'signing/schedule'],
   [

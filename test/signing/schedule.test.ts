@@ -168,6 +168,20 @@ describe('a start', () => {
     expect((await importWith({ notBefore: now + 10 * DAY_MS })).state.next).toMatchObject({ startsAt: now + 10 * DAY_MS })
   })
 
+  test('a chain whose certificates are never valid together is refused, and nothing is scheduled', async () => {
+    const { app } = await startWithTenant()
+    const now = app.clock.now()
+    const life = { notBefore: now + 20 * DAY_MS, notAfter: now + 400 * DAY_MS }
+    const issuer = await issueAuthority({ name: 'C=NL, CN=Middle', issuer: await newAuthority(app), ...life })
+    const csr = await requestNewKey(app.deps, REQUEST, 'test')
+    const leaf = await signRequest(app, csr, { issuer, notAfter: now + 20 * DAY_MS })
+    const importing = importSigningKey(app.deps, { ...OWN, chainPem: `${leaf}\n${pemOf(issuer.der)}` }, 'test')
+    await expect(importing).rejects.toThrow(
+      'the certificates of the chain are never valid at the same time; get a current chain from the authority',
+    )
+    expect((await signingState(app.deps)).next).toBeNull()
+  })
+
   test('a later start is not after the first end in the chain in use, though an older import stored that of its leaf', async () => {
     const { app } = await startWithTenant()
     const now = app.clock.now()
