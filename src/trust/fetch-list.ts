@@ -85,15 +85,16 @@ function redirectIn(answer: EgressAnswer, from: string): URL | null {
   return isRedirect && answer.headers.location !== undefined ? URL.parse(answer.headers.location, from) : null
 }
 
-const ALLOW_ADDRESS =
-  'If it is meant to be there, ask the operator of this service to allow its address and port (VIDIMUS_EGRESS_ALLOW).'
+/** True for every address that is refused: of a link-local one, or our own, no setting opens anything. */
+const PUBLISH_IT =
+  'Its issuer must publish it there; only an address in a private network can be opened by the operator of this service (VIDIMUS_EGRESS_ALLOW).'
 
 /** No address in it: the reason must not reveal where a private name leads. */
 export function whyMissed({ failure, reason }: Extract<EgressAnswer, { ok: false }>): Omit<Missed, 'ok'> {
   switch (failure) {
     case 'refused_address':
       return reason === 'host' || reason === 'address'
-        ? { reason: 'it is not on the public internet', remedy: ALLOW_ADDRESS }
+        ? { reason: 'it is not on the public internet', remedy: PUBLISH_IT }
         : { reason: 'its address is not one that may be called', remedy: 'Its issuer must publish it at a usual https address.' }
     case 'dns_failed':
       return { reason: 'the name of its server was not found' }

@@ -112,7 +112,7 @@ describe('a document whose signer names a revocation list', () => {
     const warning = credentials?.[0]?.findings.find(({ check }) => check === 'issuer_chain')
     expect([status, warning?.detail]).toEqual([
       'completed',
-      "The revocation list for the issuer's certificate could not be used: it is not on the public internet. If it is meant to be there, ask the operator of this service to allow its address and port (VIDIMUS_EGRESS_ALLOW).",
+      "The revocation list for the issuer's certificate could not be used: it is not on the public internet. Its issuer must publish it there; only an address in a private network can be opened by the operator of this service (VIDIMUS_EGRESS_ALLOW).",
     ])
   })
 
