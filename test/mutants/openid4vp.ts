@@ -359,6 +359,7 @@ export default [
     'openid4vp/crl',
   ],
   ['an expired revocation list counts', 'read', 'if (until <= now) throw', 'if (until < now) throw', 'openid4vp/crl'],
+  ['U+0000 in an mdoc passes', 'textToJson', "if (text.includes('\\0'))", 'if (false)', 'openid4vp/mdoc'],
   ['a list of changes counts as a whole revocation list', 'read', 'oid === OID.deltaIndicator', 'false', 'openid4vp/crl'],
   ['a limited revocation list counts', 'read', 'critical && !KNOWN_OF_LIST.has(oid)', 'false', 'openid4vp/crl'],
   [

@@ -154,6 +154,18 @@ describe('refused as malformed', () => {
     expect(credential).toBeUndefined()
   })
 
+  test.each<[string, unknown]>([
+    ['a text', 'a\u0000b'],
+    ['a list', ['a', 'a\u0000b']],
+    ['a map', { a: 'a\u0000b' }],
+    ['a name of a map', { 'a\u0000b': 1 }],
+    ['a date', new Tagged(1004, '2000-01-01\u0000')],
+  ])('a presentation with U+0000, which not every database can store, is refused: %s', async (_, value) => {
+    const { failed, findings, credential } = await read({ nameSpaces: { [NAME_SPACE]: [item(0, 'family_name', value)] } })
+    expect([failed, detailOf(findings, 'format')]).toEqual([MALFORMED, 'The mdoc cannot be read: a text with U+0000.'])
+    expect(credential).toBeUndefined()
+  })
+
   test('a DeviceResponse of another 1.x version is accepted', async () => {
     expect((await read({ response: response => Object.assign(response, { version: '1.1' }) })).failed).toEqual([])
   })
