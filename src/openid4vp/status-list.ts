@@ -216,7 +216,7 @@ function unreachable(reason: string, remedy = 'Try again later.'): string {
 export function findTokenFault(token: StatusToken, uri: string, now: number): string | undefined {
   if (token.uri !== uri) return "The issuer's status list is made for another address, so the credential may be revoked."
   if (token.expiresAt !== undefined && token.expiresAt <= now) return "The issuer's status list has expired. Try again later."
-  if (token.issuedAt > now + CLOCK_SKEW_MS)
+  if (token.countsFrom > now + CLOCK_SKEW_MS)
     return "The issuer's status list is dated in the future: check the clock of this server."
   return undefined
 }

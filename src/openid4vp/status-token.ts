@@ -16,8 +16,8 @@ export type StatusToken = {
   /** Its `sub`: the address where it is published. */
   uri: string
   list: StatusList
-  /** Milliseconds. */
-  issuedAt: number
+  /** Milliseconds; the later of its issue and its `nbf`. */
+  countsFrom: number
   expiresAt: number | undefined
   ttlMs: number | undefined
   /** DER, leaf first; empty if there is none. */
@@ -32,7 +32,7 @@ export class StatusFault extends Error {
 /** Finds the key to verify with: that of the leaf, except in tests. */
 type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>
 
-type Claims = { sub: unknown; iat: unknown; exp: unknown; ttl: unknown; bits: unknown; lst: Uint8Array }
+type Claims = { sub: unknown; iat: unknown; nbf: unknown; exp: unknown; ttl: unknown; bits: unknown; lst: Uint8Array }
 
 const JSON_DEPTH_MAX = 16
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -43,7 +43,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 const COSE_TYP = 16
 /** RFC 8392 § 6: may stand before the tag of the signature. */
 const CWT_TAG = 61
-const CWT = { sub: 2, exp: 4, iat: 6, list: 65533, ttl: 65534 }
+const CWT = { sub: 2, exp: 4, nbf: 5, iat: 6, list: 65533, ttl: 65534 }
 
 const NO_TOKEN = "What is at the address of the issuer's status list is not one, so the credential may be revoked."
 const NO_LIST = "The issuer's status list is damaged or too large, so the credential may be revoked."
@@ -63,8 +63,8 @@ export async function readStatusJwt(text: string, keyOf: KeyOf = jwtLeafKey): Pr
   if (!(await isSignedBy({ text, alg: header.alg, key }))) throw new StatusFault(UNPROVEN)
   const { bits, lst } = payload.status_list
   if (typeof lst !== 'string' || !BASE64URL.test(lst)) throw new StatusFault(NO_LIST)
-  const { sub, iat, exp, ttl } = payload
-  return { ...(await readClaims({ sub, iat, exp, ttl, bits, lst: Buffer.from(lst, 'base64url') })), chain }
+  const { sub, iat, nbf, exp, ttl } = payload
+  return { ...(await readClaims({ sub, iat, nbf, exp, ttl, bits, lst: Buffer.from(lst, 'base64url') })), chain }
 }
 
 function readJsonPart(part: string): unknown {
@@ -117,12 +117,13 @@ function parseCwt(bytes: Uint8Array) {
     const of = (members: CborMap | undefined, key: CborKey) => members?.get(key)?.decode()
     const lst = list?.get('lst')?.asBytes()
     if (!lst) throw new StatusFault(NO_LIST)
-    const { sub, iat, exp, ttl } = CWT
+    const { sub, iat, nbf, exp, ttl } = CWT
     return {
       sign1,
       claims: {
         sub: of(claims, sub),
         iat: of(claims, iat),
+        nbf: of(claims, nbf),
         exp: of(claims, exp),
         ttl: of(claims, ttl),
         bits: of(list, 'bits'),
@@ -146,8 +147,8 @@ function curveOf({ algorithm }: CryptoKey): Curve {
   return ('namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name) as Curve
 }
 
-async function readClaims({ sub, iat, exp, ttl, bits, lst }: Claims): Promise<Omit<StatusToken, 'chain'>> {
-  if (typeof sub !== 'string' || !isSeconds(iat) || !isOptionalSeconds(exp) || !isOptionalSeconds(ttl)) {
+async function readClaims({ sub, iat, nbf = iat, exp, ttl, bits, lst }: Claims): Promise<Omit<StatusToken, 'chain'>> {
+  if (typeof sub !== 'string' || !isSeconds(iat) || !isSeconds(nbf) || !isOptionalSeconds(exp) || !isOptionalSeconds(ttl)) {
     throw new StatusFault(NO_TOKEN)
   }
   const list = await decodeStatusList({ bits, lst })
@@ -155,7 +156,7 @@ async function readClaims({ sub, iat, exp, ttl, bits, lst }: Claims): Promise<Om
   return {
     uri: sub,
     list,
-    issuedAt: iat * 1000,
+    countsFrom: Math.max(iat, nbf) * 1000,
     expiresAt: exp === undefined ? undefined : exp * 1000,
     ttlMs: ttl === undefined ? undefined : ttl * 1000,
   }

@@ -332,6 +332,7 @@ export default [
     'false',
     'openid4vp/mdoc',
   ],
+  ['a status list counts before its nbf', 'readClaims', 'Math.max(iat, nbf)', 'iat', 'openid4vp/status-list'],
   ['a CWT in its tag needs no tag of its signature', 'taggedSign1', 'signed.tag === undefined', 'false', 'openid4vp/status-list'],
   // Webhooks.
   ['local list kept for everybody', 'keyOf', "isLocal ? '+local' : ''", "''", 'wallet/local-lists'],
