@@ -135,6 +135,7 @@ function hashOf(alg: unknown = 'sha-256'): string {
 
 function readDisclosure(text: string, parts: unknown[], algorithm: string): Disclosure {
   const [salt, name, value] = parts.length === 2 ? [parts[0], undefined, parts[1]] : parts
-  if (parts.length !== 2 && parts.length !== 3) throw new Malformed('format', 'It cannot be read as an SD-JWT credential.')
+  if (parts.length !== 2 && parts.length !== 3)
+    throw new Malformed('format', 'A disclosed value has neither two nor three parts.')
   return { digest: hash(algorithm, text, 'base64url'), salt, name, value }
 }

@@ -88,7 +88,7 @@ export class SdJwtReader {
   private async issuerOf(header: Members): Promise<Issuer> {
     const chain = readX5c(header)
     const signer = await this.signers.read(chain[0]!)
-    if (!signer) throw new Malformed('format', UNREADABLE)
+    if (!signer) throw new Malformed('format', 'The certificate of the issuer cannot be read.')
     const issuer = { chain, key: jwtKeyOf(signer) }
     this.issuers.set(header, issuer)
     return issuer

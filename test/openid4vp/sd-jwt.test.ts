@@ -430,6 +430,14 @@ describe('refused by the matching check', () => {
     ['holder_binding', 'no sd_hash', { binding: { sd_hash: undefined } }],
     ['holder_binding', 'sd_hash by another algorithm', { sdAlg: 'sha-512', sdHashAlg: 'sha256' }],
   ]
+  test.each<[string, Making]>([
+    ['The certificate of the issuer cannot be read.', { header: { x5c: [withTrailing(issuers.ES256.x5c)] } }],
+    ['A disclosed value has neither two nor three parts.', { disclosures: [['s', 'a', 1, 2]] }],
+  ])('the finding names what cannot be read: %s', async (detail, making) => {
+    const { findings } = await read(await present(making))
+    expect(findings.all).toMatchObject([{ check: 'format', detail }])
+  })
+
   test.each(cases)('%s fails: %s', async (check, _, make) => {
     const { findings, credential } = await read(await made(make))
     expect(failedChecks(findings)).toContain(check)
