@@ -94,10 +94,10 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
   const revoked = readRevoked(list.optional(TAG.sequence))
   const extensions = readExtensions(list.optional(context(0, { constructed: true })))
   list.end()
+  // § 5.2.4: critical by the standard. One that is not would hide all revocations before its base list as well.
+  if (extensions.some(({ oid }) => oid === OID.deltaIndicator)) throw new CrlFault('it has only the changes of another list')
   if (extensions.some(({ oid, critical }) => critical && !KNOWN_OF_LIST.has(oid)))
     throw new CrlFault('it is limited in a way that is not known here')
-  // § 5.2.4: critical by the standard. One that is not would hide all revocations before its base list.
-  if (extensions.some(({ oid }) => oid === OID.deltaIndicator)) throw new CrlFault('it has only the changes of another list')
   const point = extensions.find(({ oid }) => oid === OID.issuingDistributionPoint)
   return { thisUpdate, nextUpdate: until, revoked, covers: point ? readScope(point.value, uri) : 'all' }
 }

@@ -73,7 +73,7 @@ describe('a revocation list', () => {
     [
       'with changes only (a delta list)',
       { extensions: [new Extension('2.5.29.27', true, Uint8Array.of(2, 1, 1))] },
-      'not known here',
+      'it has only the changes of another list',
     ],
     [
       'with changes only, although its mark is not critical',
