@@ -70,7 +70,7 @@ export function noteOn(outcome: 'accepted' | 'unchanged', source: SourceView): s
     ...(hasNumberGoneBack(source)
       ? [`its number went back from ${source.difference?.before.sequence} to ${source.sequence}`]
       : []),
-    ...(hasHalved(source, source.entries) ? [`it had ${source.difference?.before.entries} issuers before`] : []),
+    ...(hasHalved(source, source.entries) ? [`it had ${issuersOf(source.difference!.before)} before`] : []),
   ]
   return notes.length > 0 ? `note: ${notes.join('; ')}` : undefined
 }

@@ -116,6 +116,16 @@ test('a command fetches a list over https, and says when it has not changed', as
   })
 })
 
+test('a refresh that loses half of the issuers or more says how many there were', async () => {
+  const dir = newDir()
+  const { id } = await add(dir, fileOf('one.jwt', listOf({}, 1)))
+  expect(await source(dir, 'refresh', id, '--file', fileOf('none.jwt', listOf({ issuedAt: today, sequence: 6 }, 0)))).toEqual({
+    exitCode: 0,
+    stdout: 'PID list has a new issue: 0 issuers.\n',
+    stderr: 'note: it had 1 issuer before\n',
+  })
+})
+
 test('a new signer is refused until trust source pin, and the only one cannot be unpinned', async () => {
   const dir = newDir()
   const { id } = await add(dir)
