@@ -52,14 +52,19 @@ async function fetchRemote(
 const etagOf = (given: string | undefined): string | null =>
   given !== undefined && given.length <= ETAG_CHARS_MAX && /^[\x21-\x7e]+$/.test(given) ? given : null
 
+/** Pipes are read too, though their size is not known before. */
 export async function readLocal(path: string): Promise<FetchedBytes | ListRefused> {
   try {
     await using file = await open(path, 'r')
-    const { size } = await file.stat()
-    if (size > LIST_BYTES_MAX) return tooLarge()
-    const bytes = Buffer.alloc(size)
-    const { bytesRead } = await file.read(bytes, 0, size, 0)
-    return { ok: true, bytes: bytes.subarray(0, bytesRead), etag: null }
+    // One byte more than allowed is enough to refuse it.
+    const room = Buffer.alloc(LIST_BYTES_MAX + 1)
+    let length = 0
+    let bytesRead: number
+    do {
+      ;({ bytesRead } = await file.read(room, length, room.length - length, null))
+      length += bytesRead
+    } while (bytesRead > 0)
+    return length > LIST_BYTES_MAX ? tooLarge() : { ok: true, bytes: new Uint8Array(room.subarray(0, length)), etag: null }
   } catch (error) {
     return unreachable(`${path} cannot be read (${(error as { code?: string }).code})`)
   }

@@ -55,6 +55,15 @@ test('trust source check shows a list and its signer, and stores nothing', async
   expect(existsSync(dir)).toBe(false)
 })
 
+test('trust source check reads a pipe to its end', async () => {
+  const pipe = join(temporaryDir(), 'pipe')
+  Bun.spawnSync(['mkfifo', pipe])
+  // In two pieces: the first is not the whole.
+  const writer = Bun.spawn(['sh', '-c', '{ head -c 100 "$0"; tail -c +101 "$0"; } > "$1"', first, pipe])
+  const { exitCode, stdout } = await source(newDir(), 'check', pipe)
+  expect([exitCode, stdout.includes(signer.fingerprint), await writer.exited]).toEqual([0, true, 0])
+})
+
 test('trust source check refuses a file that is no list, and an address without https', async () => {
   const page = fileOf('page.html', '<!doctype html><title>Not found</title>')
   expect(await source(newDir(), 'check', page)).toMatchObject({
