@@ -8,6 +8,8 @@ import type { CredentialQuery, DcqlQuery } from './dcql.ts'
 
 const JWE_CHARS_MAX = 1_000_000
 const JWE_HEADER_CHARS_MAX = 8192
+/** RFC 7516 § 5.2, step 2: neither padding nor white space. The library passes over both. */
+const JWE = /^[\w-]+(?:\.[\w-]*){4}$/
 /**
  * The largest query is answered by 400 presentations. A megabyte of names would take longer to
  * parse than the rest of an answer.
@@ -57,6 +59,7 @@ type Parameters = { state?: unknown; vp_token?: unknown; error?: unknown }
 export async function openJwe(jwe: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
   if (jwe.length > JWE_CHARS_MAX || jwe.indexOf('.') > JWE_HEADER_CHARS_MAX)
     throw new UnreadableResponse('the encrypted response is too large')
+  if (!JWE.test(jwe)) throw new UnreadableResponse('the encrypted response is not a JWE in compact form')
   try {
     const header = decodeProtectedHeader(jwe)
     if (header.kid !== kid) throw new UnreadableResponse('the response is encrypted to another key')

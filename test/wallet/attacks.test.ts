@@ -295,6 +295,9 @@ describe('13: the JWE', () => {
     ['an epk of another curve', async s => withHeader(s, h => ({ ...h, epk: { kty: 'OKP', crv: 'X25519', x: 'A'.repeat(43) } }))],
     ['no epk', async s => withHeader(s, ({ epk: _, ...header }) => header)],
     ['six parts', async s => `${await good(s)}.AAAA`],
+    ['padding', async s => `${await good(s)}==`],
+    ['a line break at its end', async s => `${await good(s)}\n`],
+    ['a space inside', async s => (await good(s)).replace(/.$/, last => ` ${last}`)],
     ['a header of 9 kB', async s => (await encryptedTo(s, plaintext(s), { x: 'A'.repeat(9000) })).get('response')!],
     [
       'the JSON form with two recipients',
