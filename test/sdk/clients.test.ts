@@ -212,16 +212,23 @@ for (const { language, program, ...files } of LANGUAGES) {
 
     test('stops waiting at its own limit, although the service is silent', async () => {
       let asked = 0
-      const silent = Bun.serve({
+      const reached = Promise.withResolvers<void>()
+      const silent = Bun.listen({
+        hostname: '127.0.0.1',
         port: 0,
-        fetch() {
-          asked++
-          return new Promise<Response>(() => {})
+        socket: {
+          open() {
+            asked++
+            reached.resolve()
+          },
+          data() {},
         },
       })
       expect(await orderTo(silent.port, 'wait', 'vs_1', 0.2)).toMatchObject({ failed: 'no_answer' })
+      // The client may have given up before this process saw its connection.
+      await reached.promise
       expect(asked).toBe(1)
-      await silent.stop(true)
+      silent.stop(true)
     })
 
     test('fails as every call does when the answer is nested too deeply', async () => {
