@@ -62,12 +62,13 @@ export function createClient({ apiKey, ...options }: ClientOptions): Client {
   return {
     verifications: verifications(transport, send),
     devices: {
-      register: async (body, options = {}) => await send({ ...options, method: 'POST', path: '/v1/devices', body }),
-      list: (options = {}) => send({ ...options, path: '/v1/devices', isRepeatable: true }),
+      register: async (body, options = {}) =>
+        await send({ ...options, method: 'POST', path: '/v1/devices', field: 'device', body }),
+      list: (options = {}) => send({ ...options, path: '/v1/devices', field: 'data', isRepeatable: true }),
       revoke: async (id, options = {}) =>
-        await send({ ...options, method: 'DELETE', path: idPath('/v1/devices', id), isRepeatable: true }),
+        await send({ ...options, method: 'DELETE', path: idPath('/v1/devices', id), field: 'id', isRepeatable: true }),
     },
-    templates: (options = {}) => send({ ...options, path: '/v1/templates', isRepeatable: true }),
-    usage: (options = {}) => send({ ...options, path: '/v1/usage', isRepeatable: true }),
+    templates: (options = {}) => send({ ...options, path: '/v1/templates', field: 'data', isRepeatable: true }),
+    usage: (options = {}) => send({ ...options, path: '/v1/usage', field: 'day', isRepeatable: true }),
   }
 }

@@ -87,6 +87,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
       const pair = await transport.send<TokenPair>({
         method: 'POST',
         path: '/v1/devices/token',
+        field: 'access_token',
         body: { refresh_token: refresh },
         idempotencyKey: refreshKey,
         isRepeatable: true,
@@ -142,6 +143,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
           ...options,
           method: 'POST',
           path: '/v1/devices/enroll',
+          field: 'access_token',
           body: { pairing_code: pairingCode },
           idempotencyKey: key,
           isRepeatable: true,
@@ -152,8 +154,8 @@ export function createTill({ storage, ...options }: TillOptions): Till {
     isPaired: async () => (await readKept()).tokens !== undefined,
     refresh: async ({ signal } = {}) => void (await refresh(await currentTokens(), signal)),
     verifications: tillVerifications(transport, send),
-    templates: (options = {}) => send({ ...options, path: '/v1/templates', isRepeatable: true }),
-    usage: (options = {}) => send({ ...options, path: '/v1/usage', isRepeatable: true }),
+    templates: (options = {}) => send({ ...options, path: '/v1/templates', field: 'data', isRepeatable: true }),
+    usage: (options = {}) => send({ ...options, path: '/v1/usage', field: 'day', isRepeatable: true }),
   }
 }
 

@@ -22,6 +22,8 @@ export type CallOptions = {
 export type Call = CallOptions & {
   method?: 'GET' | 'POST' | 'DELETE'
   path: string
+  /** One that every such answer of the service has: something else on the way may answer with JSON too. */
+  field: string
   token?: string
   body?: object
   idempotencyKey?: string
@@ -100,7 +102,7 @@ type Attempt = Call & { text: string | undefined; attemptMs: number; maybeDone: 
 async function attempt<Body>(
   request: Fetch,
   base: string,
-  { method = 'GET', path, token, text, idempotencyKey, signal, attemptMs, maybeDone, complete = body => body }: Attempt,
+  { method = 'GET', path, field, token, text, idempotencyKey, signal, attemptMs, maybeDone, complete = body => body }: Attempt,
 ): Promise<Body> {
   signal?.throwIfAborted()
   const controller = new AbortController()
@@ -124,7 +126,7 @@ async function attempt<Body>(
       signal: controller.signal,
     })
     const past = { mayChange: method !== 'GET', maybeDone }
-    const body = resultOf(response, await readBounded(response, past), past)
+    const body = resultOf(response, { text: await readBounded(response, past), field }, past)
     return complete(body, { headers: response.headers, base }) as Body
   } catch (error) {
     if (error instanceof VidimusError) throw error
@@ -163,10 +165,13 @@ async function readBounded(response: Response, { mayChange, maybeDone }: Past): 
 
 type Past = { mayChange: boolean; maybeDone: boolean }
 
-function resultOf(response: Response, text: string, { mayChange, maybeDone }: Past): object {
+type Expected = { text: string; field: string }
+
+function resultOf(response: Response, { text, field }: Expected, { mayChange, maybeDone }: Past): object {
   const { status, ok, headers } = response
   const body = parsed(text)
-  if (ok && typeof body === 'object' && body !== null) return body
+  const found = (body as Record<string, unknown> | null | undefined)?.[field]
+  if (ok && (field === 'data' ? Array.isArray(found) : found != null)) return body as object
   const details = {
     status,
     requestId: headers.get('x-request-id') ?? undefined,

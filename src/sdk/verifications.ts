@@ -83,9 +83,9 @@ const PAGE_MAX = 100
 
 export function tillVerifications(transport: Transport, send: Send): TillVerifications {
   const get = async (id: string, options: CallOptions = {}) =>
-    await send<Verification>({ ...options, path: idPath(PATH, id), isRepeatable: true })
+    await send<Verification>({ ...options, path: idPath(PATH, id), field: 'status', isRepeatable: true })
   const list = async (query: ListQuery = {}, options: CallOptions = {}) =>
-    await send<{ data: Verification[] }>({ ...options, path: `${PATH}${queryString(query)}`, isRepeatable: true })
+    await send<{ data: Verification[] }>({ ...options, path: `${PATH}${queryString(query)}`, field: 'data', isRepeatable: true })
 
   return {
     get,
@@ -95,6 +95,7 @@ export function tillVerifications(transport: Transport, send: Send): TillVerific
         ...options,
         method: 'POST',
         path: PATH,
+        field: 'id',
         body,
         idempotencyKey: checkedKey(idempotencyKey),
         isRepeatable: true,
@@ -113,19 +114,33 @@ export function tillVerifications(transport: Transport, send: Send): TillVerific
     },
     wait: async (id, options = {}) => await waitFor({ transport, get }, id, options),
     cancel: async (id, options = {}) =>
-      await send({ ...options, method: 'POST', path: idPath(PATH, id, '/cancel'), isRepeatable: true }),
+      await send({ ...options, method: 'POST', path: idPath(PATH, id, '/cancel'), field: 'status', isRepeatable: true }),
     redeem: async (id, responseCode, options = {}) =>
-      await send({ ...options, method: 'POST', path: idPath(PATH, id, '/redeem'), body: { response_code: responseCode } }),
+      await send({
+        ...options,
+        method: 'POST',
+        path: idPath(PATH, id, '/redeem'),
+        field: 'status',
+        body: { response_code: responseCode },
+      }),
   }
 }
 
 export const verifications = (transport: Transport, send: Send): Verifications => ({
   ...tillVerifications(transport, send),
   dcRequest: async (id, body, options = {}) =>
-    await send({ ...options, method: 'POST', path: idPath(PATH, id, '/dc-request'), body, isRepeatable: true }),
+    await send({
+      ...options,
+      method: 'POST',
+      path: idPath(PATH, id, '/dc-request'),
+      field: 'requests',
+      body,
+      isRepeatable: true,
+    }),
   dcRespond: async (id, body, options = {}) =>
-    await send({ ...options, method: 'POST', path: idPath(PATH, id, '/dc-response'), body }),
-  erase: async (id, options = {}) => await send({ ...options, method: 'DELETE', path: idPath(PATH, id), isRepeatable: true }),
+    await send({ ...options, method: 'POST', path: idPath(PATH, id, '/dc-response'), field: 'status', body }),
+  erase: async (id, options = {}) =>
+    await send({ ...options, method: 'DELETE', path: idPath(PATH, id), field: 'deleted', isRepeatable: true }),
 })
 
 /** From the Link header: the service knows its public address. */

@@ -72,7 +72,7 @@ async function read(
 async function poll({ send }: Transport, id: string, options: CallOptions): Promise<'final' | { notBeforeMs: number }> {
   try {
     const path = idPath('/v1/verifications', id, '/status')
-    const { status } = await send<VerificationStatus>({ ...options, path, isRepeatable: true })
+    const { status } = await send<VerificationStatus>({ ...options, path, field: 'status', isRepeatable: true })
     return status === 'pending' ? { notBeforeMs: 0 } : 'final'
   } catch (error) {
     return { notBeforeMs: awayMsOf(error) }

@@ -135,7 +135,7 @@ describe('repeats', () => {
     let calls = 0
     // The second attempt needs no network: a busy machine might not answer in the time that is left.
     const once = async (url: string, init: RequestInit) =>
-      calls++ === 0 ? await fetch(url, init) : Response.json({ verifications_created: 7 })
+      calls++ === 0 ? await fetch(url, init) : Response.json({ day: '2026-03-04', verifications_created: 7 })
     const { tenant, proxy, vidimus } = await newParty()
     const hanging = createClient({ baseUrl: proxy.url, apiKey: tenant.key, timeoutMs: 3000, fetch: once })
     proxy.next('hang')
@@ -247,6 +247,26 @@ describe('list and all', () => {
     const { verifications } = createClient({ baseUrl: app.url, apiKey: 'vk_test_1', fetch: async () => endless() })
     for (const call of [verifications.create(body), verifications.redeem('vs_1', 'x')])
       expect(await failure(call)).toMatchObject({ code: 'unexpected_answer', status: 200, maybeDone: true })
+  })
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['create', () => vidimus.verifications.create(body)],
+    ['get', () => vidimus.verifications.get('vs_1')],
+    ['list', () => vidimus.verifications.list()],
+    ['all', () => vidimus.verifications.all().next()],
+    ['wait', () => vidimus.verifications.wait('vs_1')],
+    ['redeem', () => vidimus.verifications.redeem('vs_1', 'x')],
+    ['cancel', () => vidimus.verifications.cancel('vs_1')],
+    ['erase', () => vidimus.verifications.erase('vs_1')],
+    ['templates', () => vidimus.templates()],
+    ['usage', () => vidimus.usage()],
+    ['devices.list', () => vidimus.devices.list()],
+  ])('other JSON of another server is no result of %s', async (_, act) => {
+    for (const other of ['{}', '[]', '{"data":null,"id":null,"status":null}']) {
+      await begin()
+      proxy.next({ status: 200, body: other })
+      expect([other, await failure(act())]).toEqual([other, expect.objectContaining({ code: 'unexpected_answer', status: 200 })])
+    }
   })
 
   test('a page of another server is not a result', async () => {

@@ -231,6 +231,38 @@ for (const { language, program, ...files } of LANGUAGES) {
       silent.stop(true)
     })
 
+    test.each([
+      ['create', { template: 'age_over_18' }],
+      ['get', 'vs_1'],
+      ['list'],
+      ['wait', 'vs_1'],
+      ['cancel', 'vs_1'],
+      ['redeem', 'vs_1', 'x'],
+      ['erase', 'vs_1'],
+      ['templates'],
+      ['usage'],
+    ])('%s fails as every call does when something else answers with other JSON', async (name, ...args) => {
+      for (const body of ['{}', '[]', '{"data":null,"id":null,"status":null}']) {
+        const other = Bun.serve({ port: 0, fetch: () => new Response(body, { headers: { 'content-type': 'application/json' } }) })
+        expect([body, await orderTo(other.port, name, ...args)]).toEqual([
+          body,
+          expect.objectContaining({ failed: 'unexpected_answer', status: 200 }),
+        ])
+        await other.stop(true)
+      }
+    })
+
+    test.each(['nan', 'inf', '-1'])('refuses %s as a number of seconds', async seconds => {
+      const [{ header, secrets, now, ...vector } = verifyVectors[0]!] = verifyVectors.filter(each => each.expect === 'accept')
+      const message = { payload: Buffer.from(bodyOf(vector)).toString('base64'), header, secret: secrets }
+      // Compared with NaN, no message is too old.
+      const said = await worker.order<Failed>('verify_webhook', { ...message, now, tolerance: seconds })
+      expect(said).toEqual({ failed: 'wrong_call' } as never)
+      expect(await call<Failed>('wait', 'vs_1', seconds)).toEqual({ failed: 'wrong_call' } as never)
+      const impatient = { base_url: app.url, api_key: key, timeout: seconds, with: [] }
+      expect(await worker.order<Failed>('usage', impatient)).toEqual({ failed: 'wrong_call' } as never)
+    })
+
     test('fails as every call does when the answer is nested too deeply', async () => {
       const deep = Bun.serve({ port: 0, fetch: () => new Response('['.repeat(200_000)) })
       expect(await orderTo(deep.port, 'get', 'vs_1')).toMatchObject({ failed: 'unexpected_answer', status: 200 })

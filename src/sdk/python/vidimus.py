@@ -109,6 +109,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _checked_seconds(name: str, seconds: float) -> float:
+    # Comparisons with NaN are false: no limit would ever be reached.
+    if not 0 <= seconds < 1e11:
+        raise ValueError(f"{name}: give a number of seconds, 0 or more")
+    return seconds
+
+
 class Vidimus:
     """`timeout` is the limit in seconds for each silence of the service; a call is not repeated after twice that time."""
 
@@ -123,7 +130,7 @@ class Vidimus:
             raise ValueError("api_key: give the whole API key, vk_test_ or vk_live_ and what follows")
         self._base = base_url.rstrip("/")
         self._key = api_key
-        self._timeout = timeout
+        self._timeout = _checked_seconds("timeout", timeout)
         self._opener = urllib.request.build_opener(_NoRedirect)
 
     def create(self, body: Mapping[str, Any], idempotency_key: Optional[str] = None) -> Verification:
@@ -131,18 +138,18 @@ class Vidimus:
         key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
         if not re.fullmatch(r"[\x21-\x7e]{1,255}", key):
             raise ValueError("idempotency_key: give 1 to 255 printable ASCII characters without spaces")
-        created, headers = self._send("POST", "/v1/verifications", body, {"idempotency-key": key}, repeat=True)
+        created, headers = self._send("POST", "/v1/verifications", "id", body, {"idempotency-key": key}, repeat=True)
         link = re.search(r'<(https?:[^<>]+)>; rel="alternate"', headers.get("link", ""))
         created["page_url"] = link[1] if link else f"{self._base}/v/{created['id']}"
         return created
 
     def get(self, id: str) -> Verification:
-        return self._send("GET", self._path(id), repeat=True)[0]
+        return self._send("GET", self._path(id), "status", repeat=True)[0]
 
     def list(self, limit: int = 20, before: Optional[str] = None) -> List[Verification]:
         """One page, the newest first; `before` is the `created_at` of the last one seen."""
         query = {"limit": limit, **({"before": before} if before else {})}
-        return self._send("GET", f"/v1/verifications?{urlencode(query)}", repeat=True)[0]["data"]
+        return self._send("GET", f"/v1/verifications?{urlencode(query)}", "data", repeat=True)[0]["data"]
 
     def all(self) -> Iterator[Verification]:
         """Every session, the newest first, page by page."""
@@ -156,15 +163,15 @@ class Vidimus:
 
     def wait(self, id: str, timeout: float = WAIT_SECONDS) -> Verification:
         """The verification once it has ended. Check its `status`: `completed`, `failed` and `expired` all return."""
-        until = time.monotonic() + timeout
-        found, pause = self._send("GET", self._path(id), repeat=True, until=until)[0], 1.0
+        until = time.monotonic() + _checked_seconds("timeout", timeout)
+        found, pause = self._send("GET", self._path(id), "status", repeat=True, until=until)[0], 1.0
         while found["status"] == "pending":
             if time.monotonic() + pause >= until:
                 raise VidimusError("still_pending", f"Nobody has answered within {timeout:.0f} seconds.")
             time.sleep(pause * (0.5 + random.random() / 2))
             pause = min(pause * 1.5, POLL_SECONDS_MAX)
             try:
-                status = self._send("GET", self._path(id, "/status"), repeat=True, until=until)[0]["status"]
+                status = self._send("GET", self._path(id, "/status"), "status", repeat=True, until=until)[0]["status"]
             except VidimusError as error:
                 if error.status is not None and error.status < 500 and error.status != 429:
                     raise
@@ -174,22 +181,22 @@ class Vidimus:
         return found
 
     def cancel(self, id: str) -> Verification:
-        return self._send("POST", self._path(id, "/cancel"), repeat=True)[0]
+        return self._send("POST", self._path(id, "/cancel"), "status", repeat=True)[0]
 
     def redeem(self, id: str, response_code: str) -> Verification:
         """Exchanges the code of a redirect for the result, once. It is never repeated after a lost answer, because a
         second use looks like a forged code: then `maybe_done` is true and nothing is proven; start a new session."""
-        return self._send("POST", self._path(id, "/redeem"), {"response_code": response_code})[0]
+        return self._send("POST", self._path(id, "/redeem"), "status", {"response_code": response_code})[0]
 
     def erase(self, id: str) -> dict[str, Any]:
         """Erases a session for good; needs the scope `verifications:delete`."""
-        return self._send("DELETE", self._path(id), repeat=True)[0]
+        return self._send("DELETE", self._path(id), "deleted", repeat=True)[0]
 
     def templates(self) -> List[dict[str, Any]]:
-        return self._send("GET", "/v1/templates", repeat=True)[0]["data"]
+        return self._send("GET", "/v1/templates", "data", repeat=True)[0]["data"]
 
     def usage(self) -> dict[str, Any]:
-        return self._send("GET", "/v1/usage", repeat=True)[0]
+        return self._send("GET", "/v1/usage", "day", repeat=True)[0]
 
     @staticmethod
     def _path(id: str, rest: str = "") -> str:
@@ -201,6 +208,7 @@ class Vidimus:
         self,
         method: str,
         path: str,
+        field: str,
         body: Optional[Mapping[str, Any]] = None,
         headers: Mapping[str, str] = {},
         repeat: bool = False,
@@ -210,7 +218,7 @@ class Vidimus:
         for tried in range(1, TRIES_MAX + 1):
             try:
                 limit = min(self._timeout, max(until - time.monotonic(), 0.001))
-                return self._attempt(method, path, body, headers, limit)
+                return self._attempt(method, path, field, body, headers, limit)
             except VidimusError as error:
                 maybe_done = error.maybe_done = maybe_done or error.maybe_done
                 pause = self._pause(error, repeat, tried)
@@ -234,7 +242,13 @@ class Vidimus:
         return max(backoff, error.retry_after or 0.0)
 
     def _attempt(
-        self, method: str, path: str, body: Optional[Mapping[str, Any]], headers: Mapping[str, str], limit: float
+        self,
+        method: str,
+        path: str,
+        field: str,
+        body: Optional[Mapping[str, Any]],
+        headers: Mapping[str, str],
+        limit: float,
     ) -> tuple[Any, Mapping[str, str]]:
         request = urllib.request.Request(self._base + path, method=method)
         request.add_header("accept", "application/json")
@@ -249,7 +263,7 @@ class Vidimus:
             with self._open(request, limit) as answer:
                 if not 200 <= answer.status < 300:
                     raise self._refusal(answer, mutates)
-                return self._read(answer, mutates), {k.lower(): v for k, v in answer.headers.items()}
+                return self._read(answer, field, mutates), {k.lower(): v for k, v in answer.headers.items()}
         # The latter when an answer is cut off, or is no HTTP at all.
         except (OSError, http.client.HTTPException) as error:
             message = "The service could not be reached, or did not answer in time."
@@ -262,7 +276,8 @@ class Vidimus:
             return refused
 
     @staticmethod
-    def _read(answer: Any, maybe_done: bool) -> Any:
+    def _read(answer: Any, field: str, maybe_done: bool) -> Any:
+        """`field` is one that the answer must have: something else on the way may answer with JSON too."""
         text = answer.read(ANSWER_BYTES_MAX + 1)
         if len(text) <= ANSWER_BYTES_MAX:
             # A read with a limit does not say that the answer was cut off.
@@ -270,7 +285,7 @@ class Vidimus:
                 raise http.client.IncompleteRead(text, answer.length)
             try:
                 parsed = json.loads(text)
-                if isinstance(parsed, dict):
+                if isinstance(parsed, dict) and isinstance(parsed.get(field), list if field == "data" else (str, dict)):
                     return parsed
             except (ValueError, RecursionError):
                 pass
@@ -279,7 +294,7 @@ class Vidimus:
 
     def _refusal(self, answer: Any, mutates: bool) -> VidimusError:
         try:
-            error = self._read(answer, False).get("error")
+            error = self._read(answer, "error", False)["error"]
         except VidimusError:
             error = None
         if not isinstance(error, dict) or not isinstance(error.get("code"), str):
@@ -334,6 +349,8 @@ def verify_webhook(
     # An empty or cut secret must fail here: anybody could sign with it.
     if not secrets or not all(re.fullmatch(r"whsec_[A-Za-z0-9+/]{32,88}={0,2}", each) for each in secrets):
         raise ValueError("secret: give the whole webhook secret, whsec_ and what follows")
+    clock = _checked_seconds("now", time.time() if now is None else now)
+    _checked_seconds("tolerance", tolerance)
     if not header:
         raise WebhookError("missing_header", "The message has no X-Service-Signature header.")
     parts = [part.strip(" \t") for part in header.split(",")] if len(header) <= 2048 else []
@@ -341,7 +358,7 @@ def verify_webhook(
     candidates = [part[3:] for part in parts if part.startswith("v1=")]
     if len(times) != 1 or not re.fullmatch(r"[0-9]{1,12}", times[0]) or not 1 <= len(candidates) <= 16:
         raise WebhookError("malformed_header", "The X-Service-Signature header is not t=…,v1=….")
-    if abs((time.time() if now is None else now) - int(times[0])) > tolerance:
+    if abs(clock - int(times[0])) > tolerance:
         raise WebhookError("timestamp_out_of_tolerance", f"The message was signed more than {tolerance} seconds from now.")
     signed = times[0].encode() + b"." + payload
     macs = [hmac.new(each.encode(), signed, hashlib.sha256).hexdigest().encode() for each in secrets]

@@ -46,7 +46,7 @@ final class Vidimus
         if (!preg_match('/^vk_(test|live)_[A-Za-z0-9]{1,200}$/D', $apiKey)) {
             throw new \InvalidArgumentException('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows');
         }
-        [$this->base, $this->apiKey, $this->timeout] = [rtrim($baseUrl, '/'), $apiKey, $timeout];
+        [$this->base, $this->apiKey, $this->timeout] = [rtrim($baseUrl, '/'), $apiKey, self::checkedSeconds('timeout', $timeout)];
     }
 
     public static function isSafe(string $baseUrl): bool
@@ -67,7 +67,7 @@ final class Vidimus
         if (!preg_match('/^[\x21-\x7e]{1,255}$/D', $key)) {
             throw new \InvalidArgumentException('idempotencyKey: give 1 to 255 printable ASCII characters without spaces');
         }
-        [$created, $headers] = $this->send('POST', '/v1/verifications', $body, ["Idempotency-Key: $key"], true);
+        [$created, $headers] = $this->send('POST', '/v1/verifications', 'id', $body, ["Idempotency-Key: $key"], true);
         $found = preg_match('/<(https?:[^<>]+)>; rel="alternate"/', $headers['link'] ?? '', $link);
         return array_merge($created, ['page_url' => $found ? $link[1] : "{$this->base}/v/{$created['id']}"]);
     }
@@ -75,7 +75,7 @@ final class Vidimus
     /** @return Verification */
     public function get(string $id): array
     {
-        return $this->send('GET', self::path($id), null, [], true)[0];
+        return $this->send('GET', self::path($id), 'status', null, [], true)[0];
     }
 
     /**
@@ -85,8 +85,8 @@ final class Vidimus
      */
     public function list(int $limit = 20, ?string $before = null): array
     {
-        $query = http_build_query(array_filter(['limit' => $limit, 'before' => $before]));
-        return $this->send('GET', "/v1/verifications?$query", null, [], true)[0]['data'];
+        $query = http_build_query(array_filter(['limit' => $limit, 'before' => $before]), '', '&');
+        return $this->send('GET', "/v1/verifications?$query", 'data', null, [], true)[0]['data'];
     }
 
     /**
@@ -96,15 +96,15 @@ final class Vidimus
      */
     public function wait(string $id, float $timeout = self::WAIT_SECONDS): array
     {
-        $until = hrtime(true) / 1e9 + $timeout;
-        [$found] = $this->send('GET', self::path($id), null, [], true, $until);
+        $until = hrtime(true) / 1e9 + self::checkedSeconds('timeout', $timeout);
+        [$found] = $this->send('GET', self::path($id), 'status', null, [], true, $until);
         for ($pause = 1.0; $found['status'] === 'pending'; $pause = min($pause * 1.5, self::POLL_SECONDS_MAX)) {
             if (hrtime(true) / 1e9 + $pause >= $until) {
                 throw new VidimusError('still_pending', 'Nobody has answered within ' . round($timeout) . ' seconds.');
             }
             usleep((int) ($pause * (0.5 + self::fraction() / 2) * 1e6));
             try {
-                [$status] = $this->send('GET', self::path($id, '/status'), null, [], true, $until);
+                [$status] = $this->send('GET', self::path($id, '/status'), 'status', null, [], true, $until);
                 if ($status['status'] !== 'pending') {
                     $found = $this->get($id);
                 }
@@ -120,7 +120,7 @@ final class Vidimus
     /** @return Verification */
     public function cancel(string $id): array
     {
-        return $this->send('POST', self::path($id, '/cancel'), null, [], true)[0];
+        return $this->send('POST', self::path($id, '/cancel'), 'status', null, [], true)[0];
     }
 
     /**
@@ -131,7 +131,7 @@ final class Vidimus
      */
     public function redeem(string $id, string $responseCode): array
     {
-        return $this->send('POST', self::path($id, '/redeem'), ['response_code' => $responseCode])[0];
+        return $this->send('POST', self::path($id, '/redeem'), 'status', ['response_code' => $responseCode])[0];
     }
 
     /**
@@ -141,19 +141,19 @@ final class Vidimus
      */
     public function erase(string $id): array
     {
-        return $this->send('DELETE', self::path($id), null, [], true)[0];
+        return $this->send('DELETE', self::path($id), 'deleted', null, [], true)[0];
     }
 
     /** @return list<array<string, mixed>> */
     public function templates(): array
     {
-        return $this->send('GET', '/v1/templates', null, [], true)[0]['data'];
+        return $this->send('GET', '/v1/templates', 'data', null, [], true)[0]['data'];
     }
 
     /** @return array<string, mixed> */
     public function usage(): array
     {
-        return $this->send('GET', '/v1/usage', null, [], true)[0];
+        return $this->send('GET', '/v1/usage', 'day', null, [], true)[0];
     }
 
     private static function path(string $id, string $rest = ''): string
@@ -169,13 +169,13 @@ final class Vidimus
      * @param list<string> $headers
      * @return array{array<string, mixed>, array<string, string>}
      */
-    private function send(string $method, string $path, ?array $body = null, array $headers = [], bool $repeat = false, float $until = INF): array
+    private function send(string $method, string $path, string $field, ?array $body = null, array $headers = [], bool $repeat = false, float $until = INF): array
     {
         $until = min($until, hrtime(true) / 1e9 + 2 * $this->timeout);
         for ($tried = 1, $maybeDone = false; ; $tried++) {
             try {
                 $limit = min($this->timeout, max($until - hrtime(true) / 1e9, 0.001));
-                return $this->attempt($method, $path, $body, $headers, $limit);
+                return $this->attempt($method, $path, $field, $body, $headers, $limit);
             } catch (VidimusError $error) {
                 $maybeDone = $error->maybeDone = $maybeDone || $error->maybeDone;
                 $pause = self::pauseAfter($error, $repeat, $tried);
@@ -203,36 +203,22 @@ final class Vidimus
         return $repeat && $isAway ? max($backoff, $error->retryAfter ?? 0.0) : null;
     }
 
-    /**
-     * @param array<string, mixed>|null $body
-     * @param list<string> $headers
-     * @return array{array<string, mixed>, array<string, string>}
-     */
-    private function attempt(string $method, string $path, ?array $body, array $headers, float $limit): array
+    /** @return array{array<string, mixed>, array<string, string>} */
+    private function attempt(string $method, string $path, string $field, ?array $body, array $headers, float $limit): array
     {
         $text = $body === null ? null : json_encode($body, JSON_THROW_ON_ERROR);
+        $type = $text === null ? [] : ['Content-Type: application/json'];
         $context = stream_context_create(['http' => [
             'method' => $method,
-            'header' => [
-                'Accept: application/json',
-                "Authorization: Bearer {$this->apiKey}",
-                'Connection: close',
-                ...($text === null ? [] : ['Content-Type: application/json']),
-                ...$headers,
-            ],
+            'header' => ['Accept: application/json', "Authorization: Bearer {$this->apiKey}", 'Connection: close', ...$type, ...$headers],
             'content' => $text ?? '',
-            'timeout' => $limit,
-            'ignore_errors' => true,
             // A redirect would send the key to another host.
-            'follow_location' => 0,
+            'follow_location' => 0, 'ignore_errors' => true, 'timeout' => $limit,
         ]]);
         $mutates = $method !== 'GET';
         $stream = @fopen($this->base . $path, 'r', false, $context);
         $answer = $stream ? stream_get_contents($stream, self::ANSWER_BYTES_MAX + 1) : false;
         $state = $stream ? stream_get_meta_data($stream) : [];
-        if ($stream) {
-            fclose($stream);
-        }
         [$status, $received] = self::headersOf($state['wrapper_data'] ?? []);
         $isLong = strlen((string) $answer) > self::ANSWER_BYTES_MAX;
         $parsed = $isLong ? null : json_decode((string) $answer, true);
@@ -241,7 +227,9 @@ final class Vidimus
         if ($status === 0 || $isCut || ($state['timed_out'] ?? false)) {
             throw new VidimusError('no_answer', 'The service could not be reached, or did not answer in time.', null, $mutates);
         }
-        if ($status >= 200 && $status < 300 && is_array($parsed)) {
+        // Something else on the way may answer with JSON too.
+        $found = is_array($parsed) ? $parsed[$field] ?? null : null;
+        if ($status >= 200 && $status < 300 && ($field === 'data' ? is_array($found) : $found !== null)) {
             return [$parsed, $received];
         }
         throw self::refusal($status, $received, $parsed, $mutates && ($status >= 500 || $status < 300));
@@ -261,10 +249,7 @@ final class Vidimus
         return new VidimusError($error['code'], $message, $status, $maybeDone, $headers['x-request-id'] ?? null, $seconds);
     }
 
-    /**
-     * @param list<string> $lines
-     * @return array{int, array<string, string>}
-     */
+    /** @return array{int, array<string, string>} */
     private static function headersOf(array $lines): array
     {
         $headers = [];
@@ -274,6 +259,15 @@ final class Vidimus
         }
         preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found);
         return [(int) ($found[1] ?? 0), $headers];
+    }
+
+    /** Comparisons with NAN are false: no limit would ever be reached. */
+    private static function checkedSeconds(string $name, float $seconds): float
+    {
+        if (!($seconds >= 0 && $seconds < 1e11)) {
+            throw new \InvalidArgumentException("$name: give a number of seconds, 0 or more");
+        }
+        return $seconds;
     }
 
     private static function fraction(): float

@@ -28,6 +28,10 @@ final class Webhook
         if ($secrets === [] || preg_grep('#^whsec_[A-Za-z0-9+/]{32,88}={0,2}$#D', $secrets) !== $secrets) {
             throw new \InvalidArgumentException('secret: give the whole webhook secret, whsec_ and what follows');
         }
+        // Compared with NAN, no message is too old.
+        if (!($tolerance >= 0 && $tolerance < 1e11)) {
+            throw new \InvalidArgumentException('tolerance: give a number of seconds, 0 or more');
+        }
         if ($header === null || $header === '') {
             throw new WebhookError('missing_header', 'The message has no X-Service-Signature header.');
         }
