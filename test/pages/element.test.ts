@@ -273,7 +273,94 @@ browserTest('in a test the sandbox wallet stands for the browser, and takes the 
   expect(complaintsOf(page)).toEqual([])
 })
 
-const GZIP_BYTES_MAX = 3000
+browserTest('the end of a session leaves the focus in a field that the customer fills in', async openPage => {
+  const { page, sessions, heard } = await openCheckout(openPage, { isListed: false })
+  await page.evaluate(() => document.querySelector('main')?.append(document.createElement('input')))
+  const link = page.getByRole('link', { name: 'Continue with your wallet' })
+  const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
+  await opened.close()
+  await page.locator('input').focus()
+  await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
+  await page.getByText('Done. Thank you.').waitFor()
+  expect(await heard()).toHaveLength(1)
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT')
+})
+
+browserTest('an element that has ended stays so when it is moved, and starts again with another session', async openPage => {
+  const { page, ids, prefetches, wallet, key } = await openCheckout(openPage)
+  const [id = ''] = ids
+  await ready(page)
+  await wallet.respond(await answerOf(app, id, await holderOf(app), { origin: server.url.origin }))
+  await ask(page).click()
+  await page.getByText('Done. Thank you.').waitFor()
+  await page.evaluate(() => document.body.append(document.querySelector('vidimus-verify') ?? ''))
+  // After the microtask of a restart.
+  await page.evaluate(() => new Promise<void>(done => setTimeout(done)))
+  expect([await ask(page).count(), await page.getByText('Done. Thank you.').count()]).toEqual([0, 1])
+  const next = await createVerification(app, key)
+  await page.evaluate(id => document.querySelector('vidimus-verify')?.setAttribute('session', id), next.id)
+  await ready(page)
+  expect(prefetches()).toHaveLength(2)
+})
+
+browserTest('an element in a shadow root has the language of the page around it, and says which', async openPage => {
+  const { page, ids } = await openCheckout(openPage, { isListed: false, lang: 'de' })
+  await page.evaluate(id => {
+    const host = document.createElement('div')
+    const element = document.createElement('vidimus-verify')
+    element.setAttribute('session', id)
+    host.attachShadow({ mode: 'open' }).append(element)
+    document.querySelector('vidimus-verify')?.replaceWith(host)
+  }, ids[0] ?? '')
+  await page.getByRole('link', { name: 'Mit Ihrer Wallet fortfahren' }).waitFor()
+  await page.evaluate(() => {
+    document.documentElement.lang = 'ar'
+    document.documentElement.dir = 'rtl'
+    document.body.append(document.querySelector('div') ?? '')
+  })
+  const link = page.getByRole('link', { name: 'Continue with your wallet' })
+  await link.waitFor()
+  expect(await link.evaluate(each => [each.matches(':lang(en)'), getComputedStyle(each).direction])).toEqual([true, 'ltr'])
+})
+
+browserTest('a sandbox script that cannot be loaded leaves the element as it is without one', async openPage => {
+  const { page } = await openCheckout(openPage)
+  await ready(page)
+  await page.route('**/verify-sandbox.js', route => route.abort())
+  const failed = page.waitForEvent('requestfailed')
+  await page.evaluate(() => document.querySelector('vidimus-verify')?.setAttribute('sandbox', ''))
+  await failed
+  await ready(page)
+  expect(page.complaints.filter(each => each.startsWith('uncaught'))).toEqual([])
+})
+
+browserTest('an element whose session was erased ends', async openPage => {
+  const { page, ids, key, heard } = await openCheckout(openPage, { isListed: false })
+  const link = page.getByRole('link', { name: 'Continue with your wallet' })
+  await link.waitFor()
+  await app.call('DELETE', `/v1/verifications/${ids[0]}`, { key })
+  const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
+  await opened.close()
+  await page.getByText('This request is closed.').waitFor()
+  expect(await heard()).toEqual([{ name: 'error', session: ids[0] ?? '', reason: 'expired' }])
+})
+
+browserTest('a request for the status that is never answered does not end the following', async openPage => {
+  const { page, sessions } = await openCheckout(openPage, { isListed: false })
+  const link = page.getByRole('link', { name: 'Continue with your wallet' })
+  await link.waitFor()
+  await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
+  let asked = 0
+  await page.route('**/status', async route => {
+    if (++asked > 1) await route.continue()
+  })
+  const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
+  await opened.close()
+  await page.getByText('Done. Thank you.').waitFor()
+  expect(asked).toBe(2)
+})
+
+const GZIP_BYTES_MAX = 3300
 
 test('verify.js is small, is fetched by any page, and again only when it has changed', async () => {
   const first = await app.call('GET', '/verify.js')

@@ -4,7 +4,7 @@ import type { askSandbox } from '../shared/ask-sandbox.ts'
 import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Refused, send } from '../shared/digital.ts'
 import { WORDS } from './words.ts'
 
-const PREPARE_MS = 5000
+const ANSWER_MS = 5000
 const POLL_MS = 2000
 
 /** Without spaces, as it is sent. */
@@ -24,29 +24,34 @@ const { url } = import.meta
 /** The folder of /verify.js; the same file is one folder below as an asset. */
 const HOME = new URL(url.includes('/assets/') ? '..' : '.', url).href
 
-type State = 'idle' | 'preparing' | 'ready' | 'asking' | 'checking' | 'cancelled' | 'error' | 'completed' | 'failed' | 'expired'
-type Ended = { status: 'completed' | 'failed' | 'expired'; response_code?: string; redirect_uri?: string }
+type End = 'completed' | 'failed' | 'expired' | 'gone'
+type State = 'idle' | 'preparing' | 'ready' | 'asking' | 'checking' | 'cancelled' | 'error' | End
+type Ended = { status: End; response_code?: string; redirect_uri?: string }
 
 const BUSY: readonly State[] = ['preparing', 'asking', 'checking']
-const OVER: readonly State[] = ['idle', 'completed', 'failed', 'expired']
+const OVER: readonly State[] = ['idle', 'completed', 'failed', 'expired', 'gone']
 
 /** One request for all elements of a session, and none more when an element is moved. */
 const preparing = new Map<string, Promise<Prepared | undefined>>()
 
 async function prepare(base: string, session: string): Promise<Prepared | undefined> {
   const key = `${base} ${session}`
-  const found = preparing.get(key) ?? prefetch(base, session, AbortSignal.timeout(PREPARE_MS))
+  const found = preparing.get(key) ?? prefetch(base, session, AbortSignal.timeout(ANSWER_MS))
   preparing.set(key, found)
   const prepared = await found
   if (!prepared) preparing.delete(key)
   return prepared
 }
 
+/** By the address of the hosted page: a session that is over is not asked again when an element is moved or made anew. */
+const ended = new Map<string, End>()
+
 class VidimusVerify extends HTMLElement {
   static observedAttributes = ['session', 'base', 'sandbox', 'lang']
   /** Set by /verify-sandbox.js, or by the demo. */
   static askSandbox: typeof askSandbox | undefined
 
+  #root = this.attachShadow({ mode: 'open' })
   #ask = made('button', 'button')
   #sandbox = made('button', 'sandbox')
   #link = made('a', 'link')
@@ -60,9 +65,8 @@ class VidimusVerify extends HTMLElement {
 
   constructor() {
     super()
-    const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [sheet]
-    root.append(this.#ask, this.#sandbox, this.#link, this.#status)
+    this.#root.adoptedStyleSheets = [sheet]
+    this.#root.append(this.#ask, this.#sandbox, this.#link, this.#status)
     this.#status.role = 'status'
     this.#status.tabIndex = -1
     this.#ask.className = 'main'
@@ -101,6 +105,10 @@ class VidimusVerify extends HTMLElement {
     return url && /^https?:$/.test(url.protocol) ? url.href.replace(/\/?$/, '/') : ''
   }
 
+  get #page() {
+    return `${this.#base}v/${encodeURIComponent(this.#session)}`
+  }
+
   /** Once for all attributes that are set together. */
   #restart() {
     this.#run.abort()
@@ -111,16 +119,21 @@ class VidimusVerify extends HTMLElement {
       this.#run = new AbortController()
       this.#isFollowing = false
       this.#prepared = undefined
-      if (this.isConnected && this.#session && this.#base) this.#prepare()
+      if (this.isConnected && this.#session && this.#base) this.#begin()
       else this.#show('idle')
     })
   }
 
-  async #prepare() {
+  async #begin() {
     const { signal } = this.#run
-    this.#show('preparing')
+    const end = ended.get(this.#page)
+    this.#show(end ?? 'preparing')
+    if (end) return
     if (this.hasAttribute('sandbox') && !VidimusVerify.askSandbox)
-      import(`${HOME}verify-sandbox.js`).then(() => this.#show(this.#state))
+      import(`${HOME}verify-sandbox.js`).then(
+        () => this.#show(this.#state),
+        () => {},
+      )
     const prepared = await prepare(this.#base, this.#session)
     if (signal.aborted) return
     this.#prepared = prepared
@@ -156,7 +169,7 @@ class VidimusVerify extends HTMLElement {
 
   #giveBack(state: 'cancelled' | 'error', detail: object) {
     this.#show(state)
-    this.#link.focus()
+    this.#focus(this.#link)
     this.#tell(state, detail)
   }
 
@@ -168,8 +181,9 @@ class VidimusVerify extends HTMLElement {
     while (!signal.aborted) {
       const url = `${this.#base}v1/verifications/${encodeURIComponent(this.#session)}/status`
       // Undefined for an answer that is cut off or of a proxy too: the next one may be whole.
-      const status = await fetch(url, { credentials: 'omit', signal })
-        .then(async answer => (await answer.json()).status)
+      const status = await fetch(url, { credentials: 'omit', signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]) })
+        .then(answer => answer.json())
+        .then(({ status, error }) => (error?.code === 'session_not_found' ? 'gone' : status))
         .catch(() => undefined)
       // The answer of this page is told with its code.
       if (!signal.aborted && this.#state !== 'checking' && status && status !== 'pending') this.#end({ status })
@@ -177,12 +191,19 @@ class VidimusVerify extends HTMLElement {
     }
   }
 
-  #end(ended: Ended) {
+  #end(answer: Ended) {
+    const { status } = answer
     this.#run.abort()
-    this.#show(ended.status)
-    this.#status.focus()
-    if (ended.status === 'expired') this.#tell('error', { reason: 'expired' })
-    else this.#tell('answered', ended)
+    ended.set(this.#page, status)
+    this.#show(status)
+    this.#focus(this.#status)
+    if (status === 'expired' || status === 'gone') this.#tell('error', { reason: 'expired' })
+    else this.#tell('answered', answer)
+  }
+
+  /** Not while the customer is somewhere else on the page, such as in a form. */
+  #focus(element: HTMLElement) {
+    if (this.#root.activeElement || document.activeElement === document.body) element.focus()
   }
 
   #tell(name: 'answered' | 'cancelled' | 'error', detail: object) {
@@ -192,8 +213,9 @@ class VidimusVerify extends HTMLElement {
 
   #show(state: State) {
     this.#state = state
-    const lang = this.closest<HTMLElement>('[lang]')?.lang || navigator.language
-    const words = WORDS[/^de\b/.test(lang) ? 'de' : 'en']
+    const lang = /^de\b/.test(langAround(this)) ? 'de' : 'en'
+    const words = WORDS[lang]
+    for (const each of this.#root.children as Iterable<HTMLElement>) each.lang = lang
     const isOver = OVER.includes(state)
     const canBeAsked = canAsk() && (state === 'preparing' || this.#prepared !== undefined)
     this.#ask.hidden = isOver || !canBeAsked
@@ -204,7 +226,7 @@ class VidimusVerify extends HTMLElement {
     this.#link.textContent = canBeAsked ? words.other : words.ask
     this.#ask.ariaDisabled = this.#sandbox.ariaDisabled = String(BUSY.includes(state))
     this.#link.className = canBeAsked ? 'quiet' : 'main'
-    this.#link.href = `${this.#base}v/${encodeURIComponent(this.#session)}`
+    this.#link.href = this.#page
     this.#status.textContent = (words as Partial<Record<State, string>>)[state] ?? ''
   }
 }
@@ -212,8 +234,14 @@ class VidimusVerify extends HTMLElement {
 function made<Tag extends 'button' | 'a' | 'p'>(tag: Tag, part: string): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
   element.part.add(part)
+  // Both languages run this way, on any page.
+  element.dir = 'ltr'
   return element
 }
+
+/** Out of shadow roots too, as the language is inherited. */
+const langAround = (node: Element | undefined): string =>
+  node ? node.closest<HTMLElement>('[lang]')?.lang || langAround((node.getRootNode() as ShadowRoot).host) : navigator.language
 
 // The script may be loaded twice, under both of its addresses.
 if (!customElements.get('vidimus-verify')) customElements.define('vidimus-verify', VidimusVerify)

@@ -11,6 +11,7 @@ export const WORDS = {
     completed: 'Done. Thank you.',
     failed: 'This proof was not accepted.',
     expired: 'Time is up. Nothing was shared.',
+    gone: 'This request is closed.',
   },
   de: {
     ask: 'Mit Ihrer Wallet fortfahren',
@@ -23,5 +24,6 @@ export const WORDS = {
     completed: 'Fertig. Danke.',
     failed: 'Dieser Nachweis wurde nicht anerkannt.',
     expired: 'Die Zeit ist um. Es wurde nichts geteilt.',
+    gone: 'Diese Anfrage ist geschlossen.',
   },
 }
