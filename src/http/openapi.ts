@@ -190,6 +190,7 @@ const HEADERS = {
     { type: 'string', const: 'true' },
     false,
   ),
+  'X-Accel-Buffering': header('Tells a proxy to pass on each event at once.', { type: 'string', const: 'no' }, true),
 }
 
 const IDEMPOTENCY_KEY = {
@@ -277,7 +278,7 @@ function describeAnswer(status: number, schema: TSchema, detail: DocumentDecorat
         ? alternatives(Object.keys(examples))
         : (process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''),
     headers: Object.fromEntries(
-      headersOf(status, codes, detail.access).map(name => [name, { $ref: `#/components/headers/${name}` }]),
+      headersOf(status, codes, { access: detail.access, schema }).map(name => [name, { $ref: `#/components/headers/${name}` }]),
     ),
     content: contentOf(schema, schemas, errors.length > 0 ? examples : undefined),
   }
@@ -361,7 +362,9 @@ const BEFORE_BUDGETS = [401, 403, 414]
 const AFTER_BUDGETS: readonly ErrorCode[] = ['origin_not_allowed']
 const WITH_RETRY_AFTER: ErrorCode[] = ['rate_limit_exceeded', 'quota_exceeded', 'idempotency_key_in_flight']
 
-function headersOf(status: number, codes: ErrorCode[], access: Access | undefined): (keyof typeof HEADERS)[] {
+type Answered = { access: Access | undefined; schema: TSchema }
+
+function headersOf(status: number, codes: ErrorCode[], { access, schema }: Answered): (keyof typeof HEADERS)[] {
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
   const isLimited = !BEFORE_BUDGETS.includes(status) || codes.some(code => AFTER_BUDGETS.includes(code))
   if (status === 429 || (access && isLimited)) names.push('RateLimit-Policy', 'RateLimit')
@@ -370,6 +373,7 @@ function headersOf(status: number, codes: ErrorCode[], access: Access | undefine
   if (status >= 400) names.push('Link')
   if (status === 201 && access?.budget === 'create') names.push('Location', 'Link')
   if (status < 300 && access?.idempotent) names.push('Idempotent-Replayed')
+  if (schema.mediaType === 'text/event-stream') names.push('X-Accel-Buffering')
   return names
 }
 

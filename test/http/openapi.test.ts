@@ -167,6 +167,15 @@ describe('real responses of the routes', () => {
     }
   })
 
+  test('every header of a real response is documented, apart from those for browsers and caches', () => {
+    const silent = answers.flatMap(({ operation, answer }) =>
+      [...answer.headers.keys()]
+        .filter(name => !FOR_BROWSERS.test(name) && !headersNamed(operation, answer.status).includes(name))
+        .map(name => `${operation.operationId} ${answer.status} ${name}`),
+    )
+    expect([...new Set(silent)]).toEqual([])
+  })
+
   test('a replay has the documented header', () => {
     const replays = answers.filter(({ answer }) => answer.headers.get('idempotent-replayed') === 'true')
     expect(replays.map(({ operation, way }) => `${operation.operationId}, ${way}`)).toEqual([
@@ -587,6 +596,13 @@ function lose(): never {
 function fail(): never {
   throw new Error('broken')
 }
+
+/** What a client of the API need not read. */
+const FOR_BROWSERS =
+  /^(access-control-.*|cache-control|content-(length|security-policy|type)|cross-origin-.*|date|referrer-policy|strict-transport-security|x-content-type-options)$/
+
+const headersNamed = ({ responses }: Operation, status: number): string[] =>
+  Object.keys(responses[status]?.headers ?? {}).map(name => name.toLowerCase())
 
 function problemsWith({ responses }: Operation, answer: Answer): string[] {
   const response = responses[answer.status]
