@@ -92,7 +92,7 @@ export function httpPlugin(deps: Deps, { allowedMethods, hasKnownQuery, lostPage
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
       refuseUnknownPath(request, limits, allowedMethods)
       // The router would take /v1/devices/enroll for a device id, and ask for authentication before saying that there is none.
-      if (request.method === 'DELETE') refuseWrongMethod('DELETE', allowedMethods(pathOf(request.url)))
+      if (/^(DELETE|PATCH)$/.test(request.method)) refuseWrongMethod(request.method, allowedMethods(pathOf(request.url)))
     })
     .onBeforeHandle({ as: 'global' }, ({ request, route }) => {
       // After authentication and scope: a stranger gets 401, whatever the query.

@@ -301,7 +301,7 @@ describe('the document is as strict as the service', () => {
 
 test('Allow of a 405 has the methods of the exact path, not of a parameter route beside it', async () => {
   for (const path of ['/v1/devices/enroll', '/v1/devices/token']) {
-    for (const method of ['OPTIONS', 'GET', 'DELETE']) {
+    for (const method of ['OPTIONS', 'GET', 'DELETE', 'PATCH']) {
       const { status, headers } = await app.call(method, path)
       expect([method, status, headers.get('allow')]).toEqual([method, 405, 'POST'])
     }

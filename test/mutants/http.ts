@@ -43,7 +43,7 @@ export default [
   ['U+0000 in forms passes', 'readForm', '/\\0|%00/.test(text)', 'false', 'api/wallet-response'],
   ['rules of verbs not documented', 'toJsonSchema', ', ...documented }', '}', 'http/openapi'],
   ["Allow has a neighbour's methods", 'allowedMethodsOf', 'exact.length > 0 ? exact : fitting', 'fitting', 'http/openapi'],
-  ['a path is taken for an id', 'httpPlugin', "if (request.method === 'DELETE')", 'if (false)', 'http/openapi'],
+  ['a path is taken for an id', 'httpPlugin', 'if (/^(DELETE|PATCH)$/.test(request.method))', 'if (false)', 'http/openapi'],
   ['lengths sent twice have no limit', 'readWithin', '!/^\\d+$/.test(length)', 'false', 'http/envelope'],
   ['size limit off', 'readWithin', 'Number(length) > bytesMax', 'false', 'http/envelope'],
   ['text may turn round', 'schema.ts', 'pattern !== undefined &&', 'false &&', 'dashboard/pages'],
