@@ -125,10 +125,21 @@ for (const { language, program, ...files } of LANGUAGES) {
       expect(seen.map(({ path }) => path.split('/').at(-1))).toEqual(['verifications', 'verifications', 'redeem', 'cancel'])
       await server.stop(true)
       expect(await to('redeem', 'vs_1', 'x')).toMatchObject({ failed: 'no_answer', maybe_done: true })
-      for (const base_url of ['ftp://x', 'http://verify.example', 'http://10.example.com'])
-        expect(await worker.order<Failed>('usage', { base_url, api_key: 'vk_test_1', with: [] })).toMatchObject({
-          failed: 'wrong_call',
-        })
+      const here = 'http://127.0.0.1'
+      const wrong = [
+        `${here}:1\n`,
+        `${here}:1 `,
+        `${here}:x`,
+        `${here}:99999`,
+        'http://:pw@127.0.0.1',
+        `${here}/a b`,
+        `${here}?x`,
+      ]
+      for (const base_url of ['ftp://x', 'http://verify.example', 'http://10.example.com', ...wrong])
+        expect([base_url, await worker.order<Failed>('usage', { base_url, api_key: 'vk_test_1', with: [] })]).toEqual([
+          base_url,
+          expect.objectContaining({ failed: 'wrong_call' }),
+        ])
       expect(await call<Failed>('create', {}, 'two words')).toMatchObject({ failed: 'wrong_call' })
     })
 
@@ -290,6 +301,14 @@ for (const { language, program, ...files } of LANGUAGES) {
         env: { ...process.env, PYTHONPATH: join(SDK, files.sources), PYTHONDONTWRITEBYTECODE: '1' },
       })
       expect([exitCode, stderr.toString()]).toEqual([0, ''])
+    })
+
+    test.skipIf(language !== 'php')('says that php.ini forbids it to open addresses', () => {
+      const code = 'require getenv("CLIENT"); new Vidimus\\Vidimus("https://verify.example", "vk_test_1");'
+      const { stdout } = Bun.spawnSync([program!, '-d', 'allow_url_fopen=0', '-d', 'display_errors=1', '-r', code], {
+        env: { ...process.env, CLIENT: join(SDK, files.sources, 'Vidimus.php') },
+      })
+      expect(stdout.toString()).toContain('allow_url_fopen')
     })
 
     test.skipIf(language !== 'php')('keeps the key out of the stack trace of a wrong call', () => {

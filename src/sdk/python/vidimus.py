@@ -121,7 +121,10 @@ class Vidimus:
 
     def __init__(self, base_url: str, api_key: str, timeout: float = 15.0) -> None:
         parts = urlsplit(base_url)
-        if parts.scheme not in ("https", "http") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        # The line end of a file with the address, for one, would look like an unreachable service.
+        is_whole = re.fullmatch(r"(?i:https?)://[^/?#@\s]+(/[^?#\s]*)?", base_url)
+        # `port` raises a ValueError for one that is no number.
+        if not is_whole or not parts.hostname or (parts.port or 0) < 0:
             raise ValueError("base_url: give the address of the service, such as https://verify.example")
         if parts.scheme == "http" and not PRIVATE_HOST.fullmatch(parts.hostname):
             raise ValueError("base_url: use https. Plain http is for this machine and for private networks.")

@@ -42,6 +42,9 @@ final class Vidimus
         if (!preg_match('#^https?://[^/?\#@\s]+(/[^?\#\s]*)?$#D', $baseUrl) || !self::isSafe($baseUrl)) {
             throw new \InvalidArgumentException('baseUrl: give the address of the service, such as https://verify.example. Plain http is for private networks.');
         }
+        if (!ini_get('allow_url_fopen')) {
+            throw new \LogicException('php.ini: switch allow_url_fopen on; without it PHP opens no address');
+        }
         // The value is not quoted: messages may be logged.
         if (!preg_match('/^vk_(test|live)_[A-Za-z0-9]{1,200}$/D', $apiKey)) {
             throw new \InvalidArgumentException('apiKey: give the whole API key, vk_test_ or vk_live_ and what follows');
@@ -209,9 +212,8 @@ final class Vidimus
         $text = $body === null ? null : json_encode($body, JSON_THROW_ON_ERROR);
         $type = $text === null ? [] : ['Content-Type: application/json'];
         $context = stream_context_create(['http' => [
-            'method' => $method,
+            'method' => $method, 'content' => $text ?? '',
             'header' => ['Accept: application/json', "Authorization: Bearer {$this->apiKey}", 'Connection: close', ...$type, ...$headers],
-            'content' => $text ?? '',
             // A redirect would send the key to another host.
             'follow_location' => 0, 'ignore_errors' => true, 'timeout' => $limit,
         ]]);
