@@ -9,6 +9,8 @@ const CALL_MS_MAX = 30_000
 const POLL_MS = 1000
 const POLL_MS_MAX = 5000
 const POLL_GROWTH = 1.5
+/** For the last look, when the time is over: the one before may be as long ago as a pause. */
+const LAST_POLL_MS = 1000
 /**
  * The first event arrives at once, then at least a sign of life every ten seconds; a longer silence
  * means that a proxy holds them back.
@@ -30,6 +32,7 @@ export async function waitFor(
   const until = performance.now() + timeoutMs
   const leftMs = () => Math.max(1, until - performance.now())
   const call = () => ({ signal, timeoutMs: Math.min(leftMs(), CALL_MS_MAX) })
+  const result = () => read(() => get(id, { signal, timeoutMs: CALL_MS_MAX }), { until, signal })
   // The first request uses the key, so that a wrong key, a missing scope or a foreign id fails at once.
   const found = await read(() => get(id, call()), { until, signal })
   if (found.status !== 'pending') return found
@@ -41,9 +44,10 @@ export async function waitFor(
       streamFailures = seen === 'nothing' ? streamFailures + 1 : 0
     }
     const answer = await poll(transport, id, call())
-    if (answer === 'final') return await read(() => get(id, { signal, timeoutMs: CALL_MS_MAX }), { until, signal })
+    if (answer === 'final') return await result()
     await pause(Math.min(leftMs(), Math.max(answer.notBeforeMs, jittered(pollMs))), signal)
   }
+  if ((await poll(transport, id, { signal, timeoutMs: LAST_POLL_MS })) === 'final') return await result()
   throw new VidimusError('still_pending', { message: `Nobody has answered within ${Math.round(timeoutMs / 1000)} seconds.` })
 }
 

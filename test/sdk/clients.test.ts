@@ -274,6 +274,28 @@ for (const { language, program, ...files } of LANGUAGES) {
       expect(await worker.order<Failed>('usage', impatient)).toEqual({ failed: 'wrong_call' } as never)
     })
 
+    test('looks a last time when the time of wait is over', async () => {
+      const asked: string[] = []
+      const service = Bun.serve({
+        port: 0,
+        fetch({ url }) {
+          const path = new URL(url).pathname.split('/').at(-1) ?? ''
+          return Response.json({ id: 'vs_1', status: asked.push(path) === 1 ? 'pending' : 'completed' })
+        },
+      })
+      expect(await orderTo(service.port, 'wait', 'vs_1', 1)).toMatchObject({ status: 'completed' })
+      expect(asked).toEqual(['vs_1', 'status', 'vs_1'])
+      await service.stop(true)
+    })
+
+    test('says that nobody has answered only after the time of wait', async () => {
+      const pending = Bun.serve({ port: 0, fetch: () => Response.json({ id: 'vs_1', status: 'pending' }) })
+      const from = performance.now()
+      expect(await orderTo(pending.port, 'wait', 'vs_1', 1.3)).toMatchObject({ failed: 'still_pending' })
+      expect(performance.now() - from).toBeGreaterThanOrEqual(1300)
+      await pending.stop(true)
+    })
+
     test('fails as every call does when the answer is nested too deeply', async () => {
       const deep = Bun.serve({ port: 0, fetch: () => new Response('['.repeat(200_000)) })
       expect(await orderTo(deep.port, 'get', 'vs_1')).toMatchObject({ failed: 'unexpected_answer', status: 200 })

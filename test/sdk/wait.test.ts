@@ -58,6 +58,19 @@ test.concurrent('wait throws no_answer when the service stays unreachable: the o
   expect(error.code).toBe('no_answer')
 })
 
+test.concurrent('wait looks a last time when its time is over, where no events arrive', async () => {
+  const polls: string[] = []
+  const fetch = async (url: string) => {
+    if (url.endsWith('/events')) return new Response('', { status: 404 })
+    if (url.endsWith('/status')) polls.push(url)
+    return Response.json({ id: 'vs_1', status: polls.length < 2 ? 'pending' : 'completed' })
+  }
+  const vidimus = createClient({ baseUrl: app.url, apiKey: key, fetch })
+  // Less than the shortest pause between two polls.
+  expect(await vidimus.verifications.wait('vs_1', { timeoutMs: 450 })).toMatchObject({ status: 'completed' })
+  expect(polls).toHaveLength(2)
+})
+
 test.concurrent('wait throws a refusal at the first read', async () => {
   const { vidimus, reads } = clientWith(() => undefined)
   const error: VidimusError = await vidimus.verifications.wait('vs_none').catch(error => error)

@@ -169,18 +169,22 @@ class Vidimus:
         until = time.monotonic() + _checked_seconds("timeout", timeout)
         found, pause = self._send("GET", self._path(id), "status", repeat=True, until=until)[0], 1.0
         while found["status"] == "pending":
-            if time.monotonic() + pause >= until:
-                raise VidimusError("still_pending", f"Nobody has answered within {timeout:.0f} seconds.")
-            time.sleep(pause * (0.5 + random.random() / 2))
+            nap = pause * (0.5 + random.random() / 2)
+            left = max(until - time.monotonic(), 0.0)
+            time.sleep(min(nap, left))
             pause = min(pause * 1.5, POLL_SECONDS_MAX)
             try:
-                status = self._send("GET", self._path(id, "/status"), "status", repeat=True, until=until)[0]["status"]
+                # The last look, when the time is over, has a second of its own.
+                limit = max(until, time.monotonic() + 1.0)
+                status = self._send("GET", self._path(id, "/status"), "status", repeat=True, until=limit)[0]["status"]
             except VidimusError as error:
                 if error.status is not None and error.status < 500 and error.status != 429:
                     raise
-                continue
+                status = "pending"
             if status != "pending":
                 found = self.get(id)
+            elif nap >= left:
+                raise VidimusError("still_pending", f"Nobody has answered within {timeout:g} seconds.")
         return found
 
     def cancel(self, id: str) -> Verification:

@@ -102,19 +102,20 @@ final class Vidimus
         $until = hrtime(true) / 1e9 + self::checkedSeconds('timeout', $timeout);
         [$found] = $this->send('GET', self::path($id), 'status', null, [], true, $until);
         for ($pause = 1.0; $found['status'] === 'pending'; $pause = min($pause * 1.5, self::POLL_SECONDS_MAX)) {
-            if (hrtime(true) / 1e9 + $pause >= $until) {
-                throw new VidimusError('still_pending', 'Nobody has answered within ' . round($timeout) . ' seconds.');
-            }
-            usleep((int) ($pause * (0.5 + self::fraction() / 2) * 1e6));
+            $nap = $pause * (0.5 + self::fraction() / 2);
+            $left = max($until - hrtime(true) / 1e9, 0);
+            usleep((int) ceil(min($nap, $left) * 1e6));
             try {
-                [$status] = $this->send('GET', self::path($id, '/status'), 'status', null, [], true, $until);
-                if ($status['status'] !== 'pending') {
-                    $found = $this->get($id);
-                }
+                // The last look, when the time is over, has a second of its own.
+                [$status] = $this->send('GET', self::path($id, '/status'), 'status', null, [], true, max($until, hrtime(true) / 1e9 + 1));
+                $found = $status['status'] === 'pending' ? $found : $this->get($id);
             } catch (VidimusError $error) {
                 if ($error->status !== null && $error->status < 500 && $error->status !== 429) {
                     throw $error;
                 }
+            }
+            if ($found['status'] === 'pending' && $nap >= $left) {
+                throw new VidimusError('still_pending', "Nobody has answered within $timeout seconds.");
             }
         }
         return $found;
@@ -177,8 +178,7 @@ final class Vidimus
         $until = min($until, hrtime(true) / 1e9 + 2 * $this->timeout);
         for ($tried = 1, $maybeDone = false; ; $tried++) {
             try {
-                $limit = min($this->timeout, max($until - hrtime(true) / 1e9, 0.001));
-                return $this->attempt($method, $path, $field, $body, $headers, $limit);
+                return $this->attempt($method, $path, $field, $body, $headers, min($this->timeout, max($until - hrtime(true) / 1e9, 0.001)));
             } catch (VidimusError $error) {
                 $maybeDone = $error->maybeDone = $maybeDone || $error->maybeDone;
                 $pause = self::pauseAfter($error, $repeat, $tried);
