@@ -360,6 +360,24 @@ browserTest('a request for the status that is never answered does not end the fo
   expect(asked).toBe(2)
 })
 
+browserTest('an answer that arrived, but whose response is lost, ends as one from another device does', async openPage => {
+  const { page, ids, heard, wallet } = await openCheckout(openPage)
+  const [id = ''] = ids
+  await ready(page)
+  await page.route('**/wallet/dc/response/**', async route => void (await route.fetch()))
+  await page.evaluate(() => {
+    const { timeout } = AbortSignal
+    AbortSignal.timeout = ms => timeout.call(AbortSignal, ms / 20)
+  })
+  await wallet.respond(await answerOf(app, id, await holderOf(app), { origin: server.url.origin }))
+  await ask(page).click()
+  await page.getByText('Done. Thank you.').waitFor()
+  expect(await heard()).toEqual([
+    { name: 'error', session: id, reason: 'failed' },
+    { name: 'answered', session: id, status: 'completed' },
+  ])
+})
+
 const GZIP_BYTES_MAX = 3300
 
 test('verify.js is small, is fetched by any page, and again only when it has changed', async () => {

@@ -25,6 +25,8 @@ export type DcOutcome = {
 const PROTOCOLS = ['openid4vp-v1-signed', 'openid4vp-v1-unsigned', 'org-iso-mdoc']
 const ISO = 'org-iso-mdoc'
 const FEATURE = 'digital-credentials-get'
+/** A browser itself waits for minutes, or for ever. */
+const ANSWER_MS = 30_000
 
 /** Only Chromium knows it. */
 type FeaturePolicy = { features: () => string[]; allowsFeature: (name: string) => boolean }
@@ -86,7 +88,7 @@ export class Refused extends Error {
 export const send = (base: string, sessionId: string, { protocol, data }: DcAnswer): Promise<DcOutcome> =>
   post(base, `response/${encodeURIComponent(sessionId)}`, { protocol, data })
 
-async function post<Body>(base: string, path: string, body: object, signal?: AbortSignal): Promise<Body> {
+async function post<Body>(base: string, path: string, body: object, signal = AbortSignal.timeout(ANSWER_MS)): Promise<Body> {
   const response = await fetch(`${base.replace(/\/$/, '')}/wallet/dc/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
