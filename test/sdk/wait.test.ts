@@ -58,17 +58,36 @@ test.concurrent('wait throws no_answer when the service stays unreachable: the o
   expect(error.code).toBe('no_answer')
 })
 
-test.concurrent('wait looks a last time when its time is over, where no events arrive', async () => {
+/** Less than the shortest pause between two polls. */
+const SHORT_MS = 450
+
+/** A client of a service that answers at once, and sends no events or ends them. */
+function clientOf(status: () => string, events: { status: number; type: string }) {
   const polls: string[] = []
   const fetch = async (url: string) => {
-    if (url.endsWith('/events')) return new Response('', { status: 404 })
+    if (url.endsWith('/events'))
+      return new Response('data: {"status":"pending"}\n\n', { status: events.status, headers: { 'content-type': events.type } })
     if (url.endsWith('/status')) polls.push(url)
-    return Response.json({ id: 'vs_1', status: polls.length < 2 ? 'pending' : 'completed' })
+    return Response.json({ id: 'vs_1', status: status() })
   }
-  const vidimus = createClient({ baseUrl: app.url, apiKey: key, fetch })
-  // Less than the shortest pause between two polls.
-  expect(await vidimus.verifications.wait('vs_1', { timeoutMs: 450 })).toMatchObject({ status: 'completed' })
-  expect(polls).toHaveLength(2)
+  return { polls, vidimus: createClient({ baseUrl: app.url, apiKey: key, fetch }) }
+}
+
+test.concurrent.each([
+  ['no events arrive', { status: 404, type: 'application/json' }],
+  ['events end at once', { status: 200, type: 'text/event-stream' }],
+])('wait throws still_pending when no wallet answers in time, where %s', async (_, events) => {
+  const { vidimus } = clientOf(() => 'pending', events)
+  const error: VidimusError = await vidimus.verifications.wait('vs_1', { timeoutMs: SHORT_MS }).catch(error => error)
+  expect(error).toMatchObject({ code: 'still_pending', maybeDone: false })
+})
+
+test.concurrent('wait looks a last time when its time is over, where no events arrive', async () => {
+  const endsAt = performance.now() + SHORT_MS
+  const isOver = () => performance.now() >= endsAt
+  const { vidimus, polls } = clientOf(() => (isOver() ? 'completed' : 'pending'), { status: 404, type: 'application/json' })
+  expect(await vidimus.verifications.wait('vs_1', { timeoutMs: SHORT_MS })).toMatchObject({ status: 'completed' })
+  expect(polls.length).toBeGreaterThan(0)
 })
 
 test.concurrent('wait throws a refusal at the first read', async () => {
