@@ -66,6 +66,11 @@ async function startPooler(): Promise<typeof pooler> {
 }
 
 describe.skipIf(!canRun)(title, () => {
+  test('without VIDIMUS_DATABASE_PREPARE=off a command is refused, and says to set it', async () => {
+    const run = await vidimus(temporaryDir(), ['tenant', 'list'], { VIDIMUS_DATABASE_URL: pooler.url })
+    expect(run).toMatchObject({ exitCode: 20, stderr: expect.stringContaining('set VIDIMUS_DATABASE_PREPARE=off') })
+  })
+
   test('two nodes work through four connections with VIDIMUS_DATABASE_PREPARE=off, tell each other through LISTEN_URL and wait 2 seconds for a lock', async () => {
     const dir = temporaryDir()
     const env = {

@@ -96,7 +96,25 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     const name = newName()
     const url = await newDatabase(cluster, name)
     await cluster.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
-    expectRefusal(await start(url), 26, 'the server is read-only')
+    expectRefusal(await start(url), 26, 'default_transaction_read_only is on for this user or database; switch it off')
+  })
+
+  test('a database that takes no connections, or whose disk is full, is refused with what to do', async () => {
+    const closed = newName()
+    const url = await newDatabase(cluster, closed)
+    await cluster.query(`ALTER DATABASE ${closed} ALLOW_CONNECTIONS false`)
+    for (const run of [await start(url), await command(url)])
+      expectRefusal(run, 21, 'the database takes no connections at present; let it, or mend VIDIMUS_DATABASE_URL')
+    const filled = newName()
+    const full = await newDatabase(cluster, filled)
+    const dir = temporaryDir()
+    await command(full, dir)
+    await cluster.query(
+      "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'No space left' USING ERRCODE = '53100'; END $$",
+      filled,
+    )
+    await cluster.query('CREATE TRIGGER filled BEFORE INSERT ON tenants EXECUTE FUNCTION fill()', filled)
+    expectRefusal(await command(full, dir), 20, 'the disk of the database server is full; make room there')
   })
 
   test('a statement that is cancelled while a command or the service opens the database is refused with what to do', async () => {

@@ -152,17 +152,17 @@ async function reach(connect: Connect, session: Session, patienceMs: number): Pr
   }
 }
 
-type Facts = Record<'number' | 'version' | 'encoding' | 'fsync' | 'full_page_writes' | 'read_only', string>
+type Facts = Record<'number' | 'version' | 'encoding' | 'fsync' | 'full_page_writes' | 'is_standby' | 'read_only', string>
 
 async function refuseUnfit(session: Session): Promise<string> {
   const [facts] = await session.rows<Facts>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
        pg_encoding_to_char(encoding) AS encoding, current_setting('fsync') AS fsync,
-       current_setting('full_page_writes') AS full_page_writes,
-       CASE WHEN pg_is_in_recovery() THEN 'on' ELSE current_setting('default_transaction_read_only') END AS read_only
+       current_setting('full_page_writes') AS full_page_writes, pg_is_in_recovery()::text AS is_standby,
+       current_setting('default_transaction_read_only') AS read_only
      FROM pg_database WHERE datname = current_database()`,
   )
-  const { number, version, encoding, fsync, full_page_writes, read_only } = facts!
+  const { number, version, encoding, fsync, full_page_writes, is_standby, read_only } = facts!
   if (Number(number) < VERSION_MINIMUM)
     throw new StartRefusal('postgres_too_old', `PostgreSQL ${version} is too old; use 14 or newer`)
   if (encoding !== 'UTF8')
@@ -174,13 +174,18 @@ async function refuseUnfit(session: Session): Promise<string> {
     if (value !== 'on')
       throw new StartRefusal(
         'not_durable',
-        `${name} is off, so a crash can lose or damage data; switch it on in postgresql.conf, and reload the server`,
+        `the setting ${name} is off, so a crash can lose or damage data; switch it on in postgresql.conf, and reload the server`,
       )
   }
+  if (is_standby === 'true')
+    throw new StartRefusal(
+      'database_read_only',
+      'the server is read-only, a standby; name the primary in VIDIMUS_DATABASE_URL, or all servers of the cluster',
+    )
   if (read_only !== 'off')
     throw new StartRefusal(
       'database_read_only',
-      'the server is read-only, probably a standby; name the primary in VIDIMUS_DATABASE_URL, or all servers of the cluster',
+      'default_transaction_read_only is on for this user or database; switch it off with ALTER ROLE or ALTER DATABASE',
     )
   return version
 }
@@ -271,6 +276,13 @@ const REASONS: Record<string, [Reason, string]> = {
     'database_unreachable',
     'the server has no connection left; raise max_connections or lower VIDIMUS_DATABASE_CONNECTIONS',
   ],
+  '53100': ['database_unreachable', 'the disk of the database server is full; make room there, and try again'],
+  '55000': ['database_refused', 'the database takes no connections at present; let it, or mend VIDIMUS_DATABASE_URL'],
+  // All that a pooler refuses has this code.
+  '08P01': [
+    'database_unreachable',
+    'a pooler before the database refuses the connection; set VIDIMUS_DATABASE_PREPARE=off behind one, or mend VIDIMUS_DATABASE_URL',
+  ],
   '57014': [
     'database_unreachable',
     'the database cancelled a statement, after its time limit or by an administrator; try again, and see what else it is doing',
@@ -278,8 +290,10 @@ const REASONS: Record<string, [Reason, string]> = {
   '55P03': ['schema_older', 'the schema cannot be changed while others hold its tables; end long transactions, and try again'],
 }
 
-export function refusalFrom(error: unknown): unknown {
-  if (error instanceof StartRefusal) return error
+export function refusalFrom(failure: unknown): unknown {
+  if (failure instanceof StartRefusal) return failure
+  // Errors around it quote the statement and its values.
+  const error = innermost(failure)
   const because = (error as Error).message
   const known = REASONS[sqlStateOf(error) ?? '']
   if (known) return new StartRefusal(known[0], `${known[1]} (${because})`, error)
@@ -295,8 +309,10 @@ export function refusalFrom(error: unknown): unknown {
       `cannot reach the database of VIDIMUS_DATABASE_URL (${because}); start it, or mend the address`,
       error,
     )
-  return error
+  return failure
 }
+
+const innermost = (error: unknown): unknown => (error instanceof Error && error.cause ? innermost(error.cause) : error)
 
 const isWithoutTls = (error: unknown): boolean => codeOf(error).startsWith('ERR_POSTGRES_TLS')
 
