@@ -48,9 +48,13 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
-    return [{ name: config.database ? 'database' : 'data_directory', status: 'problem', detail: `${detail}.`, remedy }]
+    const name = config.database ? 'database' : 'data_directory'
+    return [{ name, status: 'problem', detail: `${capitalised(detail)}.`, remedy: remedy && capitalised(remedy) }]
   }
 }
+
+/** Refusals follow "vidimus: " elsewhere. Names of files and settings stay as they are. */
+const capitalised = (text: string): string => text.replace(/^[a-z]+(?=[ ,])/, word => word[0]!.toUpperCase() + word.slice(1))
 
 /** A service that runs serves what it read at its start, and one that is stopped has nothing to visit. */
 function unusableTls({ tls }: Config): NamedCheck | undefined {

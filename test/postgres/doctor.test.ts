@@ -119,4 +119,54 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
       detail: expect.stringContaining('earlier version'),
     })
   })
+
+  test('rights that the user of the service lacks are named, with the command that grants them', async () => {
+    const name = 'lacking'
+    const owner = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    await cluster.query('CREATE ROLE doctor_poor LOGIN')
+    const url = owner.replace('postgres@', 'doctor_poor@')
+    const upgrade = () => vidimus(dir, ['upgrade'], { VIDIMUS_DATABASE_URL: url, VIDIMUS_DATABASE_OWNER_URL: owner })
+    await upgrade()
+    await vidimus(dir, ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    expect((await doctor(url, dir)).database?.status).toBe('ok')
+    const lacking = (names: string) => ({
+      status: 'problem',
+      detail:
+        `The user of VIDIMUS_DATABASE_URL lacks rights to ${names}: requests fail. ` +
+        'Run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants them.',
+    })
+    await cluster.query('REVOKE INSERT ON verification_sessions FROM doctor_poor', name)
+    await cluster.query('REVOKE UPDATE (salt) ON audit_entries FROM doctor_poor', name)
+    await cluster.query('REVOKE ALL ON SEQUENCE webhook_attempts_id_seq FROM doctor_poor', name)
+    expect((await doctor(url, dir)).database).toMatchObject(
+      lacking('audit_entries, verification_sessions, webhook_attempts_id_seq'),
+    )
+    await cluster.query('REVOKE USAGE ON SCHEMA public FROM doctor_poor, PUBLIC', name)
+    expect((await doctor(url, dir)).database).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('The user of VIDIMUS_DATABASE_URL lacks a right.'),
+    })
+    await upgrade()
+    expect((await doctor(url, dir)).database?.status).toBe('ok')
+  })
+
+  test('a full disk of the server is a problem, although small changes of rows still succeed', async () => {
+    const name = 'filled'
+    const url = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    await vidimus(dir, ['tenant', 'create', '--name', 'Shop'], { VIDIMUS_DATABASE_URL: url })
+    await cluster.query('CREATE SCHEMA deceit', name)
+    // In place of the function whose rows the server puts into a file for a moment.
+    await cluster.query(
+      `CREATE FUNCTION deceit.generate_series(integer, integer) RETURNS SETOF integer LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'No space left on device' USING ERRCODE = '53100'; END $$`,
+      name,
+    )
+    await cluster.query(`ALTER DATABASE ${name} SET search_path = deceit, pg_catalog, public`)
+    expect((await doctor(url, dir)).database).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('The disk of the database server is full'),
+    })
+  })
 })

@@ -7,13 +7,18 @@ import { checkMasterKey } from '../sqlite/checks.ts'
 import type { Connect } from './connect.ts'
 import { listPending } from './migrate.ts'
 import type { Node } from './nodes.ts'
-import { createSession, type Session } from './session.ts'
+import { inTransaction } from './open.ts'
+import { listLacking } from './roles.ts'
+import { createSession, type Session, sqlStateOf } from './session.ts'
 
 /** The tables whose rows change most. */
 const WATCHED_TABLES = ['verification_sessions', 'webhook_deliveries', 'idempotency_keys']
 const MIB = 1024 * 1024
+const DISK_FULL = '53100'
 const DEAD_ROWS_MIN = 100_000
 const ARCHIVE_AGE_MAX_MS = 3_600_000
+/** About 13 MiB in a file: less than one segment of the server's log. */
+const ROWS_OF_TRIAL = 1_000_000
 /** Magic numbers of statfs(2): a container's own layer, and memory. */
 const PASSING_FILE_SYSTEMS = [0x794c7630, 0x01021994]
 
@@ -97,6 +102,23 @@ async function checkServer(session: Session, { setsLimits }: Checked): Promise<F
       ],
     })
   }
+  const lacking = await listLacking(session)
+  if (lacking.length > 0)
+    return problem({
+      en: [
+        `The user of VIDIMUS_DATABASE_URL lacks rights to ${someOf(lacking)}: requests fail.`,
+        'Run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants them.',
+      ],
+      de: [
+        `Dem Benutzer aus VIDIMUS_DATABASE_URL fehlen Rechte an ${someOf(lacking, 'de')}: Anfragen scheitern.`,
+        'Rufen Sie „vidimus upgrade“ mit VIDIMUS_DATABASE_OWNER_URL auf; das erteilt sie.',
+      ],
+    })
+  if (await isFull(session))
+    return problem({
+      en: ['The disk of the database server is full, or nearly: creations fail.', 'Make room there.'],
+      de: ['Die Platte des Datenbankservers ist voll oder fast voll: Neue Prüfungen scheitern.', 'Schaffen Sie dort Platz.'],
+    })
   const standbys = await checkStandbys(session)
   if (standbys.status !== 'ok') return standbys
   const bloated = await listBloated(session)
@@ -135,6 +157,24 @@ async function checkServer(session: Session, { setsLimits }: Checked): Promise<F
     en: `PostgreSQL ${version} answers. ${standbys.detail}`,
     de: `PostgreSQL ${version} antwortet. ${standbys.de.detail}`,
   })
+}
+
+/**
+ * Rows that do not fit into the memory of a statement go into a file of the server, until its end. A change of a row proves
+ * less: it may fit into a page that is there.
+ */
+async function isFull(session: Session): Promise<boolean> {
+  try {
+    await inTransaction(session, async () => {
+      await session.rows("SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)")
+      await session.rows(`SELECT count(*) FROM generate_series(1, ${ROWS_OF_TRIAL})`)
+    })
+    return false
+  } catch (error) {
+    // Others say nothing of the disk: the user may have a limit for such files (53400).
+    if (sqlStateOf(error)?.startsWith('53')) return sqlStateOf(error) === DISK_FULL
+    throw error
+  }
 }
 
 async function checkStandbys(session: Session): Promise<Found> {
