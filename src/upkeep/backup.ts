@@ -11,6 +11,7 @@ import { StartRefusal } from '../db/refusal.ts'
 import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
+import { holdFile, removeUnheld } from '../db/sqlite/locks.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
 import { damagedBackup } from '../db/sqlite/refusal.ts'
 import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
@@ -32,9 +33,8 @@ export type Places = KeyPlaces & { dataDir: string }
 
 /** Writes a part file and renames it once it is checked. */
 export async function makeBackup({ dataDir: dir, ...keys }: Places, target: string, takenAt: number): Promise<BackupReport> {
-  // Another process may write to the same target.
-  const part = `${target}.${process.pid}.part`
   removeParts(target)
+  const { part, release } = holdPart(target)
   try {
     const before = await headOf(databaseFile(dir))
     writeSnapshot(databaseFile(dir), part, takenAt)
@@ -45,23 +45,31 @@ export async function makeBackup({ dataDir: dir, ...keys }: Places, target: stri
   } catch (error) {
     rmSync(part, { force: true })
     throw error instanceof StartRefusal && error.reason === 'database_damaged' ? unsound(dir, error) : error
+  } finally {
+    release()
   }
 }
 
-/** Parts left over from a kill; earlier versions named them without a process. Those of a process that runs are its own. */
+const lockOf = (part: string): string => `${part}-lock`
+
+/** Another process may write to the same target, in another container too, where it may have the same number. */
+function holdPart(target: string): { part: string; release: () => void } {
+  for (;;) {
+    const part = `${target}.${crypto.randomUUID().slice(0, 8)}.part`
+    const release = holdFile(lockOf(part))
+    if (release) return { part, release }
+  }
+}
+
+/** Parts left over from a kill are those that nobody holds. Earlier versions named them by their process, or not at all. */
 function removeParts(target: string): void {
   const [folder, own] = [dirname(target), basename(target)]
-  for (const name of readdirSync(folder).filter(each => each.startsWith(own))) {
-    const [part, pid] = /^(?:\.(\d{1,10}))?\.part(?:-journal)?$/.exec(name.slice(own.length)) ?? []
-    if (part && !(pid && isRunning(Number(pid)))) rmSync(join(folder, name), { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM'
+  const parts = readdirSync(folder).flatMap(name =>
+    name.startsWith(own) ? (/^(?:\.[\da-f]{1,10})?\.part(?=(?:-journal|-lock)?$)/.exec(name.slice(own.length)) ?? []) : [],
+  )
+  for (const part of new Set(parts.map(ending => join(folder, own + ending)))) {
+    if (!removeUnheld(lockOf(part))) continue
+    for (const file of [part, `${part}-journal`]) rmSync(file, { force: true })
   }
 }
 

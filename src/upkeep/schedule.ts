@@ -61,7 +61,8 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
 
   async function makeOne(hourly: boolean, at: number): Promise<void> {
     makeBackupsFolder(config.dataDir)
-    for (const name of readdirSync(folder)) if (/^(hourly|daily|before)-.*\.part$/.test(name)) rmSync(join(folder, name))
+    for (const name of readdirSync(folder))
+      if (/^(hourly|daily|before)-.*\.part(-journal|-lock)?$/.test(name)) rmSync(join(folder, name))
     await deps.erasures.ensure()
     if (isStopped) return
     const startedAt = performance.now()

@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { holdFile } from '../../src/db/sqlite/locks.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
@@ -207,11 +208,49 @@ test('a backup removes the parts of its file that killed ones left, of earlier v
   const app = await startApp({ now: Date.now() })
   await app.stop()
   const folder = temporaryDir()
-  // Above the highest number of a process.
-  const ended = 2 ** 22 + 1
-  const left = ['copy.db.part', `copy.db.${ended}.part`, `copy.db.${ended}.part-journal`]
-  const others = ['copy.db.old.part', `copy.db.${process.pid}.part`, `copy.db.old.${ended}.part`]
+  const killed = 'copy.db.0a1b2c3d.part'
+  const left = [
+    'copy.db.part',
+    'copy.db.77.part',
+    'copy.db.77.part-journal',
+    killed,
+    `${killed}-lock`,
+    'copy.db.0a1b2c3e.part-lock',
+  ]
+  const others = ['copy.db.old.part', 'copy.db.old.77.part', 'copy.db.part-time']
   for (const name of [...left, ...others]) writeFileSync(join(folder, name), '')
   await vidimusJson(app.dir, 'backup', join(folder, 'copy.db'))
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', ...others].toSorted())
 })
+
+test('a backup leaves the part of another one to the same file alone while that one runs', async () => {
+  const app = await startApp({ now: Date.now() })
+  await app.stop()
+  const folder = temporaryDir()
+  const part = 'copy.db.0a1b2c3d.part'
+  const release = holdFile(join(folder, `${part}-lock`))!
+  writeFileSync(join(folder, part), '')
+  const backUp = () => vidimusJson(app.dir, 'backup', join(folder, 'copy.db'), '--force')
+  await backUp()
+  expect(readdirSync(folder).toSorted()).toEqual(['copy.db', part, `${part}-lock`])
+  release()
+  await backUp()
+  expect(readdirSync(folder)).toEqual(['copy.db'])
+})
+
+/** In a container of its own each process has the number 1. */
+const CONTAINER = ['unshare', '--user', '--map-root-user', '--pid', '--fork']
+const hasContainers = Bun.which('unshare') !== null && Bun.spawnSync([...CONTAINER, 'true']).exitCode === 0
+
+test.skipIf(!hasContainers)(
+  `${hasContainers ? '' : 'SKIPPED, because nobody may make namespaces here: '}two containers that back up to one file at once both succeed`,
+  async () => {
+    const app = await startApp({ now: Date.now() })
+    await app.stop()
+    const folder = temporaryDir()
+    const args = ['backup', join(folder, 'copy.db'), '--force']
+    const runs = await Promise.all(Array.from({ length: 3 }, () => vidimus(app.dir, args, {}, CONTAINER)))
+    expect(runs.map(({ stderr }) => stderr)).toEqual(['', '', ''])
+    expect(readdirSync(folder)).toEqual(['copy.db'])
+  },
+)

@@ -1,7 +1,7 @@
 // Locks on the data directory: commands run beside each other and beside one server; a restore runs alone. They are SQLite locks
 // on an empty file, which the system releases when the process ends, however it ends.
 import { Database } from 'bun:sqlite'
-import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { giveToOwner } from '../files.ts'
 import { StartRefusal } from '../refusal.ts'
@@ -37,6 +37,41 @@ export function isServerRunning(dir: string): boolean {
   } catch (error) {
     if (error instanceof StartRefusal && error.reason === 'directory_in_use') return true
     throw error
+  }
+}
+
+/** Makes a file and holds it while this process lives. Returns the function that removes it; undefined when its name is taken. */
+export function holdFile(file: string): (() => void) | undefined {
+  closeSync(openSync(file, 'wx', 0o600))
+  const release = takeFile(file)
+  // Until it was held, another process may have removed it as left over.
+  if (release && existsSync(file)) return release
+  release?.()
+  return undefined
+}
+
+/** True for a file that no process holds, which is then removed, and for one that does not exist. */
+export function removeUnheld(file: string): boolean {
+  if (!existsSync(file)) return true
+  const release = takeFile(file)
+  release?.()
+  return release !== undefined
+}
+
+function takeFile(file: string): (() => void) | undefined {
+  let lock: Database | undefined
+  try {
+    lock = new Database(file, { readwrite: true, create: false })
+    take(lock, 0, ['BEGIN EXCLUSIVE'], `${file} is held`)
+  } catch (error) {
+    lock?.close()
+    if (error instanceof StartRefusal || !existsSync(file)) return undefined
+    throw error
+  }
+  const held = lock
+  return () => {
+    rmSync(file, { force: true })
+    held.close()
   }
 }
 
