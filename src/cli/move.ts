@@ -1,5 +1,5 @@
 import { type Config, ConfigError, loadConfig } from '../config.ts'
-import { Differs } from '../db/move/move.ts'
+import { Differs, type OnProgress } from '../db/move/move.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { realWorld } from '../ground.ts'
 import { moveToPostgres } from '../upkeep/move.ts'
@@ -33,8 +33,10 @@ sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_D
     const config = configFor(env, to)
     await requireDatabase({ ...config, database: undefined })
     const { now, random } = realWorld()
-    const onProgress = (table: string, rows: number) => {
-      if (!json && rows % SHOWN_EVERY_ROWS === 0) complain(`${table}: ${rows} rows`)
+    const onProgress: OnProgress = (table, rows, act) => {
+      // Of small tables there is nothing to wait for.
+      const isShown = act === 'copied' ? rows % SHOWN_EVERY_ROWS === 0 : rows >= SHOWN_EVERY_ROWS
+      if (!json && isShown) complain(`${table}: ${rows} rows ${act}`)
     }
     const { dataDir: dir, masterKey, keyDir, database: settings } = config
     const wanted = { dir, masterKey, keyDir, settings: settings!, now: now(), random, isDryRun: dryRun, onProgress }
@@ -43,12 +45,13 @@ sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_D
       throw new CommandError(`${error.message}; the file serves as before: make the new database anew, and move again`)
     })
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    const total = `${rows} rows of ${tables.filter(table => table.rows > 0).length} tables`
     return {
       json: { dry_run: dryRun, tables, audit_head: auditHead },
       text: isDone
-        ? `${rows} rows of ${tables.length} tables are in the new database, and were compared; the audit chain ends in ${auditHead} there too.
+        ? `${total} are in the new database, and were compared; the audit chain ends in ${auditHead} there too.
 Set VIDIMUS_DATABASE_URL on every node, and give each of them the keys in ${keyDir}. The file in ${dir} serves no more.`
-        : `${rows} rows of ${tables.length} tables would be copied. Both sides can be used.`,
+        : `${total} would be copied. Both sides can be used.`,
     }
   },
 )

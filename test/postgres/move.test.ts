@@ -179,6 +179,21 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     expect(await rowsIn('dry', "pg_tables WHERE schemaname = 'public'")).toBe(0)
   })
 
+  test('a move shows the progress of large tables only, and counts those that have rows', async () => {
+    const dir = copyOf(origin)
+    const url = await newDatabase(cluster, 'shown')
+    const counted = JSON.parse((await move(dir, url, '--dry-run')).stdout) as { tables: { rows: number }[] }
+    const full = counted.tables.filter(({ rows }) => rows > 0)
+    const total = full.reduce((sum, { rows }) => sum + rows, 0)
+    const { exitCode, stdout, stderr } = await vidimus(dir, ['move', '--to', url])
+    expect(exitCode).toBe(0)
+    expect(stderr.trim().split('\n')).toEqual([
+      ...[10_000, 20_000, 30_000, 40_000, 50_000, 60_000].map(rows => `verification_terms: ${rows} rows copied`),
+      'verification_terms: 60000 rows compared',
+    ])
+    expect(stdout).toStartWith(`${total} rows of ${full.length} tables are in the new database`)
+  })
+
   test('a difference between the two sides keeps both as they were', async () => {
     const dir = copyOf(origin)
     const url = await newDatabase(cluster, 'different')

@@ -33,7 +33,8 @@ export class Differs extends Error {
   override name = 'Differs'
 }
 
-export type OnProgress = (table: string, rows: number) => void
+/** Called after each statement of a copy, and once for each table that was compared. */
+export type OnProgress = (table: string, rows: number, act: 'copied' | 'compared') => void
 
 /** Throws for a database that has another installation. `finished`: the move is complete, but not yet noted in the file. */
 export async function inspectTarget(session: Session, { fingerprint }: Source): Promise<'empty' | 'begun' | 'finished'> {
@@ -124,7 +125,7 @@ async function copy(session: Session, { table, read, hasLinks, onProgress }: Cop
         [table.name, writeKey(last), copied],
       )
     })
-    onProgress(table.name, copied)
+    onProgress(table.name, copied, 'copied')
   }
 }
 
@@ -175,7 +176,7 @@ async function compare(session: Session, { file }: Source, tables: Table[], onPr
     const there = await digestOf(table, readServer(session), ROWS_PER_STATEMENT)
     if (here.rows !== there.rows || here.digest !== there.digest)
       throw new Differs(`${table.name} differs: ${here.rows} rows in the file, ${there.rows} in the new database`)
-    onProgress(`${table.name} compared`, here.rows)
+    onProgress(table.name, here.rows, 'compared')
     compared.push({ name: table.name, ...here })
   }
   return compared
