@@ -1,9 +1,10 @@
-import { createReadStream, realpathSync, rmSync, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { createReadStream, lstatSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
 import { presentVerdict } from '../audit/present.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
+import { holdPart } from '../db/part-file.ts'
 import type { Deps } from '../deps.ts'
 import { refuseMissingKeys } from '../session-keys/keys.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
@@ -35,7 +36,7 @@ unless you say --force.`,
     verify: async ({ file }, shell) => show(file === undefined ? await withKeys(shell, verifyAudit) : await verifyFile(file)),
 
     async export({ file, force }, shell) {
-      await withKeys(shell, deps => (force ? replaceWithExport(deps, file) : writeExport(deps, file)))
+      await withKeys(shell, deps => writeExport(deps, file, force))
       return show(await verifyFile(file), file)
     },
   },
@@ -68,43 +69,37 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest) yield rest
 }
 
-/** Renamed into place: a file that is overwritten keeps its mode, and its readers see both. */
-async function replaceWithExport(deps: Deps, file: string): Promise<void> {
+/** Renamed into place: a file that is overwritten keeps its mode, its readers see both, and a killed call leaves half of it. */
+async function writeExport(deps: Deps, file: string, force: boolean): Promise<void> {
+  if (!force && lstatSync(file, { throwIfNoEntry: false }))
+    throw new CommandError(`${file} exists already; choose another name, or replace it with --force`)
   const existing = statSync(file, { throwIfNoEntry: false })
   if (existing && !existing.isFile()) throw unwritable(file)
   const target = existing ? realpathSync(file) : file
-  const part = `${target}.${process.pid}.part`
+  const { part, release } = holdPartOf(target, file)
   try {
-    await writeExport(deps, part)
+    await fill(deps, part)
     publish(part, target)
   } catch (error) {
     rmSync(part, { force: true })
-    throw error instanceof CommandError ? unwritable(file) : error
+    throw error
+  } finally {
+    release()
   }
 }
 
-async function writeExport(deps: Deps, file: string): Promise<void> {
-  const out = await openToWrite(file)
+function holdPartOf(target: string, file: string): ReturnType<typeof holdPart> {
   try {
-    for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
-  } catch (error) {
-    // A part of an export is of no use, and its name would be refused the next time.
-    rmSync(file, { force: true })
-    throw error
-  } finally {
-    await out.close()
+    return holdPart(target)
+  } catch {
+    throw unwritable(file)
   }
 }
 
 /** For its owner only: the details are in clear text. */
-async function openToWrite(file: string): Promise<FileHandle> {
-  try {
-    return await open(file, 'wx', 0o600)
-  } catch (error) {
-    if ((error as { code?: string }).code === 'EEXIST')
-      throw new CommandError(`${file} exists already; choose another name, or replace it with --force`)
-    throw unwritable(file)
-  }
+async function fill(deps: Deps, part: string): Promise<void> {
+  await using out = await open(part, 'wx', 0o600)
+  for await (const line of exportAudit(deps)) await out.write(`${line}\n`)
 }
 
 const unwritable = (file: string) => new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)

@@ -1,17 +1,16 @@
 // A backup is a whole database in one file, copied while others write, and checked before it gets its name. It contains
 // everything but the master key, without which nothing sealed in it can be read.
-import { readdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
 import type { Head } from '../audit/chain.ts'
 import { verifyChain } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
+import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { findRootKey } from '../db/sqlite/installation.ts'
-import { holdFile, removeUnheld } from '../db/sqlite/locks.ts'
 import { countApplied } from '../db/sqlite/migrate.ts'
 import { damagedBackup } from '../db/sqlite/refusal.ts'
 import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
@@ -33,7 +32,6 @@ export type Places = KeyPlaces & { dataDir: string }
 
 /** Writes a part file and renames it once it is checked. */
 export async function makeBackup({ dataDir: dir, ...keys }: Places, target: string, takenAt: number): Promise<BackupReport> {
-  removeParts(target)
   const { part, release } = holdPart(target)
   try {
     const before = await headOf(databaseFile(dir))
@@ -47,29 +45,6 @@ export async function makeBackup({ dataDir: dir, ...keys }: Places, target: stri
     throw error instanceof StartRefusal && error.reason === 'database_damaged' ? unsound(dir, error) : error
   } finally {
     release()
-  }
-}
-
-const lockOf = (part: string): string => `${part}-lock`
-
-/** Another process may write to the same target, in another container too, where it may have the same number. */
-function holdPart(target: string): { part: string; release: () => void } {
-  for (;;) {
-    const part = `${target}.${crypto.randomUUID().slice(0, 8)}.part`
-    const release = holdFile(lockOf(part))
-    if (release) return { part, release }
-  }
-}
-
-/** Parts left over from a kill are those that nobody holds. Earlier versions named them by their process, or not at all. */
-function removeParts(target: string): void {
-  const [folder, own] = [dirname(target), basename(target)]
-  const parts = readdirSync(folder).flatMap(name =>
-    name.startsWith(own) ? (/^(?:\.[\da-f]{1,10})?\.part(?=(?:-journal|-lock)?$)/.exec(name.slice(own.length)) ?? []) : [],
-  )
-  for (const part of new Set(parts.map(ending => join(folder, own + ending)))) {
-    if (!removeUnheld(lockOf(part))) continue
-    for (const file of [part, `${part}-journal`]) rmSync(file, { force: true })
   }
 }
 

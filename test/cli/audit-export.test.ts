@@ -1,10 +1,12 @@
 // `vidimus audit export FILE --force`: an export that replaces a file is as private as a new one.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { databaseOf } from '../helpers/database.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
+import { PROGRAM } from '../helpers/program.ts'
 
 setDefaultTimeout(60_000)
 
@@ -34,6 +36,29 @@ test('an export that cannot be written changes nothing and leaves no file behind
     expect(stderr).toBe(`vidimus: cannot write ${name}; give a path in a directory that exists and is yours\n`)
   }
   expect(readdirSync(folder, { recursive: true })).toEqual(['mine'])
+})
+
+test('an export that is killed leaves nothing under its name, and the next one removes what it left', async () => {
+  const dir = await directoryWithRecords()
+  const folder = temporaryDir()
+  const { PATH = '', HOME = '' } = process.env
+  const { promise: hasBegun, resolve: begin } = Promise.withResolvers<void>()
+  const watcher = watch(folder, () => begin())
+  const child = Bun.spawn([PROGRAM, 'audit', 'export', join(folder, 'audit.jsonl')], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  await hasBegun
+  child.kill('SIGKILL')
+  await child.exited
+  watcher.close()
+  // The kill may come too late: then the export is whole.
+  const finished = namesIn(folder).filter(name => name === 'audit.jsonl')
+  for (const name of finished)
+    expect(await vidimusJson(dir, 'audit', 'verify', '--file', join(folder, name))).toMatchObject({ ok: true })
+  await vidimusJson(dir, 'audit', 'export', join(folder, 'later.jsonl'))
+  expect(namesIn(folder)).toEqual([...finished, 'later.jsonl'])
 })
 
 async function directoryWithRecords(): Promise<string> {

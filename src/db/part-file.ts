@@ -1,0 +1,36 @@
+// A file that is written under another name, and renamed when it is whole. A lock beside it shows that somebody writes it: its name
+// alone does not, as processes of two containers may have the same number.
+import { readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { sizeOf } from './sqlite/files.ts'
+import { holdFile, removeUnheld } from './sqlite/locks.ts'
+
+const LOCK = '-lock'
+
+/** A name beside the target for this process alone, until it is released. First removes what killed processes left. */
+export function holdPart(target: string): { part: string; release: () => void } {
+  removeParts(target)
+  for (;;) {
+    const part = `${target}.${crypto.randomUUID().slice(0, 8)}.part`
+    const release = holdFile(part + LOCK)
+    if (release) return { part, release }
+  }
+}
+
+/** Parts that nobody holds. Those of other targets have a lock; earlier versions named them by their process, or not at all. */
+function removeParts(target: string): void {
+  const folder = dirname(target)
+  const parts = readdirSync(folder).flatMap(name => partOf(name, basename(target)) ?? [])
+  for (const part of new Set(parts.map(name => join(folder, name)))) {
+    // A file with content is somebody else's.
+    if (sizeOf(part + LOCK) > 0 || !removeUnheld(part + LOCK)) continue
+    for (const file of [part, `${part}-journal`]) rmSync(file, { force: true })
+  }
+}
+
+function partOf(name: string, target: string): string | undefined {
+  const [, held] = /^(.+\.[\da-f]{8}\.part)-lock$/.exec(name) ?? []
+  if (held !== undefined || !name.startsWith(target)) return held
+  const [ending] = /^(?:\.[\da-f]{1,10})?\.part(?=(?:-journal)?$)/.exec(name.slice(target.length)) ?? []
+  return ending && target + ending
+}
