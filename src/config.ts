@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DatabaseSettings, parseDatabaseUrl } from './db/postgres/address.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
+import { isIPv6 } from './ip.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -179,7 +180,7 @@ export function loadConfig(env: Environment): Config {
   const tls = tlsFiles(text('VIDIMUS_TLS_CERT'), text('VIDIMUS_TLS_KEY'))
   return {
     port,
-    host: text('HOST'),
+    host: hostOf(text('HOST')),
     publicUrl: publicUrl(env.VIDIMUS_PUBLIC_URL?.trim() ?? '', tls ? 'https' : 'http', port),
     dataDir: text('VIDIMUS_DATA_DIR'),
     database: database(text),
@@ -343,6 +344,12 @@ function parsed<T>(name: Variable, text: string, parse: (text: string) => T): T 
   } catch (error) {
     return fail(name, (error as Error).message)
   }
+}
+
+function hostOf(text: string): string {
+  if (/^[\w.-]+$/.test(text)) return text
+  const address = text.replace(/^\[(.*)\]$/, '$1')
+  return isIPv6(address) ? address : fail('HOST', `"${text}" is not an address or a name; the port is set by PORT`)
 }
 
 function publicUrl(text: string, scheme: string, port: number): string {

@@ -131,8 +131,15 @@ describe('VIDIMUS_BACKUPS', () => {
   })
 })
 
-test('HOST is used unchanged', () => {
-  for (const host of ['0.0.0.0', '::1', 'localhost']) expect(loadConfig({ HOST: ` ${host} ` }).host).toBe(host)
+test('HOST is used unchanged, but for the brackets of an IPv6 address', () => {
+  for (const host of ['0.0.0.0', '::1', 'localhost', 'till_1.shop.example', 'fe80::1%eth0'])
+    expect(loadConfig({ HOST: ` ${host} ` }).host).toBe(host)
+  expect(loadConfig({ HOST: '[::1]' }).host).toBe('::1')
+})
+
+test('a HOST with a port, a path or a scheme is refused', () => {
+  for (const text of ['127.0.0.1:3000', '[::1]:3000', 'localhost:3000', '/run/vidimus.sock', 'http://0.0.0.0', '[localhost]'])
+    expectRefused('HOST', text)
 })
 
 describe('VIDIMUS_PUBLIC_URL', () => {

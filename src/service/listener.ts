@@ -75,8 +75,11 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
   for (const added of process.listeners('beforeExit')) if (!before.includes(added)) process.off('beforeExit', added)
 }
 
+/** As in an address of the web. */
+export const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
 export function listenRefusal(host: string, port: number, code = 'unknown'): string {
-  const place = `cannot listen on ${host}:${port} (${code})`
+  const place = `cannot listen on ${shownHost(host)}:${port} (${code})`
   if (code === 'EADDRINUSE') return `${place}, which another program uses; stop that one, or choose another PORT`
   if (code === 'EACCES' && port < PRIVILEGED_BELOW)
     return `${place}: ports below ${PRIVILEGED_BELOW} need a permission; grant it (${RIGHT}), or choose another PORT`

@@ -18,7 +18,7 @@ import { announce } from '../verifications/announce.ts'
 import { shred } from '../verifications/erase.ts'
 import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks/worker.ts'
 import { addGauges, addTlsGauge } from './gauges.ts'
-import { listen } from './listener.ts'
+import { listen, shownHost } from './listener.ts'
 import { startPeriodic } from './periodic.ts'
 import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
@@ -109,8 +109,6 @@ async function startSending(deps: Deps, sending: WorkerOptions | undefined): Pro
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })
-
-const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /** Warns of plain http beyond this machine, and logs the private addresses that webhooks may call. */
 export function logOpenPorts({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
