@@ -174,11 +174,11 @@ const CHECK_MEANINGS: Record<CheckName, string> = {
   trust_lists: 'whether a trust list has ended, is out of date, fails, ends soon, or is signed by somebody who is not pinned',
   status_lists:
     'whether the hosts of the status and revocation lists in use can be reached (dashboard only: the service keeps them in memory)',
-  webhooks: 'whether the latest receivers can be connected to, and what failed within 24 hours',
+  webhooks: 'whether the latest receivers, and the endpoints that are set, can be connected to, and what failed within 24 hours',
   extra_ca: 'the authorities of `VIDIMUS_EXTRA_CA`, and whether one ends within a month',
   clock: 'the newest record, the last time that the service showed, the clock at the public address, and steps of the last week',
   database:
-    'every page of it, and whether what is sealed of the verifications opens, for at most four seconds each; it names those that do not',
+    'every page of it, and whether what is sealed of the verifications opens, for at most four seconds each; it names those that do not. On PostgreSQL also the rights of the user, and whether the disk of the server is full',
   master_key: 'whether it is there, for its owner only',
   wrapping_keys: 'whether they are there and turn daily, and what that means for erased verifications',
   disk: 'room, and what is held back for erasing',

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { type Found, notSetUp, ok, problem, someOf, warning } from '../db/check.ts'
 import { authoritiesIn } from '../egress/extra-ca.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
+import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { announce } from '../verifications/announce.ts'
 import { readFailing, readLatest } from '../webhooks/browse.ts'
 import { missedOf, whyUnreachable } from './reach.ts'
@@ -17,7 +18,11 @@ type Delivery = { tenantId: string; verificationId: string }
 /** Connects to receivers and sends nothing: a test message could be taken for a real one. */
 export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   const latest = await Promise.all((await tenants).map(({ id }) => readLatest(deps, id, DELIVERIES_MAX)))
-  const origins = (await originsOf(deps, latest.flat())).slice(0, RECEIVERS_MAX)
+  const owners = ownersOf((await tenants).map(({ id }) => id))
+  // One that is set is checked before the first customer waits for it.
+  const set = (await Promise.all(owners.map(owner => readEndpoint(deps, deps.db, owner)))).filter(url => url !== undefined)
+  const found = [...(await originsOf(deps, latest.flat())), ...set.map(url => new URL(url).origin)]
+  const origins = [...new Set(found)].slice(0, RECEIVERS_MAX)
   if (origins.length === 0)
     return notSetUp({
       en: ['No webhook was sent yet.', 'Set an endpoint under Webhooks, if your software should get results.'],
@@ -39,10 +44,7 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
         'Bringen Sie den Empfänger in Ordnung; für einen im eigenen Netz setzen Sie VIDIMUS_EGRESS_ALLOW, und VIDIMUS_EXTRA_CA für seine Stelle.',
       ],
     })
-  const failing = await failingOrigins(
-    deps,
-    (await tenants).map(({ id }) => id),
-  )
+  const failing = await failingOrigins(deps, owners)
   if (failing.length)
     return warning({
       en: [
@@ -55,8 +57,8 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
       ],
     })
   return ok({
-    en: `The latest receivers can be reached: ${someOf(origins)}. Nothing was sent to them.`,
-    de: `Die letzten Empfänger sind erreichbar: ${someOf(origins, 'de')}. Es wurde ihnen nichts gesendet.`,
+    en: `The receivers can be reached: ${someOf(origins)}. Nothing was sent to them.`,
+    de: `Die Empfänger sind erreichbar: ${someOf(origins, 'de')}. Es wurde ihnen nichts gesendet.`,
   })
 }
 
@@ -96,8 +98,10 @@ async function originsOf(deps: Scene['deps'], deliveries: Delivery[]): Promise<s
   return [...new Set(announced.flatMap(each => (each?.url === undefined ? [] : [new URL(each.url).origin])))]
 }
 
-async function failingOrigins(deps: Scene['deps'], tenantIds: string[]): Promise<string[]> {
-  const owners = tenantIds.flatMap(tenantId => ENVIRONMENTS.map(environment => ({ tenantId, environment })))
+const ownersOf = (tenantIds: string[]) =>
+  tenantIds.flatMap(tenantId => ENVIRONMENTS.map(environment => ({ tenantId, environment })))
+
+async function failingOrigins(deps: Scene['deps'], owners: ReturnType<typeof ownersOf>): Promise<string[]> {
   const failing = (await Promise.all(owners.map(owner => readFailing(deps, owner)))).flat()
   return await originsOf(
     deps,

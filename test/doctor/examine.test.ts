@@ -13,6 +13,7 @@ import { addAnchors, removeAnchor } from '../../src/trust/settings.ts'
 import { insertAnchor } from '../../src/trust/store.ts'
 import { noticeClockStep } from '../../src/upkeep/clock.ts'
 import { createBackups } from '../../src/upkeep/schedule.ts'
+import { setEndpoint } from '../../src/webhooks/endpoint.ts'
 import { getCertificate, loadAccessList, newAuthority } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { BRAINPOOL } from '../helpers/brainpool.ts'
@@ -419,6 +420,21 @@ describe('webhooks', () => {
       detail: expect.stringMatching(/refuses the connection/),
     })
   })
+})
+
+test('webhooks: an endpoint that is set is checked before anything was sent to it', async () => {
+  const receiver = receive()
+  const app = await startAppFor([receiver])
+  const { id } = await app.tenant()
+  await setEndpoint(app.deps, { tenantId: id, environment: 'test' }, receiver.url('/hook/secret-path'), 'test')
+  const detail = expect.stringContaining(`can be reached: http://shop.example:${receiver.port}. Nothing was sent`)
+  expect(await found(app, 'webhooks')).toMatchObject({ status: 'ok', detail })
+  receiver.stop()
+  expect(await found(app, 'webhooks')).toMatchObject({
+    status: 'problem',
+    detail: expect.stringMatching(/refuses the connection/),
+  })
+  expect(receiver.received).toEqual([])
 })
 
 describe('checks of the machine', () => {
