@@ -18,6 +18,18 @@ test('jobs on shared rows run on one node only, jobs on memory and heartbeat on 
   expect(led).not.toContain('heartbeat')
 })
 
+test('every job comes within an hour of a start, as shops switch their machine off at night', async () => {
+  const { deps } = await startApp()
+  const late: string[] = []
+  const whenLeader: typeof deps.whenLeader = job => {
+    if (job.everyMs > 3_600_000) late.push(job.name)
+    return job
+  }
+  await startPeriodic({ ...deps, whenLeader })()
+  // Every start warns of a certificate that ends.
+  expect(late).toEqual(['certificate'])
+})
+
 test('a stop waits for a job under way, and logs no error', async () => {
   const { deps, logs } = await startApp()
   const begun = Promise.withResolvers<void>()

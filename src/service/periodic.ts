@@ -35,7 +35,7 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },
   { name: 'sign-ins', everyMs: 3_600_000, run: sweepSignIns },
   { name: 'dashboard sessions', everyMs: 3_600_000, run: sweepSessions },
-  { name: 'networks', everyMs: 86_400_000, run: sweepNetworks },
+  { name: 'networks', everyMs: 3_600_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
   { name: 'signing keys', everyMs: 3_600_000, run: retireSigningKeys },
