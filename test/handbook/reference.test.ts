@@ -106,7 +106,7 @@ const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
   }),
 )
 
-/** What a sample is answered, so that it can be seen whether it prints it. */
+/** An answer that a sample prints only when it prints what it was answered. */
 const MARK = 'the-answer-of-this-call'
 const ANSWERS: Record<string, string> = {
   'application/json': JSON.stringify({ mark: MARK }),
