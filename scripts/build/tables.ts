@@ -396,6 +396,8 @@ const EVENT_MEANINGS: Record<string, string> = {
   'setup.no_link': 'the set-up link could not be made. `vidimus user invite --name NAME` prints one',
   'signing.certificate_expires': 'the certificate that wallets see ends soon. Renew it: `vidimus signing csr`',
   'tls.certificate_expired': 'the https certificate has expired and is served all the same. Renew it',
+  'tls.certificate_not_yet_valid':
+    'the https certificate is not valid yet and is served all the same. Serve the one before it, or set the clock right',
   'tls.not_reloaded': 'the new https certificate cannot be used; the old one stays. The line says why',
   'tls.nothing_to_reload': 'SIGHUP arrived, but the service has no certificate of its own',
   'tls.port_lost': 'the port could not be taken again after a renewal. Start the service again',

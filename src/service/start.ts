@@ -20,7 +20,7 @@ import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen, shownHost } from './listener.ts'
 import { startPeriodic } from './periodic.ts'
-import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
+import { readTlsPair, warnOfDates } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
 const DRAIN_MS = 10_000
@@ -58,7 +58,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   // A process that was killed before it could empty the log has left erased text in it.
   await shred(deps)
   const pair = config.tls && readTlsPair(config.tls)
-  if (pair) warnOfExpiredPair(pair, deps.now(), deps.log)
+  if (pair) warnOfDates(pair, deps.now(), deps.log)
   const listener = listen(createApp(deps, demo), config, pair)
   addTlsGauge(deps, listener)
   const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import { isoUtc } from '../time.ts'
 
 /** PEM, in the form the runtime takes. */
-export type TlsPair = { cert: string; key: string; notAfter: number }
+export type TlsPair = { cert: string; key: string; notBefore: number; notAfter: number }
 
 /** Throws a ConfigError. A key of another certificate would fail every handshake. */
 export function readTlsPair({ certFile, keyFile }: NonNullable<Config['tls']>): TlsPair {
@@ -14,7 +14,7 @@ export function readTlsPair({ certFile, keyFile }: NonNullable<Config['tls']>): 
   const certificate = parseCertificate(cert, certFile)
   if (!certificate.checkPrivateKey(parseKey(key, keyFile)))
     throw new ConfigError(`VIDIMUS_TLS_KEY: ${keyFile} is not the key of the first certificate in ${certFile}`)
-  return { cert, key, notAfter: certificate.validToDate.getTime() }
+  return { cert, key, notBefore: certificate.validFromDate.getTime(), notAfter: certificate.validToDate.getTime() }
 }
 
 function readPem(variable: string, file: string): string {
@@ -45,7 +45,11 @@ function parseKey(pem: string, file: string): KeyObject {
   }
 }
 
-/** An expired certificate is served all the same: clients may accept it, and not starting helps nobody. */
-export function warnOfExpiredPair({ notAfter }: TlsPair, now: number, log: Log): void {
+/** Outside its dates a certificate is served all the same: clients may accept it, and not starting helps nobody. */
+export function warnOfDates({ notBefore, notAfter }: TlsPair, now: number, log: Log): void {
   if (notAfter <= now) log.warn('tls.certificate_expired', { detail: `it was valid until ${isoUtc(notAfter)}; renew it` })
+  if (notBefore > now) {
+    const detail = `it is valid from ${isoUtc(notBefore)} on; serve the one before it until then, or if the time is wrong here, set the clock right`
+    log.warn('tls.certificate_not_yet_valid', { detail })
+  }
 }

@@ -4,7 +4,7 @@ import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import type { Listener } from './listener.ts'
 import { PortRefusal } from './refusal.ts'
-import { readTlsPair, warnOfExpiredPair } from './tls-pair.ts'
+import { readTlsPair, warnOfDates } from './tls-pair.ts'
 
 type ReloadDeps = Pick<Deps, 'config' | 'now' | 'log'>
 
@@ -18,7 +18,7 @@ export function reloadTls({ config, now, log }: ReloadDeps, listener: Pick<Liste
     const pair = readTlsPair(config.tls)
     listener.renew(pair)
     log.info('tls.reloaded', { detail: `valid until ${isoUtc(pair.notAfter)}` })
-    warnOfExpiredPair(pair, now(), log)
+    warnOfDates(pair, now(), log)
     return true
   } catch (error) {
     if (error instanceof PortRefusal) {

@@ -197,6 +197,16 @@ describe('serve', () => {
     await until(async () => about(log).length > 0)
     expect(about(log)).toMatchObject([{ level: 'warn', event: 'tls.certificate_expired' }])
   })
+
+  test('with a certificate that is not valid yet starts, and logs a warning', async () => {
+    const begin = Date.now() + 2 * DAY_MS
+    const files = await pairIn(temporaryDir(), { days: 30, at: begin })
+    const service = await serve(temporaryDir(), [], tlsOf(files))
+    const log = logOf(service)
+    await until(async () => about(log).length > 0)
+    const detail = expect.stringMatching(/^it is valid from \d{4}-.*Z on; .* if the time is wrong here, set the clock right$/)
+    expect(about(log)).toMatchObject([{ level: 'warn', event: 'tls.certificate_not_yet_valid', detail }])
+  })
 })
 
 /** The protocol and suite of one handshake; undefined when there was none. */
