@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DatabaseSettings, parseDatabaseUrl } from './db/postgres/address.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 import { isIPv6 } from './ip.ts'
+import { readBeginning } from './read-beginning.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -167,6 +168,8 @@ const BROWSER_SCHEMES = [
 ]
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const
 const WEBHOOK_ATTEMPTS_MAX = 12
+/** Certificates, keys and passwords are far smaller. */
+const FILE_BYTES_MAX = 1024 * 1024
 /** Copies made before an upgrade, and replaced databases, are kept as long. */
 const WINDOW_DAYS_DEFAULT = 14
 const WEBHOOK_DELAY_MAX_MS = 72 * UNITS_MS.h
@@ -259,7 +262,7 @@ function database(text: (name: Variable) => string): DatabaseSettings | undefine
   return {
     ...address,
     password,
-    ca: caFile ? read('VIDIMUS_DATABASE_CA', caFile) : undefined,
+    ca: caFile ? readNamedFile('VIDIMUS_DATABASE_CA', caFile) : undefined,
     connections: integer('VIDIMUS_DATABASE_CONNECTIONS', text('VIDIMUS_DATABASE_CONNECTIONS'), 6, 200),
     prepare,
     listen: listen && { ...listen, password: listen.password || password },
@@ -271,15 +274,25 @@ function database(text: (name: Variable) => string): DatabaseSettings | undefine
 function databasePassword(given: string, file: string): string {
   if (!file) return given
   if (given) fail('VIDIMUS_DATABASE_PASSWORD_FILE', 'there is a password in VIDIMUS_DATABASE_URL too; remove one of them')
-  const password = read('VIDIMUS_DATABASE_PASSWORD_FILE', file).replace(/\r?\n$/, '')
+  const password = readNamedFile('VIDIMUS_DATABASE_PASSWORD_FILE', file).replace(/\r?\n$/, '')
   return password || fail('VIDIMUS_DATABASE_PASSWORD_FILE', `${file} is empty`)
 }
 
-function read(name: Variable, file: string): string {
+/** The text of a file that a variable names. Throws a ConfigError. */
+export function readNamedFile(name: Variable, file: string): string {
+  const bytes = beginningOf(name, file)
+  if (bytes.length > FILE_BYTES_MAX) fail(name, `${file} is larger than ${FILE_BYTES_MAX / 1024} KiB; name the right file`)
+  return bytes.toString('utf8')
+}
+
+function beginningOf(name: Variable, file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8')
+    return readBeginning(file, FILE_BYTES_MAX + 1)
   } catch (error) {
-    return fail(name, `cannot read ${file} (${(error as { code?: string }).code})`)
+    return fail(
+      name,
+      `cannot read ${file} (${(error as { code?: string }).code}); check the path, and that this user may read it`,
+    )
   }
 }
 

@@ -500,6 +500,16 @@ describe('PostgreSQL', () => {
     expect(refused('postgres://shop@localhost/v', '/nowhere/password')).toContain('cannot read /nowhere/password (ENOENT)')
   })
 
+  test('files of VIDIMUS_DATABASE_PASSWORD_FILE and VIDIMUS_DATABASE_CA are read up to one mebibyte', () => {
+    const url = 'postgres://shop@db/v?sslmode=verify-full'
+    const large = fileWith('x'.repeat(1024 * 1024 + 1))
+    for (const name of ['VIDIMUS_DATABASE_PASSWORD_FILE', 'VIDIMUS_DATABASE_CA'])
+      for (const file of [large, '/dev/zero'])
+        expect(refusalOf({ VIDIMUS_DATABASE_URL: url, [name]: file })).toBe(
+          `${name}: ${file} is larger than 1024 KiB; name the right file`,
+        )
+  })
+
   test('VIDIMUS_DATABASE_CA is read, and refused where nobody would look at it', () => {
     const env = { VIDIMUS_DATABASE_CA: fileWith('PEM') }
     expect(database('postgres://shop@db/v?sslmode=verify-full', env).ca).toBe('PEM')

@@ -5,7 +5,20 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-const PURE = ['time', 'ids', 'ip', 'hash', 'json', 'lru', 'seal', 'threads', 'unavailable', 'openid4vp', 'trust-lists']
+const PURE = [
+  'time',
+  'ids',
+  'ip',
+  'hash',
+  'json',
+  'lru',
+  'seal',
+  'threads',
+  'read-beginning',
+  'unavailable',
+  'openid4vp',
+  'trust-lists',
+]
 const BASE = [...PURE, 'config', 'log', 'metrics', 'db', 'session-keys', 'egress', 'http']
 const GROUND = [...BASE, 'ground']
 /** `audit` comes first: every act of a feature is on its chain. */
@@ -20,6 +33,7 @@ const ALLOWED: Record<string, string[]> = {
   ip: [],
   threads: [],
   unavailable: [],
+  'read-beginning': [],
   hash: [],
   json: [],
   lru: [],

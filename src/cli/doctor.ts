@@ -1,7 +1,7 @@
 import { type Config, ConfigError, loadConfig } from '../config.ts'
 import type { Found } from '../db/check.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { readTlsPair } from '../service/tls-pair.ts'
+import { readTlsPair } from '../http/tls-pair.ts'
 import { defineCommand } from './command.ts'
 import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'

@@ -9,7 +9,7 @@ import { presentImport, presentInspected } from '../trust/bundle-present.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { oneOf, optional, text, toggle } from './flags.ts'
 import { ACTOR, CommandError, table } from './output.ts'
-import { readBeginning } from './pem-file.ts'
+import { readGivenBeginning } from './pem-file.ts'
 import { quiet } from './quiet.ts'
 import { asCommandError } from './trust-problem.ts'
 import { withDeps, withNewDeps } from './with-deps.ts'
@@ -107,7 +107,7 @@ async function writeBundle(file: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** One byte more than allowed is enough to refuse it. */
-const readBundle = (file: string): Uint8Array => readBeginning(file, 'trust bundle', BUNDLE_BYTES_MAX + 1)
+const readBundle = (file: string): Uint8Array => readGivenBeginning(file, 'trust bundle', BUNDLE_BYTES_MAX + 1)
 
 const OUTCOMES: Record<BundleItem['outcome'], string> = {
   accepted: 'newer, taken',

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { ConfigError } from '../config.ts'
+import { readBeginning } from '../read-beginning.ts'
 import { createExtraCa, type ExtraCa } from './authorities.ts'
-import { readBeginning } from './read-beginning.ts'
 
 const BYTES_MAX = 1024 * 1024
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
@@ -28,7 +28,7 @@ export function authoritiesIn({ pem }: ExtraCa): X509Certificate[] {
 function readBounded(file: string): string {
   let text = ''
   try {
-    text = readBeginning(file, BYTES_MAX + 1)
+    text = readBeginning(file, BYTES_MAX + 1).toString('latin1')
   } catch {
     fail(`cannot read ${file}; check the path, and that this user may read it`)
   }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { isIP } from '../ip.ts'
-import { readBeginning } from './read-beginning.ts'
+import { readBeginning } from '../read-beginning.ts'
 
 /** Block lists can be larger; the rest is not read. */
 const BYTES_MAX = 1024 * 1024
@@ -30,7 +30,7 @@ function versionOf(file: string): string {
 
 function linesOf(file: string): string[] {
   try {
-    const lines = readBeginning(file, BYTES_MAX).split('\n')
+    const lines = readBeginning(file, BYTES_MAX).toString('latin1').split('\n')
     // The last line may be cut off.
     return statSync(file).size > BYTES_MAX ? lines.slice(0, -1) : lines
   } catch {

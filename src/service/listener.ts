@@ -3,8 +3,8 @@
 // but would let a second service use the port.
 import type { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
+import type { TlsPair } from '../http/tls-pair.ts'
 import { PortRefusal } from './refusal.ts'
-import type { TlsPair } from './tls-pair.ts'
 
 const PRIVILEGED_BELOW = 1024
 /** The second setting is needed too: with PrivateUsers the capability does not count for ports of the host. */

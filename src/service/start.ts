@@ -5,6 +5,7 @@ import { recordHeartbeat } from '../db/heartbeat.ts'
 import type { Demo } from '../demo/furnish.ts'
 import type { Deps } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
+import { readTlsPair, warnOfDates } from '../http/tls-pair.ts'
 import { describeFailure } from '../log.ts'
 import { sealSandboxAgain } from '../sandbox/world.ts'
 import { ensureWrappingKey } from '../session-keys/ensure.ts'
@@ -20,7 +21,6 @@ import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks
 import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen, shownHost } from './listener.ts'
 import { startPeriodic } from './periodic.ts'
-import { readTlsPair, warnOfDates } from './tls-pair.ts'
 import { reloadTls } from './tls-reload.ts'
 
 const DRAIN_MS = 10_000

@@ -1,10 +1,10 @@
 import { ConfigError } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { readTlsPair, warnOfDates } from '../http/tls-pair.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import type { Listener } from './listener.ts'
 import { PortRefusal } from './refusal.ts'
-import { readTlsPair, warnOfDates } from './tls-pair.ts'
 
 type ReloadDeps = Pick<Deps, 'config' | 'now' | 'log'>
 

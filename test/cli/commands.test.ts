@@ -694,7 +694,7 @@ describe('a path that cannot be used is refused with what to give', () => {
     const list = await vidimus(dir, ['tenant', 'list'], { VIDIMUS_REGISTRATION_CERT: files })
     expectFailure(list, {
       exitCode: 1,
-      says: /VIDIMUS_REGISTRATION_CERT: cannot read \S+; check the path, and that this user may read it/,
+      says: /VIDIMUS_REGISTRATION_CERT: cannot read \S+ \(EISDIR\); check the path, and that this user may read it/,
     })
   })
 })

@@ -180,6 +180,11 @@ describe('serve', () => {
         cert: join(dir, 'none.pem'),
       }),
     ],
+    [
+      'a device without an end',
+      /VIDIMUS_TLS_KEY: \/dev\/zero is larger than 1024 KiB/,
+      async (dir: string) => ({ ...(await pairIn(dir, { days: 30 })), key: '/dev/zero' }),
+    ],
   ] as [string, RegExp, (dir: string) => Promise<{ cert: string; key: string }>][])(
     'with %s does not start, and says so in one line',
     async (_, message, make) => {

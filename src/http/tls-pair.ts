@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { type Config, ConfigError } from '../config.ts'
+import { type Config, ConfigError, readNamedFile } from '../config.ts'
 import type { Log } from '../log.ts'
 import { isoUtc } from '../time.ts'
 
@@ -9,20 +8,12 @@ export type TlsPair = { cert: string; key: string; notBefore: number; notAfter: 
 
 /** Throws a ConfigError. A key of another certificate would fail every handshake. */
 export function readTlsPair({ certFile, keyFile }: NonNullable<Config['tls']>): TlsPair {
-  const cert = readPem('VIDIMUS_TLS_CERT', certFile)
-  const key = readPem('VIDIMUS_TLS_KEY', keyFile)
+  const cert = readNamedFile('VIDIMUS_TLS_CERT', certFile)
+  const key = readNamedFile('VIDIMUS_TLS_KEY', keyFile)
   const certificate = parseCertificate(cert, certFile)
   if (!certificate.checkPrivateKey(parseKey(key, keyFile)))
     throw new ConfigError(`VIDIMUS_TLS_KEY: ${keyFile} is not the key of the first certificate in ${certFile}`)
   return { cert, key, notBefore: certificate.validFromDate.getTime(), notAfter: certificate.validToDate.getTime() }
-}
-
-function readPem(variable: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    throw new ConfigError(`${variable}: cannot read ${file}`)
-  }
 }
 
 /** Reads every certificate: a chain with a broken one fails only at the client. */
