@@ -1,7 +1,6 @@
-import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { loadConfig } from '../config.ts'
 import type { Found } from '../db/check.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { readTlsPair } from '../http/tls-pair.ts'
 import { defineCommand } from './command.ts'
 import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'
@@ -42,9 +41,7 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
     const pending = await pendingIn(config)
     if (pending.length) return [olderVersion(pending, config.database ? 'database' : 'data_directory')]
     const { examine } = await import('../doctor/examine.ts')
-    const checks: NamedCheck[] = await withDeps(shell, deps => examine(deps, false))
-    const unusable = unusableTls(config)
-    return unusable ? checks.map(check => (check.name === 'tls' ? unusable : check)) : checks
+    return await withDeps(shell, deps => examine(deps, false))
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
@@ -55,18 +52,6 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
 
 /** Refusals follow "vidimus: " elsewhere. Names of files and settings stay as they are. */
 const capitalised = (text: string): string => text.replace(/^[a-z]+(?=[ ,])/, word => word[0]!.toUpperCase() + word.slice(1))
-
-/** A service that runs serves what it read at its start, and one that is stopped has nothing to visit. */
-function unusableTls({ tls }: Config): NamedCheck | undefined {
-  try {
-    if (tls) readTlsPair(tls)
-    return undefined
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    const remedy = 'Put the certificate and its key there: the next start of the service fails without them.'
-    return { name: 'tls', status: 'problem', detail: `${error.message}.`, remedy }
-  }
-}
 
 /** Opening the database would bring it up to date, which nobody asked for. */
 const olderVersion = (pending: string[], name: string): NamedCheck => ({

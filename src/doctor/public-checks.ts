@@ -1,8 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Config } from '../config.ts'
 import { type Found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
 import { isLoopback, isPublicAddress } from '../egress/addresses.ts'
+import { readTlsPair, UnusablePair } from '../http/tls-pair.ts'
 import { isIP } from '../ip.ts'
 import { addressKind } from './address.ts'
 import type { Scene } from './scene.ts'
@@ -103,7 +105,9 @@ function missedAt(publicUrl: string, { answer }: Visit): Found | undefined {
 }
 
 export async function checkTls({ deps, visit }: Scene): Promise<Found> {
-  const { publicUrl, dataDir } = deps.config
+  const { publicUrl, dataDir, tls } = deps.config
+  const unusable = tls && findUnusable(tls)
+  if (unusable) return unusable
   if (!publicUrl.startsWith('https:'))
     return notSetUp({
       en: ['The public address is not https, so there is no certificate to check.', 'See the public address.'],
@@ -116,6 +120,38 @@ export async function checkTls({ deps, visit }: Scene): Promise<Found> {
       de: [`Es gibt kein Zertifikat zu prüfen: ${host} antwortet nicht.`, 'Siehe öffentliche Adresse.'],
     })
   return judge(certificate, { host, dataDir, now: deps.now() })
+}
+
+/** A service that runs serves the pair of its start, and one that is stopped has nothing to visit. */
+function findUnusable(tls: NonNullable<Config['tls']>): Found | undefined {
+  try {
+    readTlsPair(tls)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof UnusablePair)) throw error
+    return problem({
+      en: [`${error.message}.`, 'Put the certificate and its key there: the next start of the service fails without them.'],
+      de: [
+        germanReason(error, tls),
+        'Legen Sie Zertifikat und Schlüssel dort ab: Ohne sie scheitert der nächste Start des Dienstes.',
+      ],
+    })
+  }
+}
+
+function germanReason({ reason }: UnusablePair, { certFile, keyFile }: NonNullable<Config['tls']>): string {
+  switch (reason) {
+    case 'cert_unreadable':
+      return `VIDIMUS_TLS_CERT: ${certFile} lässt sich nicht lesen.`
+    case 'key_unreadable':
+      return `VIDIMUS_TLS_KEY: ${keyFile} lässt sich nicht lesen.`
+    case 'no_certificate':
+      return `VIDIMUS_TLS_CERT: ${certFile} enthält kein lesbares Zertifikat; es muss PEM sein, das des Dienstes zuerst.`
+    case 'no_key':
+      return `VIDIMUS_TLS_KEY: ${keyFile} enthält keinen lesbaren privaten Schlüssel; er muss PEM sein, ohne Passwort.`
+    case 'other_key':
+      return `VIDIMUS_TLS_KEY: ${keyFile} ist nicht der Schlüssel des ersten Zertifikats in ${certFile}.`
+  }
 }
 
 type Around = { host: string; dataDir: string; now: number }

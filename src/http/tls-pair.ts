@@ -6,14 +6,35 @@ import { isoUtc } from '../time.ts'
 /** PEM, in the form the runtime takes. */
 export type TlsPair = { cert: string; key: string; notBefore: number; notAfter: number }
 
-/** Throws a ConfigError. A key of another certificate would fail every handshake. */
-export function readTlsPair({ certFile, keyFile }: NonNullable<Config['tls']>): TlsPair {
-  const cert = readNamedFile('VIDIMUS_TLS_CERT', certFile)
-  const key = readNamedFile('VIDIMUS_TLS_KEY', keyFile)
+type Files = NonNullable<Config['tls']>
+type Reason = 'cert_unreadable' | 'key_unreadable' | 'no_certificate' | 'no_key' | 'other_key'
+
+/** `reason` is for the German page of the dashboard; the message has more. */
+export class UnusablePair extends ConfigError {
+  constructor(
+    readonly reason: Reason,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Throws an UnusablePair. A key of another certificate would fail every handshake. */
+export function readTlsPair({ certFile, keyFile }: Files): TlsPair {
+  const cert = readPart('cert_unreadable', 'VIDIMUS_TLS_CERT', certFile)
+  const key = readPart('key_unreadable', 'VIDIMUS_TLS_KEY', keyFile)
   const certificate = parseCertificate(cert, certFile)
   if (!certificate.checkPrivateKey(parseKey(key, keyFile)))
-    throw new ConfigError(`VIDIMUS_TLS_KEY: ${keyFile} is not the key of the first certificate in ${certFile}`)
+    throw new UnusablePair('other_key', `VIDIMUS_TLS_KEY: ${keyFile} is not the key of the first certificate in ${certFile}`)
   return { cert, key, notBefore: certificate.validFromDate.getTime(), notAfter: certificate.validToDate.getTime() }
+}
+
+function readPart(reason: Reason, variable: 'VIDIMUS_TLS_CERT' | 'VIDIMUS_TLS_KEY', file: string): string {
+  try {
+    return readNamedFile(variable, file)
+  } catch (error) {
+    throw error instanceof ConfigError ? new UnusablePair(reason, error.message) : error
+  }
 }
 
 /** Reads every certificate: a chain with a broken one fails only at the client. */
@@ -25,14 +46,16 @@ function parseCertificate(pem: string, file: string): X509Certificate {
   } catch {
     // Reported below, like a file without any certificate.
   }
-  throw new ConfigError(`VIDIMUS_TLS_CERT: ${file} holds no readable certificate; it must be PEM, the leaf first`)
+  const message = `VIDIMUS_TLS_CERT: ${file} holds no readable certificate; it must be PEM, the leaf first`
+  throw new UnusablePair('no_certificate', message)
 }
 
 function parseKey(pem: string, file: string): KeyObject {
   try {
     return createPrivateKey(pem)
   } catch {
-    throw new ConfigError(`VIDIMUS_TLS_KEY: ${file} holds no readable private key; it must be PEM, without a passphrase`)
+    const message = `VIDIMUS_TLS_KEY: ${file} holds no readable private key; it must be PEM, without a passphrase`
+    throw new UnusablePair('no_key', message)
   }
 }
 

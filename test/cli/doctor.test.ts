@@ -104,7 +104,10 @@ describe('vidimus doctor', () => {
       const told: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
       return told.checks.find(({ name }) => name === 'tls')
     }
-    expect(await tls()).toMatchObject({ status: 'problem', detail: `VIDIMUS_TLS_CERT: cannot read ${certFile}. ${RIGHT_FILES}` })
+    expect(await tls()).toMatchObject({
+      status: 'problem',
+      detail: `VIDIMUS_TLS_CERT: cannot read ${certFile} (ENOENT); check the path, and that this user may read it. ${RIGHT_FILES}`,
+    })
     writeFileSync(certFile, 'no certificate')
     writeFileSync(keyFile, 'no key')
     expect(await tls()).toMatchObject({

@@ -214,6 +214,24 @@ describe('tls', () => {
     writeFileSync(join(app.dir, 'tls', 'ca.pem'), authority.chain)
     expect(await found(app, 'tls')).toMatchObject({ status: 'warning', detail: expect.stringMatching(/phones do not/) })
   })
+
+  test.each([
+    ['that is gone', undefined, /^VIDIMUS_TLS_CERT: cannot read \S+c\.pem \(ENOENT\).*\.$/, /lässt sich nicht lesen/],
+    ['without a certificate', 'none', /holds no readable certificate/, /enthält kein lesbares Zertifikat/],
+    ['of another key', 'other', /is not the key of the first certificate/, /ist nicht der Schlüssel/],
+  ] as const)('a file %s is a problem of the running service: its next start would fail', async (_, kind, en, de) => {
+    const { tls } = await pairFor('verify.example')
+    const app = await startPublic({ config: { tls } }, 'https')
+    const other = (await pairFor('verify.example')).tls
+    if (kind === undefined) rmSync(tls.certFile)
+    else writeFileSync(tls.certFile, kind === 'other' ? readFileSync(other.certFile) : kind)
+    expect(await found(app, 'tls')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(en),
+      remedy: expect.stringMatching(/the next start of the service fails/),
+      de: { detail: expect.stringMatching(de) },
+    })
+  })
 })
 
 describe('checks of what wallets see', () => {
