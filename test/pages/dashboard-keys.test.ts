@@ -56,6 +56,30 @@ describe('a key', () => {
     expect(page.complaints).toEqual([])
   })
 
+  browserTest('Escape and Cancel do not close the dialog while a key is being made: it is shown all the same', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Label').fill('Web shop')
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
+    await page.route('**/keys', async route => {
+      await mayGoOn
+      await route.continue()
+    })
+    const asked = page.waitForRequest(request => request.method() === 'POST')
+    await page.keyboard.press('Enter')
+    await asked
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+    expect(await dialog.getByRole('button', { name: 'Close' }).isDisabled()).toBe(true)
+    goOn()
+    await page.getByRole('heading', { name: 'Your new key' }).waitFor()
+    expect(await shownKey(page)).toMatch(KEY)
+  })
+
   browserTest('creating a key of the other environment switches to that environment', async openPage => {
     const app = await startForBrowser()
     await app.tenant()

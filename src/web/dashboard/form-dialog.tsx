@@ -16,15 +16,17 @@ type Props = {
   onClose: () => void
   /** Replaces the button that cancels. */
   onBack?: () => void
-  /** Replaces the form. Shown only once: only its own button closes the dialog. */
+  /** Replaces the form. Shown only once: only its own button closes the dialog, and nothing does while it is being made. */
   result?: ComponentChildren
   children?: ComponentChildren
 }
 
 /** A dialog with a form, which keeps the focus while the result replaces the form. */
-export function FormDialog({ title, intro, verb, kind = 'primary', isReady = true, result, children, ...on }: Props) {
+export function FormDialog(props: Props) {
+  const { title, intro, verb, kind = 'primary', isReady = true, result, children, ...on } = props
   const common = useCommon()
   const action = useAction(on.onSubmit)
+  const isMaking = action.isBusy && 'result' in props
   const back =
     on.onBack &&
     (() => {
@@ -32,14 +34,16 @@ export function FormDialog({ title, intro, verb, kind = 'primary', isReady = tru
       on.onBack?.()
     })
   return (
-    <Dialog title={title} holds={Boolean(result)} onClose={on.onClose}>
+    <Dialog title={title} holds={Boolean(result)} isBusy={isMaking} onClose={on.onClose}>
       {result || (
         <form class="stack" onSubmit={action.submit}>
           {intro && <p class="secondary">{intro}</p>}
           {children}
           <Problem of={action.problem} />
           <div class="row end">
-            <Button onClick={back ?? on.onClose}>{back ? common.back : common.cancel}</Button>
+            <Button disabled={isMaking} onClick={back ?? on.onClose}>
+              {back ? common.back : common.cancel}
+            </Button>
             <Button kind={kind} type="submit" busy={action.isBusy} disabled={!isReady}>
               {verb}
             </Button>

@@ -8,13 +8,16 @@ type Props = {
   title: ComponentChildren
   /** For content that is shown only once: only a button among its children closes the dialog. */
   holds?: boolean
+  /** Such content is being made: nothing closes the dialog. */
+  isBusy?: boolean
   onClose: () => void
   children: ComponentChildren
 }
 
 /** Rendered while it is open. The opener gets the focus back when it closes. */
-export function Dialog({ title, holds = false, onClose, children }: Props) {
+export function Dialog({ title, holds = false, isBusy = false, onClose, children }: Props) {
   const words = useCommon()
+  const stays = holds || isBusy
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -36,11 +39,11 @@ export function Dialog({ title, holds = false, onClose, children }: Props) {
       aria-labelledby={id}
       onCancel={event => {
         event.preventDefault()
-        if (!holds) onClose()
+        if (!stays) onClose()
       }}
       onClose={() => {
         // Browsers fire `cancel` once: a second Escape in a row closes without it.
-        if (holds) dialog.current?.showModal()
+        if (stays) dialog.current?.showModal()
         else if (dialog.current) onClose()
       }}
     >
@@ -49,7 +52,7 @@ export function Dialog({ title, holds = false, onClose, children }: Props) {
           {title}
         </h2>
         {!holds && (
-          <button type="button" class="icon-button" aria-label={words.close} onClick={onClose}>
+          <button type="button" class="icon-button" aria-label={words.close} disabled={isBusy} onClick={onClose}>
             <Icon name="cross" />
           </button>
         )}
