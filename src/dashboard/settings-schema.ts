@@ -108,6 +108,8 @@ export const SaveTemplate = Exactly({
   rules: Type.Optional(Type.Unknown()),
   purpose: Type.Optional(Nullable(TemplatePurpose)),
   profile: Type.Optional(Nullable(Profile)),
+  /** `updated_at` of the template that was edited, null for a new one; absent saves over anything. */
+  seen_at: Type.Optional(Nullable(Timestamp)),
 })
 export type SaveTemplate = typeof SaveTemplate.static
 

@@ -66,7 +66,7 @@ export async function saveTenantTemplate(
   deps: Deps,
   visit: Visit,
   { tenantId, key }: Which,
-  { title, query, rules, purpose, profile }: SaveTemplate,
+  { title, query, rules, purpose, profile, seen_at }: SaveTemplate,
 ): Promise<Template> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
   if ((profile ?? 'haip') !== 'haip') requireFresh(visit, deps.now())
@@ -83,6 +83,7 @@ export async function saveTenantTemplate(
     profile: profile ?? undefined,
     rules: (rules ?? undefined) as Rule[] | undefined,
     purpose: purpose ?? undefined,
+    seenAt: typeof seen_at === 'string' ? Date.parse(seen_at) : seen_at,
   }
   await saveTemplate(deps, draft, actorOf(visit.user))
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)

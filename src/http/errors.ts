@@ -85,6 +85,7 @@ export const PAGE_ERRORS = {
   last_owner: [409, 'This is the only owner who can log in; make another one first.'],
   own_user: [409, 'You cannot remove yourself; another owner can.'],
   builtin_template: [409, 'This is a built-in template, which stays as it is; choose another key.'],
+  template_changed: [409, 'The template was saved or deleted since it was read; read it again.'],
   delivery_under_way: [409, 'This delivery is being sent right now; try again in a few seconds.'],
 } as const satisfies Record<string, readonly [number, string]>
 

@@ -1,8 +1,9 @@
+import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import type { Deps } from './deps.ts'
-import { deleteTemplate, upsertTemplate } from './store.ts'
+import { deleteTemplate, findTemplate, upsertTemplate } from './store.ts'
 
 type TemplateDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
 
@@ -15,15 +16,19 @@ export type TemplateDraft = {
   /** Undefined: the default. */
   rules?: Rule[]
   purpose?: string
+  /** The last change that its editor knows, null for none: with a later one nothing is saved. */
+  seenAt?: number | null
 }
 
 export async function saveTemplate(
   deps: TemplateDeps,
-  { tenantId, key, title, query, profile, rules, purpose }: TemplateDraft,
+  { tenantId, key, title, query, profile, rules, purpose, seenAt }: TemplateDraft,
   actor: string,
 ): Promise<void> {
   const at = deps.now()
   await deps.writeSettings(async tx => {
+    const isStale = seenAt !== undefined && seenAt !== ((await findTemplate(tx, tenantId, key))?.updatedAt ?? null)
+    if (isStale) throw apiError('template_changed')
     await upsertTemplate(tx, {
       tenantId,
       key,

@@ -406,6 +406,24 @@ describe('templates', () => {
     await here.boss.delete(path)
   })
 
+  test('a template that somebody saved or deleted since it was read is not saved over', async () => {
+    const query = sdJwt(['level'])
+    const path = `${here.at}/templates/shared`
+    const first = await here.boss.put<Template>(path, { title: 'First', query, seen_at: null })
+    expect(first.status).toBe(200)
+    expect(outcome(await here.boss.put(path, { title: 'Also new', query, seen_at: null }))).toBe('409 template_changed')
+    here.app.clock.advance(1000)
+    const seen_at = first.body.updated_at
+    const second = await here.boss.put<Template>(path, { title: 'Second', query, seen_at })
+    expect(second.body.title).toBe('Second')
+    expect(outcome(await here.boss.put(path, { title: 'Late', query, seen_at }))).toBe('409 template_changed')
+    const { body } = await here.boss.get<{ data: Template[] }>(`${here.at}/templates`)
+    expect(body.data.find(({ key }) => key === 'shared')?.title).toBe('Second')
+    await here.boss.delete(path)
+    const gone = await here.boss.put(path, { title: 'Gone', query, seen_at: second.body.updated_at })
+    expect(outcome(gone)).toBe('409 template_changed')
+  })
+
   test.each(['line\nbreak', 'bell\u0007', 'turned \u202e round', 'isolated \u2066 text', 'separated\u2028lines'])(
     'refuse a title and a purpose with control characters or changes of direction: %j',
     async text => {

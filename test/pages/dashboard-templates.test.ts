@@ -2,6 +2,8 @@
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Template } from '../../src/dashboard/settings-schema.ts'
+import { saveTemplate } from '../../src/templates/save.ts'
+import { findTemplate } from '../../src/templates/store.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
@@ -138,6 +140,26 @@ describe('templates', () => {
     await result(page).getByText('Keine Regel gilt für age_over_18').waitFor()
     await shoot(page, 'dashboard-editor-rules-german')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('a colleague who saved the same template meanwhile is not overwritten', async openPage => {
+    const app = await startForBrowser()
+    const { id } = await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/templates/age_over_18')
+    await page.getByRole('link', { name: 'Duplicate' }).click()
+    await page.getByLabel('Title').fill('Shared')
+    await page.getByRole('button', { name: 'Save template' }).click()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByRole('heading', { name: 'Edit “Shared”' }).waitFor()
+    const saved = (await findTemplate(app.deps.db, id, 'shared'))!
+    app.clock.advance(1000)
+    const draft = { tenantId: id, key: 'shared', title: 'By a colleague', query: saved.query }
+    await saveTemplate(app.deps, draft, 'colleague')
+    await page.getByLabel('Title').fill('By me')
+    await page.getByRole('button', { name: 'Save template' }).click()
+    await page.getByText('Somebody has saved or deleted this template since you opened it.').waitFor()
+    expect((await findTemplate(app.deps.db, id, 'shared'))?.title).toBe('By a colleague')
+    expect(await page.getByLabel('Title').inputValue()).toBe('By me')
   })
 
   browserTest('a built-in template can be the start of an own one', async openPage => {

@@ -60,6 +60,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   const { call } = useSession()
   const { inTenant } = usePlace()
   const from = known ?? copied ?? all.find(({ key }) => key === FIRST_TEMPLATE)
+  const [seenAt] = useState(known?.updated_at ?? null)
   const [ownKey, setOwnKey] = useState(known?.key)
   const [title, setTitle] = useState(
     known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
@@ -83,6 +84,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
       rules: check.rules,
       purpose: purpose.trim() || null,
       profile: profile || null,
+      seen_at: seenAt,
     }
     await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
     goTo(hrefTo(`templates/${encodeURIComponent(key)}`))

@@ -355,6 +355,8 @@ export const dashboard: typeof en.dashboard = {
     device_revoked: 'Dieses Gerät ist gesperrt. Melden Sie es neu an.',
     template_not_found: 'Diese Vorlage gibt es nicht.',
     builtin_template: 'So heißt schon eine eingebaute Vorlage. Wählen Sie einen anderen Schlüssel.',
+    template_changed:
+      'Jemand hat diese Vorlage gespeichert oder gelöscht, seit Sie sie geöffnet haben. Kopieren Sie, was Sie brauchen, und laden Sie die Seite neu.',
     anchor_not_found: 'Dieser Aussteller steht nicht mehr auf der Liste.',
     source_not_found: 'Diese Liste ist nicht mehr da.',
     registration_not_found: 'Dieses Registrierungszertifikat gibt es nicht mehr.',

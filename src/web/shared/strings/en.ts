@@ -475,6 +475,8 @@ export const dashboard = {
     device_revoked: 'This device is revoked. Register it again.',
     template_not_found: 'There is no such template.',
     builtin_template: 'That is the key of a built-in template. Choose another.',
+    template_changed:
+      'Somebody has saved or deleted this template since you opened it. Copy what you need from here, then reload the page.',
     anchor_not_found: 'This issuer is no longer on the list.',
     source_not_found: 'This list is no longer here.',
     registration_not_found: 'This registration certificate is no longer there.',
