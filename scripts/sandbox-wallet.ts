@@ -8,10 +8,12 @@ import { ConfigError, loadConfig } from '../src/config.ts'
 import { StartRefusal } from '../src/db/refusal.ts'
 import { createDeps } from '../src/deps.ts'
 import { realWorld } from '../src/ground.ts'
+import { createProver, PROBE_HEADER, PROOF_HEADER } from '../src/http/probe.ts'
 import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/dc-wallet.ts'
 import { makeHolder } from '../src/sandbox/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
 import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet.ts'
+import type { Sealer } from '../src/seal.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]
 
@@ -70,15 +72,25 @@ function sessionOf(walletUri: string): Session {
 
 async function makePersona(persona: PersonaId, { base }: Session, now: number): Promise<Holder> {
   const config = { ...loadConfig(process.env), publicUrl: base }
-  // Another issuer than the service's own would be trusted by nobody.
   await requireDatabase(config)
   const deps = await createDeps(config, realWorld(), 'command')
   try {
+    // Documents of another issuer than the service's own would be trusted by nobody.
+    if (!(await isOwn(base, deps.sealer)))
+      throw new CommandError(
+        `${config.dataDir} is not the data directory of the service at ${base}; set VIDIMUS_DATA_DIR to the one that its start prints`,
+      )
     const { issuer } = await deps.sandbox()
     return await makeHolder(issuer, persona, now, count => new Uint8Array(randomBytes(count)))
   } finally {
     await deps.close()
   }
+}
+
+async function isOwn(base: string, sealer: Sealer): Promise<boolean> {
+  const number = randomBytes(24).toString('base64url')
+  const { headers } = await reaching({ base })(`${base}/healthz`, { headers: { [PROBE_HEADER]: number } })
+  return headers.get(PROOF_HEADER) === createProver(sealer)(number)
 }
 
 /** Fetches the requests as a page, answers as the wallet behind its browser, and posts the answer. A program can send any Origin. */
@@ -100,7 +112,7 @@ async function presentToPage(
 }
 
 /** A refusal of the service, or no connection, ends the exchange with its own message. */
-function reaching({ base }: Session): Fetch {
+function reaching({ base }: Pick<Session, 'base'>): Fetch {
   return async (url, init) => {
     const answer = await fetch(url, init).catch(() => {
       throw new CommandError(`nobody answers at ${base}; start the service, or check its VIDIMUS_PUBLIC_URL`)

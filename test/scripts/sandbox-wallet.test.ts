@@ -25,6 +25,16 @@ test('a link out of the QR code of the hosted page is answered', async () => {
   expect([stdout, stderr]).toEqual([expect.stringMatching(/answered 200 \{\}\nThe verification is completed now\.\n$/), ''])
 })
 
+test('a data directory that is not of the service is refused in one line, and the session stays open', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const other = await startApp({ now: Date.now() })
+  const { id, wallet_uri = '' } = await createVerification(app, (await app.tenant()).key)
+  const { exitCode, stdout, stderr } = await run(other.dir, wallet_uri)
+  const says = `sandbox-wallet: ${other.dir} is not the data directory of the service at ${app.deps.config.publicUrl}; set VIDIMUS_DATA_DIR to the one that its start prints\n`
+  expect([exitCode, stdout, stderr]).toEqual([1, '', says])
+  expect((await app.call<HostedVerification>('GET', `/v/${id}/data`)).body.status).toBe('pending')
+})
+
 test('an answer that is held until the redirect is told as one', async () => {
   const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
   const body = { redirect_url: 'https://shop.example/done', release: 'on_redeem' }
