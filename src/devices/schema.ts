@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Text, Timestamp } from '../http/schema.ts'
-import { NAME_PATTERN } from '../tenants/name-problem.ts'
+import { Text, Timestamp, VISIBLE } from '../http/schema.ts'
 
 export const PAIRING_TTL_SECONDS = { minimum: 60, maximum: 86_400 }
 export const PAIRING_TTL_SECONDS_DEFAULT = 900
@@ -11,7 +10,7 @@ export const TEMPLATE_CHARS_MAX = 64
 const Name = Text({
   minLength: 1,
   maxLength: NAME_CHARS_MAX,
-  documented: { pattern: NAME_PATTERN },
+  documented: { pattern: VISIBLE },
   description: 'Your label for it; the actor in the audit trail. In one line, with something to be seen.',
   examples: ['Till 1'],
 })

@@ -15,15 +15,23 @@ function isUri(value: string): boolean {
 }
 
 /** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */
-const PLAIN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$'
-const plain = new RegExp(PLAIN)
+const REFUSED = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
+/** White_Space and Default_Ignorable_Code_Point. */
+const UNSEEN =
+  '\\u0020\\u00a0\\u00ad\\u034f\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8' +
+  // Literal characters: regular expressions differ in how they escape these.
+  '\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}'
+const PLAIN = `^[^${REFUSED}]*$`
+/** With something to be seen, in syntax that all regular expressions share. */
+export const VISIBLE = `^[^${REFUSED}]*[^${REFUSED}${UNSEEN}][^${REFUSED}]*$`
+const COMPILED = new Map([PLAIN, VISIBLE].map(pattern => [pattern, new RegExp(pattern, 'u')]))
 
-type Bounds = { minLength?: number; maxLength?: number; pattern?: typeof PLAIN }
+type Bounds = { minLength?: number; maxLength?: number; pattern?: string }
 
 // JSON Schema counts code points, TypeBox counts UTF-16 units: an emoji must count once.
 TypeRegistry.Set<Bounds>('Text', ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }, value) => {
   if (typeof value !== 'string' || value.length < minLength || value.length > maxLength * 2) return false
-  if (pattern !== undefined && !plain.test(value)) return false
+  if (pattern !== undefined && !COMPILED.get(pattern)!.test(value)) return false
   if (value.length <= maxLength && value.length >= minLength * 2) return true
   const length = [...value].length
   return length >= minLength && length <= maxLength
@@ -35,6 +43,9 @@ export const Text = (bounds: Bounds & { description?: string; examples?: string[
 
 /** One line of text for people: it must not break lists or reverse the text around it. */
 export const PlainText = (bounds: Parameters<typeof Text>[0]): TString => Text({ ...bounds, pattern: PLAIN })
+
+/** The same, for a text that must not look empty. */
+export const VisibleText = (bounds: Parameters<typeof Text>[0]): TString => Text({ ...bounds, pattern: VISIBLE })
 
 type Range = { minimum: number; maximum: number }
 
@@ -90,7 +101,7 @@ const sentence = (message: string) =>
 function ruleOf(schema: TSchema): string | undefined {
   switch (schema[Kind]) {
     case 'Text':
-      return `expected a string of ${range(schema.minLength, schema.maxLength)} characters${schema.pattern === undefined ? '' : ' on one line, without control characters or changes of direction'}`
+      return `expected a string of ${range(schema.minLength, schema.maxLength)} characters${shapeOf(schema.pattern)}`
     case 'QueryInteger':
       return `expected a whole number from ${schema.minimum} to ${schema.maximum}`
     case 'Union':
@@ -103,6 +114,12 @@ function ruleOf(schema: TSchema): string | undefined {
       return `expected an absolute URI like https://shop.example/done${upTo(schema.maxLength)}, anything but ASCII letters, digits and punctuation escaped`
   }
   return undefined
+}
+
+function shapeOf(pattern: string | undefined): string {
+  if (pattern === undefined) return ''
+  const plain = ' on one line, without control characters or changes of direction'
+  return pattern === VISIBLE ? `${plain}, with something to be seen` : plain
 }
 
 type Choice = TSchema & { anyOf: { const: string }[] }

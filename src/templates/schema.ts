@@ -1,5 +1,5 @@
 import { type TProperties, Type } from '@sinclair/typebox'
-import { PlainText, Text } from '../http/schema.ts'
+import { Text, VisibleText } from '../http/schema.ts'
 
 const KEY_PATTERN = '^[a-z0-9_]{1,64}$'
 
@@ -10,8 +10,8 @@ export const isTemplateKey = (text: string): boolean => new RegExp(KEY_PATTERN).
 
 export const TITLE_CHARS_MAX = 100
 export const PURPOSE_CHARS_MAX = 300
-export const TemplateTitle = PlainText({ minLength: 1, maxLength: TITLE_CHARS_MAX })
-export const TemplatePurpose = PlainText({ minLength: 1, maxLength: PURPOSE_CHARS_MAX })
+export const TemplateTitle = VisibleText({ minLength: 1, maxLength: TITLE_CHARS_MAX })
+export const TemplatePurpose = VisibleText({ minLength: 1, maxLength: PURPOSE_CHARS_MAX })
 
 export const RULES_MAX = 50
 const ALLOWED_MAX = 100

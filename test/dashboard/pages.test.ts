@@ -424,6 +424,18 @@ describe('templates', () => {
     expect(outcome(gone)).toBe('409 template_changed')
   })
 
+  test.each([' ', '\u00a0 \u3000', '\u200b\u2060', '\u3164'])(
+    'refuse a title and a purpose in which nothing can be seen: %j',
+    async text => {
+      const query = sdJwt(['level'])
+      for (const body of [
+        { title: text, query },
+        { title: 'x', query, purpose: text },
+      ])
+        expect(outcome(await here.boss.put(`${here.at}/templates/blank`, body))).toBe('400 invalid_request')
+    },
+  )
+
   test.each(['line\nbreak', 'bell\u0007', 'turned \u202e round', 'isolated \u2066 text', 'separated\u2028lines'])(
     'refuse a title and a purpose with control characters or changes of direction: %j',
     async text => {
