@@ -1,6 +1,6 @@
 // All views: small screens, large type, German, a path prefix, an unreachable service.
 import { afterAll, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
@@ -227,6 +227,48 @@ browserTest('the page works under the path that the service is published at', as
   expect(proxy.strayed()).toEqual([])
   expect(page.complaints).toEqual([])
   proxy.stop()
+})
+
+browserTest('with the few colours of a high contrast mode the chosen environment and tab are still marked', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/settings/security', { forcedColors: 'active' })
+  await page.getByRole('tab', { name: 'Security', selected: true }).waitFor()
+  const lookOf = (element: Locator) =>
+    element.evaluate(each => {
+      const { backgroundColor, borderBottomColor } = getComputedStyle(each)
+      return { backgroundColor, borderBottomColor }
+    })
+  const environment = (name: string) => page.locator('.environment label', { hasText: name }).locator('span')
+  expect(await lookOf(environment('Test'))).not.toEqual(await lookOf(environment('Live')))
+  expect(await lookOf(page.getByRole('tab', { name: 'Security' }))).not.toEqual(
+    await lookOf(page.getByRole('tab', { name: 'Profile' })),
+  )
+})
+
+browserTest('a dialog shows a long name without spaces whole', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  await register(app, key, { name: 'ö'.repeat(64) })
+  const { page } = await enter(app, openPage, '/dashboard/devices')
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  const { right, edge } = await page.getByRole('dialog').evaluate(dialog => {
+    const range = document.createRange()
+    range.selectNodeContents(dialog.querySelector('h2')!)
+    return { right: range.getBoundingClientRect().right, edge: dialog.getBoundingClientRect().right }
+  })
+  expect(right).toBeLessThan(edge)
+})
+
+browserTest('each tab of the settings has a title of its own', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/settings/health')
+  await page.getByRole('tab', { name: 'Health', selected: true }).waitFor()
+  expect(await page.title()).toBe('Health · Settings · Vidimus')
+  await page.getByRole('tab', { name: 'Profile' }).click()
+  await page.getByRole('tab', { name: 'Profile', selected: true }).waitFor()
+  await page.waitForFunction(() => document.title === 'Profile · Settings · Vidimus')
 })
 
 browserTest('when the service is unreachable the page says so, and recovers by itself', async openPage => {

@@ -19,7 +19,7 @@ export function Settings({ tab }: { tab: string }) {
   const tabs = TABS.filter(each => session.user.is_owner || !OWNERS.includes(each))
   const chosen = tabs.find(each => each === tab) ?? 'shop'
   return (
-    <Page title={words.title}>
+    <Page title={words.title} part={words.tabs[chosen]}>
       <Tabs
         label={words.title}
         tabs={tabs.map(key => ({ key, title: words.tabs[key] }))}
