@@ -15,6 +15,7 @@ const PURE = [
   'seal',
   'threads',
   'read-beginning',
+  'nearest',
   'unavailable',
   'openid4vp',
   'trust-lists',
@@ -34,6 +35,7 @@ const ALLOWED: Record<string, string[]> = {
   threads: [],
   unavailable: [],
   'read-beginning': [],
+  nearest: [],
   hash: [],
   json: [],
   lru: [],
@@ -179,6 +181,7 @@ test('names are looked up in one place, and never by getaddrinfo, which holds up
 
 /** Run on either side: they ask for nothing that a browser lacks. */
 const FOR_BOTH = [
+  'nearest.ts',
   'openid4vp/merge-claims.ts',
   'sandbox/dc-wallet.ts',
   'sandbox/personas.ts',

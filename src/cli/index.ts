@@ -1,6 +1,6 @@
+import { nearest } from '../nearest.ts'
 import { compileHotCode } from '../threads.ts'
 import { type Command, runCommand } from './command.ts'
-import { nearest } from './nearest.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
 
 // Each is loaded when it is called: a short command does not wait for the server's modules.

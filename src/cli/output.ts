@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util'
 import { type Config, ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
+import { nearest } from '../nearest.ts'
 import { PortRefusal } from '../service/refusal.ts'
-import { nearest } from './nearest.ts'
 
 /** The settings of a call, and the two streams it writes lines to. */
 export type Shell = {

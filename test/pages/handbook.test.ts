@@ -39,6 +39,35 @@ browserTest('the search of the handbook finds a code by keyboard, and leads to i
   expect(page.complaints).toEqual([])
 })
 
+browserTest('a search with a typing error finds the nearest word, and says which', async openPage => {
+  const page = await openPage(origin)
+  await page.goto('/docs')
+  await page.getByRole('searchbox').fill('webhok signature')
+  await page.getByText('Results for “webhook signature”', { exact: true }).waitFor()
+  expect(await page.getByRole('search').getByRole('status').textContent()).toMatch(/^\d+ results for “webhook signature”$/)
+  await page
+    .getByRole('search')
+    .getByRole('link', { name: /^Webhooks/ })
+    .first()
+    .waitFor()
+  await page.getByRole('searchbox').fill('certficate')
+  await page.getByText('Results for “certificate”', { exact: true }).waitFor()
+})
+
+browserTest('a search while the service does not answer says so, and works once it answers again', async openPage => {
+  const page = await openPage(origin)
+  await page.goto('/docs')
+  await page.route('**/docs/search.json', route => route.abort())
+  await page.getByRole('searchbox').fill('localhost')
+  await page.getByText('The service does not answer.').waitFor()
+  await page.unroute('**/docs/search.json')
+  await page.getByRole('searchbox').fill('localhost phone')
+  await page
+    .getByRole('link', { name: /A phone cannot reach localhost/ })
+    .first()
+    .waitFor()
+})
+
 browserTest('the contents of the handbook show the page that is open, and the page stays at its top', async openPage => {
   const page = await openPage(origin)
   await page.setViewportSize({ width: 1440, height: 600 })

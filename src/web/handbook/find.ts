@@ -1,12 +1,31 @@
 import type { Section } from '../../handbook/search.ts'
+import { nearest } from '../../nearest.ts'
 
 export type { Section }
 
 const HITS_MAX = 12
 
+/** Shorter words are near to too many others. */
+const TYPO_CHARS_MIN = 4
+
+/** The words with each that no section has replaced by the nearest one that some section has. */
+export function withoutTypos(sections: readonly Section[], typed: string): string {
+  const all = sections.map(({ title, heading, text }) => `${heading} ${title} ${text}`.toLowerCase())
+  let known: string[] | undefined
+  return wordsOf(typed)
+    .map(word => {
+      if (word.length < TYPO_CHARS_MIN || all.some(text => text.includes(word))) return word
+      known ??= [...new Set(all.join(' ').match(/[\p{L}\p{N}]{4,}/gu))]
+      return nearest(word, known) ?? word
+    })
+    .join(' ')
+}
+
+const wordsOf = (typed: string): string[] => typed.toLowerCase().split(/\s+/).filter(Boolean)
+
 /** Sections that have every word, best first: a word in a heading counts most, then one in the title. */
 export function find(sections: readonly Section[], typed: string): Section[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = wordsOf(typed)
   if (words.length === 0) return []
   return sections
     .map(section => ({ section, score: scoreOf(section, words) }))

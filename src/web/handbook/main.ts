@@ -1,6 +1,6 @@
 // The search, the copy buttons and the place in the contents of the handbook. Everything else on its pages works without a script.
 import { serviceUrl } from '../shared/base.ts'
-import { find, type Section } from './find.ts'
+import { find, type Section, withoutTypos } from './find.ts'
 
 const THANKS_MS = 2000
 
@@ -48,25 +48,35 @@ function addSearch(form: HTMLFormElement): void {
   let sections: Promise<Section[]> | undefined
   const load = async (): Promise<Section[]> => {
     sections ??= fetch(serviceUrl('docs/search.json')).then(answer => answer.json() as Promise<Section[]>)
-    return await sections
+    try {
+      return await sections
+    } catch (error) {
+      // The next letter tries again.
+      sections = undefined
+      throw error
+    }
   }
   const close = () => {
     hits.hidden = true
     status.textContent = ''
   }
   const show = async () => {
-    const words = input.value
-    const all = await load()
-    if (words !== input.value) return
-    const found = find(all, words)
-    hits.replaceChildren(...found.map(itemOf))
-    hits.hidden = words.trim() === ''
-    if (found.length === 0)
-      hits.append(Object.assign(document.createElement('li'), { className: 'none', textContent: 'Nothing found' }))
-    status.textContent = hits.hidden ? '' : found.length === 1 ? '1 result' : `${found.length} results`
+    const typed = input.value
+    const all = await load().catch(() => undefined)
+    if (typed !== input.value) return
+    hits.hidden = typed.trim() === ''
+    if (!all) return hits.replaceChildren(noteOf('The service does not answer. Try again in a moment.'))
+    const exact = find(all, typed)
+    const meant = exact.length > 0 ? '' : withoutTypos(all, typed)
+    const found = meant ? find(all, meant) : exact
+    const isOther = found.length > 0 && meant !== ''
+    hits.replaceChildren(...(isOther ? [noteOf(`Results for “${meant}”`)] : []), ...found.map(itemOf))
+    if (found.length === 0) hits.append(noteOf('Nothing found'))
+    const count = found.length === 1 ? '1 result' : `${found.length} results`
+    status.textContent = hits.hidden ? '' : isOther ? `${count} for “${meant}”` : count
   }
   form.hidden = false
-  input.addEventListener('focus', () => void load())
+  input.addEventListener('focus', () => void load().catch(() => {}))
   input.addEventListener('input', () => void show())
   form.addEventListener('submit', event => {
     event.preventDefault()
@@ -89,6 +99,10 @@ function addSearch(form: HTMLFormElement): void {
     input.focus()
   })
 }
+
+/** A line of the list that leads nowhere. */
+const noteOf = (textContent: string): HTMLLIElement =>
+  Object.assign(document.createElement('li'), { className: 'none', textContent })
 
 function move(event: KeyboardEvent, stops: HTMLElement[]): void {
   const at = stops.indexOf(document.activeElement as HTMLElement)
