@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { PAGES } from '../../src/handbook/contents.ts'
 import { pageForTerminal } from '../../src/handbook/index.ts'
 import type { Section } from '../../src/handbook/search.ts'
+import { find } from '../../src/web/handbook/find.ts'
 import { startApp } from '../helpers/app.ts'
 import { vidimus } from '../helpers/command.ts'
 
@@ -117,6 +118,16 @@ describe('the handbook at /docs', () => {
       heading: 'status_unknown',
     })
     for (const { page, id } of body) if (id) expect(served.get(`/docs/${page}`)).toContain(`id="${id}"`)
+  })
+
+  test.each([
+    ['forgot password', 'dashboard#a-forgotten-password-or-a-lost-phone'],
+    ['lost phone', 'dashboard#a-forgotten-password-or-a-lost-phone'],
+    ['offline', 'till#when-something-is-in-the-way'],
+  ])('a search for "%s" leads first to the place that answers it', async (typed, place) => {
+    const { body } = await app.call<Section[]>('GET', '/docs/search.json')
+    const [first] = find(body, typed)
+    expect(`${first?.page}#${first?.id}`).toBe(place)
   })
 })
 
