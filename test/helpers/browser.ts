@@ -1,7 +1,15 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type CDPSession,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 
 /** The first is the same engine as the others with fewer processes, at half the cost. */
@@ -23,21 +31,79 @@ export function browserTest(title: string, act: (openPage: OpenPage) => Promise<
     test.skip(`NOT TESTED, NO CHROMIUM FOUND (install it, or set CHROMIUM to its path): ${title}`, () => {})
     return
   }
-  test(title, () => act(openPage).finally(closePages), TIMEOUT_MS)
+  const leave = async (error: unknown) => {
+    await closePages(false)
+    throw error
+  }
+  test(title, () => act(openPage).then(() => closePages(true), leave), TIMEOUT_MS)
 }
 
-/** An open page would continue to draw and to poll. */
-async function closePages(): Promise<void> {
-  const browser = await running
-  await Promise.all(browser?.contexts().map(context => context.close()) ?? [])
+/**
+ * A context with a blank page, whose renderer stays: a page that it opens needs no new process, and finds the scripts of
+ * the pages before it compiled. That saves a third of the cost of opening a page.
+ */
+type Room = { key: string; context: BrowserContext; blank: Page; debuggee: CDPSession; isSpoilt: boolean }
+
+const used: Room[] = []
+/** Emptied, for the next test that wants the same. */
+const idle: Room[] = []
+const IDLE_MAX = 2
+
+/** An open page would continue to draw and to poll. A test that failed may have left anything behind. */
+async function closePages(isClean: boolean): Promise<void> {
+  await Promise.all(used.splice(0).map(room => (isClean && isEmptiable(room) ? empty(room) : room.context.close())))
+  await Promise.all(idle.splice(0, idle.length - IDLE_MAX).map(room => room.context.close()))
 }
 
-async function openPage(origin: string, options?: BrowserContextOptions): Promise<WatchedPage> {
+const isEmptiable = ({ context, isSpoilt }: Room): boolean => !isSpoilt && context.serviceWorkers().length === 0
+
+async function empty(room: Room): Promise<void> {
+  const { context, blank, debuggee } = room
+  await Promise.all(context.pages().map(async page => page === blank || (await page.close())))
+  await Promise.all([
+    context.clearPermissions(),
+    debuggee.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' }),
+    debuggee.send('Network.clearBrowserCache'),
+  ])
+  idle.push(room)
+}
+
+async function openPage(origin: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const key = JSON.stringify(options)
+  const at = idle.findIndex(room => room.key === key)
+  const room = idle.splice(at, at < 0 ? 0 : 1)[0] ?? (await openRoom(origin, options, key))
+  used.push(room)
+  const opened = room.context.waitForEvent('page')
+  await room.debuggee.send('Runtime.evaluate', { expression: `open('about:blank').opener = null`, userGesture: true })
+  const page = await opened
+  const goto = page.goto.bind(page)
+  page.goto = (path, options) => goto(new URL(path, origin).href, options)
+  const { clock } = page
+  // The clock is the context's, and cannot be set back.
+  Object.defineProperty(page, 'clock', {
+    get() {
+      room.isSpoilt = true
+      return clock
+    },
+  })
+  return watch(page, origin)
+}
+
+async function openRoom(origin: string, options: BrowserContextOptions, key: string): Promise<Room> {
   running ??= launch()
   const browser = await running
   // Nothing waits for an animation (and colours during one do not count), but it is drawn 60 times a second.
-  const page = await browser.newPage({ baseURL: origin, reducedMotion: 'reduce', ...options })
-  return watch(page, origin)
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  const blank = await context.newPage()
+  await blank.route('**', route => route.fulfill({ contentType: 'text/html', body: '' }))
+  await blank.goto(origin)
+  return {
+    key,
+    context,
+    blank,
+    debuggee: await context.newCDPSession(blank),
+    isSpoilt: options.permissions !== undefined,
+  }
 }
 
 async function launch(): Promise<Browser> {
@@ -50,6 +116,8 @@ async function launch(): Promise<Browser> {
       '--disable-gpu',
       // One process less to start and to talk to.
       '--in-process-gpu',
+      // The pages of a room are in its process.
+      '--process-per-site',
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
