@@ -5,6 +5,7 @@ import { presentVerdict } from '../audit/present.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
+import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
 import { refuseMissingKeys } from '../session-keys/keys.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
@@ -91,8 +92,8 @@ async function writeExport(deps: Deps, file: string, force: boolean): Promise<vo
 function holdPartOf(target: string, file: string): ReturnType<typeof holdPart> {
   try {
     return holdPart(target)
-  } catch {
-    throw unwritable(file)
+  } catch (error) {
+    throw error instanceof StartRefusal ? error : unwritable(file)
   }
 }
 

@@ -2,19 +2,23 @@
 // alone does not, as processes of two containers may have the same number.
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { StartRefusal } from './refusal.ts'
 import { sizeOf } from './sqlite/files.ts'
 import { holdFile, removeUnheld } from './sqlite/locks.ts'
 
 const LOCK = '-lock'
+/** Another process may take a new lock for one that was left over, but hardly twice. */
+const TRIES_MAX = 10
 
 /** A name beside the target for this process alone, until it is released. First removes what killed processes left. */
 export function holdPart(target: string): { part: string; release: () => void } {
   removeParts(target)
-  for (;;) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const part = `${target}.${crypto.randomUUID().slice(0, 8)}.part`
     const release = holdFile(part + LOCK)
     if (release) return { part, release }
   }
+  throw new StartRefusal('directory_unusable', `files in ${dirname(target)} cannot be locked; choose a directory on another disk`)
 }
 
 /** Parts that nobody holds. Those of other targets have a lock; earlier versions named them by their process, or not at all. */

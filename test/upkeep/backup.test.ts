@@ -1,8 +1,9 @@
 // `vidimus backup` beside a running server: consistent, checked, for its owner only, and there only when it is good.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { holdPart } from '../../src/db/part-file.ts'
 import { holdFile } from '../../src/db/sqlite/locks.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, startApp, temporaryDir } from '../helpers/app.ts'
@@ -236,6 +237,36 @@ test('a backup leaves the part of another one to the same file alone while that 
   release()
   await backUp()
   expect(readdirSync(folder)).toEqual(['copy.db'])
+})
+
+function refuseLocks(code: string) {
+  return () => {
+    throw Object.assign(new Error('refused'), { code })
+  }
+}
+
+test('where the file system has no locks a part is refused, and nothing is left', () => {
+  const folder = temporaryDir()
+  const locks = spyOn(Database.prototype, 'query').mockImplementation(refuseLocks('SQLITE_BUSY'))
+  try {
+    expect(() => holdPart(join(folder, 'copy.db'))).toThrow(`files in ${folder} cannot be locked; choose a directory on another`)
+  } finally {
+    locks.mockRestore()
+  }
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test("a lock that is another user's stays, and stops nobody else", () => {
+  const folder = temporaryDir()
+  const foreign = 'other.db.0a1b2c3d.part-lock'
+  writeFileSync(join(folder, foreign), '')
+  const locks = spyOn(Database.prototype, 'query').mockImplementationOnce(refuseLocks('SQLITE_CANTOPEN'))
+  try {
+    holdPart(join(folder, 'copy.db')).release()
+  } finally {
+    locks.mockRestore()
+  }
+  expect(readdirSync(folder)).toEqual([foreign])
 })
 
 /** In a container of its own each process has the number 1. */

@@ -40,13 +40,14 @@ export function isServerRunning(dir: string): boolean {
   }
 }
 
-/** Makes a file and holds it while this process lives. Returns the function that removes it; undefined when its name is taken. */
+/** Makes a file and holds it while this process lives. Returns the function that removes it; undefined when it cannot be held. */
 export function holdFile(file: string): (() => void) | undefined {
   closeSync(openSync(file, 'wx', 0o600))
   const release = takeFile(file)
   // Until it was held, another process may have removed it as left over.
   if (release && existsSync(file)) return release
   release?.()
+  rmSync(file, { force: true })
   return undefined
 }
 
@@ -58,15 +59,15 @@ export function removeUnheld(file: string): boolean {
   return release !== undefined
 }
 
+/** Undefined also for a file of another user, and where the file system has no locks. */
 function takeFile(file: string): (() => void) | undefined {
   let lock: Database | undefined
   try {
     lock = new Database(file, { readwrite: true, create: false })
     take(lock, 0, ['BEGIN EXCLUSIVE'], `${file} is held`)
-  } catch (error) {
+  } catch {
     lock?.close()
-    if (error instanceof StartRefusal || !existsSync(file)) return undefined
-    throw error
+    return undefined
   }
   const held = lock
   return () => {
