@@ -1,5 +1,6 @@
 // The handbook in a real browser: search, copy buttons, deep links, keyboard, both themes, a phone.
 import { afterAll, expect } from 'bun:test'
+import type { Route } from 'playwright-core'
 import { cleanUp, startApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 
@@ -54,19 +55,25 @@ browserTest('a search with a typing error finds the nearest word, and says which
   await page.getByText('Results for “certificate”', { exact: true }).waitFor()
 })
 
-browserTest('a search while the service does not answer says so, and works once it answers again', async openPage => {
-  const page = await openPage(origin)
-  await page.goto('/docs')
-  await page.route('**/docs/search.json', route => route.abort())
-  await page.getByRole('searchbox').fill('localhost')
-  await page.getByText('The service does not answer.').waitFor()
-  await page.unroute('**/docs/search.json')
-  await page.getByRole('searchbox').fill('localhost phone')
-  await page
-    .getByRole('link', { name: /A phone cannot reach localhost/ })
-    .first()
-    .waitFor()
-})
+const FAILURES: Record<string, (route: Route) => Promise<void>> = {
+  'does not answer': route => route.abort(),
+  'refuses the request': route => route.fulfill({ status: 429, json: { error: { code: 'rate_limit_exceeded' } } }),
+}
+
+for (const [failure, fail] of Object.entries(FAILURES))
+  browserTest(`a search while the service ${failure} says so, and works once it answers again`, async openPage => {
+    const page = await openPage(origin)
+    await page.goto('/docs')
+    await page.route('**/docs/search.json', fail)
+    await page.getByRole('searchbox').fill('localhost')
+    await page.getByText('The service does not answer.').waitFor()
+    await page.unroute('**/docs/search.json')
+    await page.getByRole('searchbox').fill('localhost phone')
+    await page
+      .getByRole('link', { name: /A phone cannot reach localhost/ })
+      .first()
+      .waitFor()
+  })
 
 browserTest('the contents of the handbook show the page that is open, and the page stays at its top', async openPage => {
   const page = await openPage(origin)

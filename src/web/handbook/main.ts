@@ -47,7 +47,9 @@ function addSearch(form: HTMLFormElement): void {
   if (!input || !hits || !status) return
   let sections: Promise<Section[]> | undefined
   const load = async (): Promise<Section[]> => {
-    sections ??= fetch(serviceUrl('docs/search.json')).then(answer => answer.json() as Promise<Section[]>)
+    sections ??= fetch(serviceUrl('docs/search.json')).then(answer =>
+      answer.ok ? (answer.json() as Promise<Section[]>) : Promise.reject(new Error(`status ${answer.status}`)),
+    )
     try {
       return await sections
     } catch (error) {
