@@ -10,6 +10,7 @@ import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
 const DELIVERIES_MAX = 5
+/** Of those used, and as many of those only set: each is a connection. */
 const RECEIVERS_MAX = 5
 const ENVIRONMENTS = ['test', 'live'] as const
 
@@ -21,8 +22,9 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   const owners = ownersOf((await tenants).map(({ id }) => id))
   // One that is set is checked before the first customer waits for it.
   const set = (await Promise.all(owners.map(owner => readEndpoint(deps, deps.db, owner)))).filter(url => url !== undefined)
-  const found = [...(await originsOf(deps, latest.flat())), ...set.map(url => new URL(url).origin)]
-  const origins = [...new Set(found)].slice(0, RECEIVERS_MAX)
+  const used = await originsOf(deps, latest.flat())
+  const unused = new Set(set.map(url => new URL(url).origin)).difference(new Set(used))
+  const origins = [...used.slice(0, RECEIVERS_MAX), ...[...unused].slice(0, RECEIVERS_MAX)]
   if (origins.length === 0)
     return notSetUp({
       en: ['No webhook was sent yet.', 'Set an endpoint under Webhooks, if your software should get results.'],

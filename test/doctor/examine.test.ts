@@ -455,6 +455,23 @@ test('webhooks: an endpoint that is set is checked before anything was sent to i
   expect(receiver.received).toEqual([])
 })
 
+test('webhooks: an endpoint that is set is checked however many other receivers there are', async () => {
+  const others = Array.from({ length: 5 }, () => receive())
+  const fresh = receive()
+  const app = await startAppFor([...others, fresh])
+  const { id, key } = await app.tenant()
+  for (const other of others) {
+    app.clock.advance(1000)
+    await untilAttempted(app, await declined({ app, key }, other.url()), 1)
+  }
+  await setEndpoint(app.deps, { tenantId: id, environment: 'test' }, fresh.url(), 'test')
+  fresh.stop()
+  expect(await found(app, 'webhooks')).toMatchObject({
+    status: 'problem',
+    detail: expect.stringContaining(`http://shop.example:${fresh.port}`),
+  })
+})
+
 describe('checks of the machine', () => {
   test('a clock behind the newest record is a problem; a clock that was set lately is a warning', async () => {
     const app = await startPublic()
