@@ -11,6 +11,7 @@ type Reason = 'cert_unreadable' | 'key_unreadable' | 'no_certificate' | 'no_key'
 
 /** `reason` is for the German page of the dashboard; the message has more. */
 export class UnusablePair extends ConfigError {
+  override name = 'UnusablePair'
   constructor(
     readonly reason: Reason,
     message: string,
