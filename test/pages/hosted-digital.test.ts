@@ -247,7 +247,7 @@ describe('the sandbox in place of the wallet of a browser', () => {
     await nothingShared(page).waitFor()
     expect((await read()).status).toBe('pending')
     const third = await popupOf(page, () => simulate(page))
-    await third.getByRole('radio', { name: 'Minor', exact: true }).check({ force: true })
+    await third.getByRole('radio', { name: 'Minor', exact: true }).press('Space')
     await clickToClose(third.getByRole('button', { name: 'Share', exact: true }))
     await page.getByRole('heading', { name: 'This did not work out.' }).waitFor()
     expect((await read()).error?.code).toBe('claim_not_satisfied')
