@@ -55,6 +55,19 @@ browserTest('a search with a typing error finds the nearest word, and says which
   await page.getByText('Results for “certificate”', { exact: true }).waitFor()
 })
 
+browserTest('what the search finds fits a phone, a tablet and a desktop', async openPage => {
+  const page = await openPage(origin)
+  await page.goto('/docs')
+  await page.getByRole('searchbox').fill('certificate')
+  const hits = page.getByRole('search').getByRole('list')
+  for (const width of [320, 390, 801, 1440]) {
+    await page.setViewportSize({ width, height: 844 })
+    const box = (await hits.boundingBox())!
+    expect([width, box.x >= 0, box.x + box.width <= width]).toEqual([width, true, true])
+    expect(await hits.evaluate(list => list.scrollWidth <= list.clientWidth)).toBe(true)
+  }
+})
+
 const FAILURES: Record<string, (route: Route) => Promise<void>> = {
   'does not answer': route => route.abort(),
   'refuses the request': route => route.fulfill({ status: 429, json: { error: { code: 'rate_limit_exceeded' } } }),
