@@ -248,6 +248,7 @@ describe('the sandbox in place of the wallet of a browser', () => {
     expect((await read()).status).toBe('pending')
     const third = await popupOf(page, () => simulate(page))
     await third.getByRole('radio', { name: 'Minor', exact: true }).press('Space')
+    await third.locator('.persona.chosen .persona-title').filter({ hasText: 'Minor' }).waitFor()
     await clickToClose(third.getByRole('button', { name: 'Share', exact: true }))
     await page.getByRole('heading', { name: 'This did not work out.' }).waitFor()
     expect((await read()).error?.code).toBe('claim_not_satisfied')

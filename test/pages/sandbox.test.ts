@@ -19,6 +19,12 @@ async function openSandbox(openPage: OpenPage, walletUri = '', options: Paramete
   return page
 }
 
+/** By keyboard: a click would go to where the choice was while the page still moves. */
+async function choose(page: WatchedPage, title: string): Promise<void> {
+  await page.getByRole('radio', { name: title, exact: true }).press('Space')
+  await page.locator('.persona.chosen .persona-title').filter({ hasText: title }).waitFor()
+}
+
 async function ask(body: object = {}): Promise<Verification & { wallet_uri: string }> {
   const { app, key } = await service()
   const verification = await createVerification(app, key, body)
@@ -39,7 +45,7 @@ describe('every persona', () => {
     browserTest(`persona ${id} ends as announced on the page`, async openPage => {
       const asked = await ask({ purpose: 'To sell you wine' })
       const page = await openSandbox(openPage, asked.wallet_uri)
-      await page.getByRole('radio', { name: title.en, exact: true }).press('Space')
+      await choose(page, title.en)
       expect(await page.locator('.persona.chosen').textContent()).toContain(expects === 'completed' ? 'Expect a yes.' : expects)
       await phone(page).getByRole('heading', { name: 'Corner shop asks for a proof' }).waitFor()
       if (id === 'declines') {
@@ -178,7 +184,7 @@ describe('a request', () => {
   browserTest('altered claims are shown beside the signed ones', async openPage => {
     const asked = await ask({ template: 'identity_basic' })
     const page = await openSandbox(openPage, asked.wallet_uri)
-    await page.getByRole('radio', { name: 'Tampered claim' }).press('Space')
+    await choose(page, 'Tampered claim')
     await share(page)
     await happened(page).getByText('Not what the issuer signed').waitFor()
     expect(await happened(page).textContent()).toContain('"family_name": "Mustermannx"')
@@ -264,7 +270,7 @@ browserTest('the sandbox is in German', async openPage => {
   const page = await openSandbox(openPage, asked.wallet_uri, { locale: 'de-DE' })
   await page.getByText('Sie würden teilen').waitFor()
   expect(await page.locator('main').textContent()).toContain('Dass Sie')
-  await page.getByRole('radio', { name: 'Minderjährig' }).press('Space')
+  await choose(page, 'Minderjährig')
   await page.getByRole('button', { name: 'Teilen', exact: true }).click()
   await page.getByRole('heading', { name: 'Geteilt und abgelehnt.' }).waitFor()
   expect(await page.locator('html').getAttribute('lang')).toBe('de')
@@ -282,8 +288,8 @@ browserTest("documents have their seal, and the holder's key never leaves the pa
     ['Adult', 'verified'],
     ['Expired', 'expired'],
     ['Revoked', 'refused'],
-  ]) {
-    await page.getByRole('radio', { name: title, exact: true }).press('Space')
+  ] as const) {
+    await choose(page, title)
     await phone(page).locator(`.document .seal.${seal}`).first().waitFor()
     expect(await phone(page).locator(`.document .seal.${seal}`).count()).toBe(5)
   }
