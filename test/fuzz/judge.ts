@@ -7,6 +7,8 @@ import type { Shape } from './shapes.ts'
 import type { Outcome, WireAnswer } from './wire.ts'
 
 const MESSAGE_CHARS_MAX = 1000
+/** The runtime refuses a head above 16 KiB by itself; path, cookie and usual headers take less than one of them. */
+const LONG_HEAD_BYTES = 15 * 1024
 
 /** Each code as callers read it, with the statuses it may come with. */
 const STATUSES = Map.groupBy(
@@ -17,10 +19,14 @@ const STATUSES = Map.groupBy(
 export function problemsWith(surface: Surface, operation: Operation, shape: Shape, outcome: Outcome): string[] {
   if (shape.isWild) return problemsWithWild(outcome)
   if (outcome === 'closed') return ['hung up without an answer']
+  if (outcome.status === 431 && isLong(shape)) return outcome.text === '' ? [] : ['431 with a body']
   const found = [...headerProblems(outcome), ...(outcome.status >= 400 ? refusalProblems(outcome, shape.method === 'HEAD') : [])]
   if (shape.isAstray || shape.method !== operation.method || !operation.responses) return found
   return [...found, ...documentProblems(surface, operation, outcome)]
 }
+
+const isLong = ({ query, headers }: Shape): boolean =>
+  query.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > LONG_HEAD_BYTES
 
 /** A request that is not HTTP is refused without or with the envelope, or not answered; it is never a 5xx and never done. */
 function problemsWithWild(outcome: Outcome): string[] {
