@@ -247,6 +247,8 @@ describe('the sandbox in place of the wallet of a browser', () => {
     await nothingShared(page).waitFor()
     expect((await read()).status).toBe('pending')
     const third = await popupOf(page, () => simulate(page))
+    // The sheet takes the focus when it opens.
+    await third.getByRole('heading').and(third.locator(':focus')).waitFor()
     await third.getByRole('radio', { name: 'Minor', exact: true }).press('Space')
     await third.locator('.persona.chosen .persona-title').filter({ hasText: 'Minor' }).waitFor()
     await clickToClose(third.getByRole('button', { name: 'Share', exact: true }))

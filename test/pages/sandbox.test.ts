@@ -25,6 +25,9 @@ async function choose(page: WatchedPage, title: string): Promise<void> {
   await page.locator('.persona.chosen .persona-title').filter({ hasText: title }).waitFor()
 }
 
+/** The sheet of a request takes the focus when it opens. */
+const untilAsked = (page: WatchedPage): Promise<void> => page.getByRole('heading').and(page.locator(':focus')).waitFor()
+
 async function ask(body: object = {}): Promise<Verification & { wallet_uri: string }> {
   const { app, key } = await service()
   const verification = await createVerification(app, key, body)
@@ -45,6 +48,7 @@ describe('every persona', () => {
     browserTest(`persona ${id} ends as announced on the page`, async openPage => {
       const asked = await ask({ purpose: 'To sell you wine' })
       const page = await openSandbox(openPage, asked.wallet_uri)
+      await untilAsked(page)
       await choose(page, title.en)
       expect(await page.locator('.persona.chosen').textContent()).toContain(expects === 'completed' ? 'Expect a yes.' : expects)
       await phone(page).getByRole('heading', { name: 'Corner shop asks for a proof' }).waitFor()
@@ -184,6 +188,7 @@ describe('a request', () => {
   browserTest('altered claims are shown beside the signed ones', async openPage => {
     const asked = await ask({ template: 'identity_basic' })
     const page = await openSandbox(openPage, asked.wallet_uri)
+    await untilAsked(page)
     await choose(page, 'Tampered claim')
     await share(page)
     await happened(page).getByText('Not what the issuer signed').waitFor()
@@ -270,6 +275,7 @@ browserTest('the sandbox is in German', async openPage => {
   const page = await openSandbox(openPage, asked.wallet_uri, { locale: 'de-DE' })
   await page.getByText('Sie würden teilen').waitFor()
   expect(await page.locator('main').textContent()).toContain('Dass Sie')
+  await untilAsked(page)
   await choose(page, 'Minderjährig')
   await page.getByRole('button', { name: 'Teilen', exact: true }).click()
   await page.getByRole('heading', { name: 'Geteilt und abgelehnt.' }).waitFor()
