@@ -7,6 +7,8 @@ import { WORDS } from './words.ts'
 const ANSWER_MS = 5000
 const POLL_MS = 2000
 
+const pause = (ms: number) => new Promise<undefined>(done => setTimeout(done, ms))
+
 /** Without spaces, as it is sent. */
 const STYLE = `:host{display:block}:host([hidden]),[hidden]{display:none!important}
 button,a,p{display:block;box-sizing:border-box;width:100%;margin:0;padding:13px;border:0;font:inherit;line-height:1.4;text-align:center;border-radius:var(--vidimus-radius,10px)}
@@ -180,14 +182,16 @@ class VidimusVerify extends HTMLElement {
     const { signal } = this.#run
     while (!signal.aborted) {
       const url = `${this.#base}v1/verifications/${encodeURIComponent(this.#session)}/status`
-      // Undefined for an answer that is cut off or of a proxy too: the next one may be whole.
-      const status = await fetch(url, { credentials: 'omit', signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]) })
+      const asked = fetch(url, { credentials: 'omit', signal })
         .then(answer => answer.json())
         .then(({ status, error }) => (error?.code === 'session_not_found' ? 'gone' : status))
         .catch(() => undefined)
+      // Undefined too when it is late, cut off or of a proxy: the next one may be whole. Not by AbortSignal.any, which
+      // Safari has since 17.4 only.
+      const status = await Promise.race([asked, pause(ANSWER_MS)])
       // The answer of this page is told with its code.
       if (!signal.aborted && this.#state !== 'checking' && status && status !== 'pending') this.#end({ status })
-      else await new Promise(done => setTimeout(done, POLL_MS))
+      else await pause(POLL_MS)
     }
   }
 
