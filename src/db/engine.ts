@@ -1,9 +1,8 @@
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { EngineCheck } from './check.ts'
-import type * as schema from './schema.ts'
 
 /** Without `transaction`: on bun:sqlite an async one commits at its first await. */
-export type Db = Omit<BunSQLiteDatabase<typeof schema>, 'transaction'>
+export type Db = Omit<BunSQLiteDatabase, 'transaction'>
 
 /**
  * Runs `work` in a transaction and settles after its durable commit. `work` may run twice. Inside it only

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { desc } from 'drizzle-orm'
 import { createKey, revokeKey, rollKey } from '../../src/access/keys.ts'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { loadConfig } from '../../src/config.ts'
+import { auditCheckpoints } from '../../src/db/schema.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import { removeTemplate, saveTemplate } from '../../src/templates/save.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
@@ -47,7 +49,7 @@ async function createAndErase(app: TestApp, key: string, count: number): Promise
 /** Signs the head, and returns its number. */
 export async function sign({ deps }: Pick<TestApp, 'deps'>): Promise<number> {
   await deps.write(tx => deps.audit.checkpoint(tx, deps.now()))
-  const [last] = await deps.db.query.auditCheckpoints.findMany({ orderBy: (table, { desc }) => desc(table.seq), limit: 1 })
+  const [last] = await deps.db.select().from(auditCheckpoints).orderBy(desc(auditCheckpoints.seq)).limit(1)
   return last?.seq ?? 0
 }
 

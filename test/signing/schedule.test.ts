@@ -1,6 +1,8 @@
 // Keys that wait for their certificate, certificates that start later, and keys that are erased.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { verificationSessions } from '../../src/db/schema.ts'
 import { signingState, warnOfExpiry } from '../../src/signing/certificate.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { certificatesOf, openPrivateKey } from '../../src/signing/keys.ts'
@@ -310,6 +312,6 @@ describe('a key', () => {
 })
 
 async function rowOf(app: TestApp, session: string) {
-  const found = await app.deps.db.query.verificationSessions.findFirst({ where: (row, { eq }) => eq(row.id, session) })
+  const [found] = await app.deps.db.select().from(verificationSessions).where(eq(verificationSessions.id, session))
   return (await findSigningKey(app.deps.db, found!.signingKeyId))!
 }

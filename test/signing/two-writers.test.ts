@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { loadConfig } from '../../src/config.ts'
+import { signingKeys } from '../../src/db/schema.ts'
 import { createDeps } from '../../src/deps.ts'
 import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
 import { signingState } from '../../src/signing/certificate.ts'
@@ -22,7 +23,7 @@ test('of two first starts at the same time one makes the signing key', async () 
   const world = { now: () => NOON, random, resolve: async () => [], writeLog: () => {}, prettyLog: false }
   const deps = await createDeps(config, world, 'server')
   await Promise.all([ensureSigningKey(deps), ensureSigningKey(deps)])
-  const roles = (await deps.db.query.signingKeys.findMany()).map(({ role }) => role)
+  const roles = (await deps.db.select().from(signingKeys)).map(({ role }) => role)
   expect(roles.sort()).toEqual(['authority', 'leaf'])
   deps.changes.close()
   await deps.close()

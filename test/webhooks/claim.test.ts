@@ -6,6 +6,7 @@ import type { Db } from '../../src/db/engine.ts'
 import { createConnect } from '../../src/db/postgres/connect.ts'
 import { drizzleOver } from '../../src/db/postgres/pool.ts'
 import { createSession, type Session } from '../../src/db/postgres/session.ts'
+import { webhookDeliveries } from '../../src/db/schema.ts'
 import { drizzleOn, openWriter } from '../../src/db/sqlite/storage.ts'
 import { claimDue, listDueQueues, listLostLeases, settleDelivery } from '../../src/webhooks/lease-store.ts'
 import { cleanUp, NOON } from '../helpers/app.ts'
@@ -57,7 +58,7 @@ test('two connections that claim at the same time never get the same delivery', 
 
 test('a claim takes the deliveries that are due longest, and no more than its limit', async () => {
   const { one, claim } = await leaveDeliveries(3)
-  const all = await one.query.webhookDeliveries.findMany({ orderBy: ({ dueAt }) => dueAt })
+  const all = await one.select().from(webhookDeliveries).orderBy(webhookDeliveries.dueAt)
   const claimed = [await claim(one, 'a', 1), await claim(one, 'a', 1), await claim(one, 'a', 2), await claim(one, 'a', 1)]
   expect(claimed.map(each => each.map(({ id }) => id))).toEqual([...all.map(({ id }) => [id]), []])
 })
@@ -71,10 +72,10 @@ test('a worker that is late does not end the lease of another', async () => {
   const [claimed] = await claim(other, 'b', 1)
   expect(claimed?.id).toBe(late!.id)
   await settleDelivery(one, { ...late!, status: 'failed', attempts: 6, dueAt: LATER })
-  const [row] = await one.query.webhookDeliveries.findMany()
+  const [row] = await one.select().from(webhookDeliveries)
   expect(row).toMatchObject({ status: 'pending', attempts: 0, leasedBy: 'b', leaseUntil: LATER + 1000 })
   await settleDelivery(other, { ...claimed!, status: 'delivered', attempts: 1, dueAt: LATER })
-  const [end] = await one.query.webhookDeliveries.findMany()
+  const [end] = await one.select().from(webhookDeliveries)
   expect(end).toMatchObject({ status: 'delivered', attempts: 1, leasedBy: null, leaseUntil: null })
 })
 

@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/pg-proxy'
 import type { Db } from '../engine.ts'
 import type { ForeignRow } from '../foreign-row.ts'
-import * as schema from '../schema.ts'
 import { asUnavailable, createSession, isPassing, type Open, type Session } from './session.ts'
 
 /** What hot statements (statements.ts) run on. */
@@ -17,12 +16,9 @@ export type Runner = {
 
 /** drizzle's own PostgreSQL dialect, over one of our sessions. */
 export function drizzleOver(runner: Runner & Pick<Session, 'values'>): Db {
-  const db = drizzle(
-    async (text, params, method) => ({
-      rows: method === 'all' ? await runner.values(text, params) : await runner.rows(text, params),
-    }),
-    { schema },
-  )
+  const db = drizzle(async (text, params, method) => ({
+    rows: method === 'all' ? await runner.values(text, params) : await runner.rows(text, params),
+  }))
   return Object.assign(db, { $client: runner }) as unknown as Db
 }
 

@@ -3,7 +3,6 @@
 import type { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Db, Engine } from '../engine.ts'
-import * as schema from '../schema.ts'
 import { createTopics, TOPICS } from '../topics.ts'
 import { openReader } from './connections.ts'
 import { createLogEmptier } from './forget-deleted.ts'
@@ -13,7 +12,7 @@ import { createWriterReads, pollOtherProcesses } from './writer-reads.ts'
 
 export { BUSY_TIMEOUT_MS, openReader, openWriter } from './connections.ts'
 
-export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite, { schema })
+export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite)
 
 /** The engine without what needs more than its database. */
 export type Storage = Omit<Engine, 'node' | 'light' | 'livingNodes' | 'isBeating' | 'life' | 'provenMs' | 'checks'>
