@@ -22,17 +22,28 @@ export type ResolvedTemplate = Question & {
 /** Versions without rules are named by the query alone, as before rules existed. */
 const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJson(rules === null ? query : { query, rules }))
 
-const BUILTIN: ReadonlyMap<string, ResolvedTemplate> = new Map(
-  [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => [
-    key,
+type Builtin = { byKey: ReadonlyMap<string, ResolvedTemplate>; byVersion: ReadonlyMap<string, Question> }
+
+/** Named by their content when a template is first asked for: a start does not wait for the hashes. */
+let builtin: Builtin | undefined
+
+function resolveBuiltin(): Builtin {
+  const resolved = [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => {
+    const version = versionOf({ query, rules: null })
     // `haip` is the default, which an operator may change; only another profile is part of the template.
-    { query, rules: null, ...(profile !== 'haip' && { profile }), version: versionOf({ query, rules: null }) },
-  ]),
-)
+    return [key, { query, rules: null, ...(profile !== 'haip' && { profile }), version }] as const
+  })
+  return {
+    byKey: new Map(resolved),
+    // With their default rules spelled out: every answer is judged by them.
+    byVersion: new Map(resolved.map(([, { version, query }]) => [version, { query, rules: effectiveRules(query, null) }])),
+  }
+}
 
 export async function resolveTemplate(db: Db, tenantId: string, key: string): Promise<ResolvedTemplate | undefined> {
-  const builtin = BUILTIN.get(key)
-  if (builtin) return builtin
+  builtin ??= resolveBuiltin()
+  const known = builtin.byKey.get(key)
+  if (known) return known
   const own = await findTemplate(db, tenantId, key)
   if (!own) return undefined
   const { query, rules } = own
@@ -44,14 +55,10 @@ export async function fixVersion(tx: Db, hash: string, { query, rules }: Questio
   await keepVersion(tx, { hash, query, rules: rules && [...rules] })
 }
 
-/** With their default rules spelled out: every answer is judged by them. */
-const BUILTIN_VERSIONS: ReadonlyMap<string, Question> = new Map(
-  [...BUILTIN.values()].map(({ version, query, rules }) => [version, { query, rules: effectiveRules(query, rules) }]),
-)
-
 /** A version is named by its content, so that built-in ones need no look-up. */
 export async function questionOfVersion(db: Db, version: string): Promise<Question | undefined> {
-  return BUILTIN_VERSIONS.get(version) ?? (await findVersion(db, version))
+  builtin ??= resolveBuiltin()
+  return builtin.byVersion.get(version) ?? (await findVersion(db, version))
 }
 
 /**
