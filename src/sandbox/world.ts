@@ -1,14 +1,17 @@
 import type { Db } from '../db/engine.ts'
 import type { Ground } from '../ground.ts'
-import { createIssuer, type IssuerState, loadIssuer, renewalDueAt, renewSigners } from './issuer.ts'
+import type { IssuerState } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
 
 /** `anchor` is the trust anchor of test sessions, in the form of the verifier. */
-export type Sandbox = ReturnType<typeof sandboxOf>
+export type Sandbox = Awaited<ReturnType<typeof sandboxOf>>
 
 type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
 const LOAD_ATTEMPTS_MAX = 5
+
+/** Loaded on first use: a start does not wait for the makers of documents. */
+const issuing = () => import('./issuer.ts')
 
 /** Place of the sealed issuer. */
 export const PLACE = {
@@ -31,8 +34,8 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
       current = { sandbox: state.then(sandboxOf), until: Number.POSITIVE_INFINITY }
       const loading = current
       state.then(
-        loaded => {
-          loading.until = renewalDueAt(loaded)
+        async loaded => {
+          loading.until = (await issuing()).renewalDueAt(loaded)
         },
         () => {
           // A failure is not cached: the next call tries again.
@@ -47,6 +50,7 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
 /** The first process to store the issuer decides, when two make or renew it at once. */
 async function loadState(deps: WorldDeps, attempt = 1): Promise<IssuerState> {
   const { db, write, now, random, sealer, config } = deps
+  const { createIssuer, renewalDueAt, renewSigners } = await issuing()
   const stored = await findSandbox(db)
   const state: IssuerState | undefined = stored && JSON.parse(sealer.open(PLACE, stored))
   const isGood = state && state.publicUrl === config.publicUrl && renewalDueAt(state) > now()
@@ -59,7 +63,8 @@ async function loadState(deps: WorldDeps, attempt = 1): Promise<IssuerState> {
   return await loadState(deps, attempt + 1)
 }
 
-function sandboxOf(state: IssuerState) {
+async function sandboxOf(state: IssuerState) {
+  const { loadIssuer } = await issuing()
   const issuer = loadIssuer(state)
   const anchor = {
     id: 'sandbox',
