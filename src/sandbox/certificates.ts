@@ -2,6 +2,7 @@
 // set is the issuer that nobody trusts.
 import { createECDH } from 'node:crypto'
 import type { Random } from '../ids.ts'
+import { crlUri } from './addresses.ts'
 import { COUNTRY } from './documents.ts'
 import type { PrivateJwk } from './es256.ts'
 
@@ -41,8 +42,6 @@ export const newSdJwtSigner = (authority: Party, making: Making): Promise<Party>
   ])
 
 const CRL_MS = 7 * DAY_MS
-
-export const crlUri = (publicUrl: string): string => `${publicUrl}/sandbox/crl`
 
 /** An empty list, DER: no signer of the sandbox is ever revoked. */
 export async function newCrl({ key, certificate, keyId }: Party, now: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,8 +1,8 @@
 // The sandbox issuer: one authority that test sessions trust, and one that they do not. Its state
 // is JSON with private keys, which the service seals.
 import type { Random } from '../ids.ts'
+import { crlUri, statusListUri } from './addresses.ts'
 import {
-  crlUri,
   type Making,
   newAuthority,
   newCrl,
@@ -19,7 +19,7 @@ import type { Issuance } from './issuance.ts'
 import { issueMdoc } from './issue-mdoc.ts'
 import { issueSdJwt } from './issue-sd-jwt.ts'
 import { type DocumentState, PERSONAS, type PersonaId } from './personas.ts'
-import { newStatusReference, statusListCwt, statusListJwt, statusListUri } from './status-list.ts'
+import { newStatusReference, statusListCwt, statusListJwt } from './status-list.ts'
 
 const DAY_MS = 86_400_000
 /** Renewed early, so that no document outlives the certificate of its signer. */

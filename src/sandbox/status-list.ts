@@ -13,8 +13,6 @@ const LIFETIME_SECONDS = 3600
 
 export type StatusReference = { idx: number; uri: string }
 
-export const statusListUri = (publicUrl: string): string => `${publicUrl}/sandbox/status-list`
-
 export function newStatusReference(uri: string, { isRevoked, random }: { isRevoked: boolean; random: Random }): StatusReference {
   const [high = 0, low = 0] = random(2)
   const pair = (high * 256 + low) % (BYTES * 4)
