@@ -1,6 +1,6 @@
 import type { AuditIds, Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
-import { shareErasures } from '../db/postgres/snapshot.ts'
+import { shareErasures } from '../db/postgres/erasure-lock.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'

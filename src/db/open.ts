@@ -1,11 +1,13 @@
 import type { Opened, Opening } from './opening.ts'
-import { openPostgres } from './postgres/engine.ts'
 import { openSqlite } from './sqlite/engine.ts'
 
 export type { Role, Space } from './opening.ts'
 
 /** The only place that asks which database is used. */
-export const openEngine = (opening: Opening): Promise<Opened> => {
+export const openEngine = async (opening: Opening): Promise<Opened> => {
   const { database } = opening.config
-  return database ? openPostgres(opening, database) : openSqlite(opening)
+  if (!database) return await openSqlite(opening)
+  // Loaded here: a start on SQLite does not wait for it.
+  const { openPostgres } = await import('./postgres/engine.ts')
+  return await openPostgres(opening, database)
 }

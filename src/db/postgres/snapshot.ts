@@ -1,19 +1,13 @@
 // Reads as of one moment. An erasure removes details of audit records in its own transaction, and is linked to the chain
 // later: a reader that signs the chain and then reads it as of one moment prevents erasures in between.
-import type { Db, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import type { Connect } from './connect.ts'
+import { ERASURE_LOCK } from './erasure-lock.ts'
 import { drizzleOver, type Runner } from './pool.ts'
 import { ConnectionLost, createSession, type Session } from './session.ts'
 
-/** Any number. */
-const ERASURE_LOCK = 7_634_021_004
 /** A node that stands still holds its share until the server ends its transaction. */
 const WAIT = '10s'
-
-/** Inside the transaction of an erasure, before anything is removed. */
-export async function shareErasures(tx: Db): Promise<void> {
-  await (tx as unknown as { $client: Runner }).$client.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`, [])
-}
 
 export async function openSnapshot(connect: Connect, first = async () => {}): ReturnType<Engine['openSnapshot']> {
   const gate = createSession(onClose => connect.open('job', onClose))
