@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { judgeTimes } from './timing.ts'
+
+const steady = (us: number): number[] => Array.from({ length: 400 }, (_, i) => us + (i % 7))
+const firstHalf = (us: number, later: number): number[] => [...steady(us).slice(0, 200), ...steady(later).slice(200)]
+const judge = (foreignUs: number[], neverUs: number[]) => judgeTimes(new Map([['one', { foreignUs, neverUs }]]))
+
+test('a foreign id that is always slower than none is told', () => {
+  expect(judge(steady(252), steady(193))).toEqual([expect.stringContaining('for a foreign id')])
+})
+
+test('a foreign id that is always faster than none is told', () => {
+  expect(judge(steady(193), steady(252))).toHaveLength(1)
+})
+
+test('a difference in one half of the samples is not told', () => {
+  expect(judge(firstHalf(400, 193), steady(193))).toEqual([])
+})
+
+test('differences that change their side are not told', () => {
+  expect(judge(firstHalf(400, 193), firstHalf(193, 400))).toEqual([])
+})
+
+test('a difference of 50 microseconds, or of a fifth, is not told', () => {
+  expect(judge(steady(150), steady(100))).toEqual([])
+  expect(judge(steady(500), steady(400))).toEqual([])
+})
