@@ -34,7 +34,7 @@ type Facts = {
   templates: readonly { types: readonly string[] }[]
 }
 
-export type Need = { kind: DocumentKind; type: string | undefined; isMet: boolean }
+type Need = { kind: DocumentKind; type: string | undefined; isMet: boolean }
 
 /** Each chosen kind needs an issuer; "other" needs one for each template in use that asks for something else. */
 export function needsOf({ documents, templates }: Facts, anchors: readonly { trustedFor: string | null }[]): Need[] {

@@ -19,7 +19,7 @@ import { STEPS, type Step, type StepName } from './go-live-schema.ts'
 const FAILING_MS = 86_400_000
 const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
 
-export type Anchor = Awaited<ReturnType<typeof readAnchors>>[number]
+type Anchor = Awaited<ReturnType<typeof readAnchors>>[number]
 
 export type Facts = GoLive & {
   tenantId: string

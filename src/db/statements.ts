@@ -123,7 +123,7 @@ export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => S
   }
 }
 
-export type Lock = 'update' | 'no key update' | 'update skip locked'
+type Lock = 'update' | 'no key update' | 'update skip locked'
 
 /**
  * Whether a column is among the rows of a select, which skips rows that others hold. PostgreSQL may run the select of an IN once

@@ -37,7 +37,7 @@ export class RegistrationFault extends Error {
 }
 
 /** It goes into every request object. */
-export const REGISTRATION_CHARS_MAX = 32_768
+const REGISTRATION_CHARS_MAX = 32_768
 const FILE_CHARS_MAX = 262_144
 const JSON_LIMITS = { depthMax: 16, valuesMax: 20_000 }
 const CREDENTIALS_MAX = 100

@@ -40,7 +40,7 @@ export type Import = {
 }
 
 /** `notes` are for the operator: sentences on what was left out, and what wallets may not like. */
-export type Imported = { state: SigningState; notes: string[] }
+type Imported = { state: SigningState; notes: string[] }
 
 type ImportDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit' | 'config'>
 

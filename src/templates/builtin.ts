@@ -26,7 +26,7 @@ export type Localized = Readonly<Record<'en' | 'de', string>>
  * The part of a result to keep after the check: only that it passed, the claims, or the claims
  * without the portrait, which is compared with a face and not stored.
  */
-export type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
+type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
 
 export type Template = {
   readonly key: string

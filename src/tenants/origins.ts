@@ -20,7 +20,7 @@ export class OriginProblem extends Error {
 /** An app of Android. It has no pages: its server asks for it. */
 export const isApp = (origin: string): boolean => APP.test(origin)
 
-export function refuseBadOrigin(origin: string): void {
+function refuseBadOrigin(origin: string): void {
   if (isApp(origin)) return
   const url = origin.length <= ORIGIN_CHARS_MAX ? URL.parse(origin) : null
   // URLs may hold a `*`: here it would look like a wildcard, and no browser sends it.

@@ -6,7 +6,7 @@ import { parseUtcInstant } from '../time.ts'
 import type { ListEntry, Skipped, SkipReason } from './list.ts'
 import { Unreadable } from './refuse.ts'
 
-export const CERTIFICATES_IN_LIST_MAX = 2000
+const CERTIFICATES_IN_LIST_MAX = 2000
 const NAME_CHARS_MAX = 200
 
 export class Entries {

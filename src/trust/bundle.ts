@@ -157,7 +157,7 @@ export type ImportedBundle = Pick<OpenedBundle, 'signer' | 'isSigned'> & {
   items: BundleItem[]
 }
 
-export type ImportDeps = SourceDeps & Pick<Deps, 'write'>
+type ImportDeps = SourceDeps & Pick<Deps, 'write'>
 
 type ImportOptions = {
   /** Accepts this signer, from now on. */

@@ -12,7 +12,7 @@ const REDIRECTS_MAX = 3
 const ETAG_CHARS_MAX = 256
 
 type FetchedBytes = { ok: true; bytes: Uint8Array; etag: string | null }
-export type Fetched = FetchedBytes | { ok: true; isUnchanged: true } | ListRefused
+type Fetched = FetchedBytes | { ok: true; isUnchanged: true } | ListRefused
 
 type FetchDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
 

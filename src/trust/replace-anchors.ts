@@ -58,7 +58,7 @@ const anchorOf = (source: SourceRow, grant: Grant, now: number): AnchorRow => ({
   since: grant.since,
 })
 
-export function anchorId(sourceId: string, { certificate, trustedFor }: Pick<Grant, 'certificate' | 'trustedFor'>): string {
+function anchorId(sourceId: string, { certificate, trustedFor }: Pick<Grant, 'certificate' | 'trustedFor'>): string {
   const digest = createHash('sha256')
     .update(`${sourceId}\n${sha256Hex(certificate)}\n${trustedFor}`)
     .digest()

@@ -17,7 +17,7 @@ const FIXED_SEED = 20260304
 const SUCCESS_SHARE_MIN = 0.15
 
 /** Valid requests of the fixed seed. Those of another seed are not counted: how many of them succeed is luck. */
-export type Tally = { sent: number; succeeded: number }
+type Tally = { sent: number; succeeded: number }
 
 /** Sends hundreds of requests to one route; a wrong answer throws with route, seed and a curl command. */
 export async function fuzz(surface: Surface, scene: Scene, operation: Operation): Promise<Tally> {

@@ -8,7 +8,7 @@ import { createSealer } from '../../src/seal.ts'
 import { WebhookEvent } from '../../src/verifications/schema.ts'
 import type { JsonSchema } from '../helpers/json-schema.ts'
 
-export type Content = Record<string, { schema: JsonSchema; examples?: Record<string, unknown> }>
+type Content = Record<string, { schema: JsonSchema; examples?: Record<string, unknown> }>
 
 export type Operation = {
   /** `POST /v1/verifications/{id}/redeem` */

@@ -149,7 +149,7 @@ async function hookAll({ must, cast }: Stage): Promise<void> {
 export type Left = { device?: { id: string }; user?: { id: string }; data?: { id: string }[] }
 
 /** A session that was ended, by whomever of them, is begun again. */
-export async function comeBack(stage: Stage): Promise<void> {
+async function comeBack(stage: Stage): Promise<void> {
   const { ask, must, cast } = stage
   for (const [who, name] of Object.entries(cast.users ?? {})) {
     if ((await ask('GET', '/dashboard/api/session', who)).status === 200) continue

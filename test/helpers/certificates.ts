@@ -47,7 +47,7 @@ export type Wanted = {
 
 type Algorithm = EcKeyGenParams | RsaHashedKeyGenParams
 
-export const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
+const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
 
 export async function makeKeys(algorithm: Algorithm = P256): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Fault =
+type Fault =
   | 'pass'
   /** The service handles the request, and its answer is lost. */
   | 'lose'
@@ -15,7 +15,7 @@ export type Fault =
   /** The proxy answers instead of the service. */
   | { status: number; headers?: Record<string, string>; body?: string }
 
-export type Seen = { method: string; path: string; headers: IncomingMessage['headers'] }
+type Seen = { method: string; path: string; headers: IncomingMessage['headers'] }
 
 export type FaultyProxy = {
   url: string

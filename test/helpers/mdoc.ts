@@ -97,7 +97,7 @@ export async function sign1(keys: Keys, payload: Uint8Array, change: Sign1Change
   return [headers, change.unprotected ?? new Map(), change.isDetached ? null : payload, signature]
 }
 
-export type Item = { digestID: unknown; random: Uint8Array; elementIdentifier: string; elementValue: unknown }
+type Item = { digestID: unknown; random: Uint8Array; elementIdentifier: string; elementValue: unknown }
 type NameSpaces = Record<string, Item[]>
 
 export type Members = Record<string, unknown>

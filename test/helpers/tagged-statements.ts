@@ -25,7 +25,7 @@ const KINDS: ((tag: string, n: number) => Tagged)[] = [
   tag => ({ text: 'SELECT $1::text AS other, generate_series(1, 3) AS row', params: [tag], row: { other: tag, row: 1 } }),
 ]
 
-export type Counts = { right: number; foreign: number; failed: number }
+type Counts = { right: number; foreign: number; failed: number }
 
 /** Runs `count` statements, so many at once, and compares every answer. Resolves only when every promise has settled. */
 export async function runTagged(sessions: readonly Session[], count: number, atOnce: number): Promise<Counts> {

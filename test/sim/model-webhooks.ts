@@ -4,7 +4,7 @@ import { DAY, type Delivery, type Environment, HOUR, MINUTE, type Model, type Re
 export const DELAYS_MS = [0, 5 * SECOND, MINUTE, 10 * MINUTE, 2 * HOUR, 22 * HOUR]
 const JITTER = 0.2
 const FLAKY_ATTEMPTS = 2
-export const BUSY_RETRY_SECONDS = 90
+const BUSY_RETRY_SECONDS = 90
 
 export const dueNow = ({ sessions, now }: Model): Session[] =>
   sessions.filter(({ delivery }) => delivery?.status === 'pending' && delivery.dueAt <= now)
@@ -30,7 +30,7 @@ export function replyOf(receiver: Receiver, attempt: number): { status: number; 
 }
 
 /** When the next attempt may be due: chance decides within these bounds. */
-export type Bounds = { least: number; most: number }
+type Bounds = { least: number; most: number }
 
 /** An attempt came to its end. */
 export function attempted(model: Model, delivery: Delivery, receiver: Receiver): Bounds | undefined {

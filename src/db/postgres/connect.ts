@@ -5,7 +5,7 @@ const CONNECT_SECONDS = 5
 const SEEK_EVERY_MS = 500
 
 /** `read` cannot write, and `write` only in a transaction. `light` holds beats, leases and notices: a crash of the server may lose its last moment. */
-export type Use = 'read' | 'write' | 'light' | 'job' | 'schema' | 'listen'
+type Use = 'read' | 'write' | 'light' | 'job' | 'schema' | 'listen'
 
 /**
  * The statements that open a transaction: behind a pooler, limits are set in each one. `isAwaited`: others are sent only after

@@ -17,7 +17,7 @@ export const LIVING_NODES = `SELECT id FROM nodes WHERE beat_at > clock_timestam
 
 export type Node = { id: string; version: string; startedAt: number; beatAt: number }
 
-export type Nodes = {
+type Nodes = {
   /** When the last beat was written; for readiness. */
   lastBeatAt(): number
   life: Engine['life']

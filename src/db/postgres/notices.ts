@@ -18,7 +18,7 @@ const LISTEN_AGAIN_AFTER_MS = 10_000
 
 type Notice = [topic: Topic, payload: string]
 
-export type Notices = Pick<Engine, 'publish' | 'subscribe'> & { close(): Promise<void> }
+type Notices = Pick<Engine, 'publish' | 'subscribe'> & { close(): Promise<void> }
 
 type Options = {
   /** Opens the connection that listens; undefined behind a pooler, where nodes only look. */

@@ -49,6 +49,6 @@ async function listOlderNodes(session: Session, version: string): Promise<string
     .map(node => `${node.id} (${node.version || 'unknown'})`)
 }
 
-export function isOlder(version: string, than: string): boolean {
+function isOlder(version: string, than: string): boolean {
   return !/^\d/.test(version) || Bun.semver.order(version, than) < 0
 }

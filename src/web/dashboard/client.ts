@@ -6,7 +6,7 @@ import { serviceUrl } from '../shared/base.ts'
 const API = 'dashboard/api/'
 const EXPORT_MS_MAX = 10 * 60_000
 
-export type Ask = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: object; signal?: AbortSignal; timeoutMs?: number }
+type Ask = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: object; signal?: AbortSignal; timeoutMs?: number }
 
 /** The reader cancelled: nothing happened, and no error is shown. */
 export class Cancelled extends Error {}

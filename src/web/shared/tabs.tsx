@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 
-export type Tab<Key extends string> = { key: Key; title: ComponentChildren }
+type Tab<Key extends string> = { key: Key; title: ComponentChildren }
 
 type Props<Key extends string> = {
   label: string

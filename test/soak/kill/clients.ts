@@ -27,7 +27,7 @@ export type Told = {
 
 type Act = { name: string; run: (url: string) => Promise<void> }
 
-export type Clients = {
+type Clients = {
   /** Works until stopped. A failure that no fault explains is a violation. */
   work(url: string, isStopped: () => boolean, isExplained?: () => boolean): Promise<void>
   /** Repeats all calls that the last kill left without an answer. */
