@@ -50,7 +50,7 @@ export type Config = {
   /** The wallet call of browsers. */
   dcApi: {
     mode: 'auto' | 'signed' | 'unsigned' | 'iso' | 'off'
-    /** What Google's wallet knows this relying party by. */
+    /** The name by which Google's wallet knows this relying party. */
     googleRpMetadata: string
   }
 }

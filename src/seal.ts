@@ -44,7 +44,7 @@ const PURPOSES = [
 ] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-/** What the master key wraps. */
+/** The keys that the master key wraps. */
 export type Keyring = {
   /** New rows are sealed under this one. */
   epoch: number
@@ -57,7 +57,7 @@ export type Keyring = {
 }
 
 export type Sealer = {
-  /** Of the row key that new text is sealed under. */
+  /** The epoch of the row key for new text. */
   epoch: number
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string

@@ -11,7 +11,7 @@ export const presentKey = (row: ApiKeyRow, now: number) => ({
   status: statusOf(row, now),
   created_at: isoUtc(row.createdAt),
   expires_at: row.expiresAt === null ? null : isoUtc(row.expiresAt),
-  /** To the hour. */
+  /** Rounded down to the hour. */
   last_used_at: row.lastUsedAt === null ? null : isoUtc(row.lastUsedAt),
   revoked_at: row.revokedAt === null ? null : isoUtc(row.revokedAt),
 })

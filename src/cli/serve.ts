@@ -74,7 +74,7 @@ const openSetupIfPossible = (deps: Deps): Promise<string | null> =>
     return null
   })
 
-/** So that a developer can call the API a second after the first start. */
+/** A test key on the first start, for a developer who wants to call the API at once. */
 async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   if ((await readTenants(deps.db)).length > 0) return undefined
   const { tenant } = await createTenant(deps, { name: 'Development' }, ACTOR)

@@ -23,7 +23,7 @@ export type RegistrationFacts = {
 
 const NOTHING: Omit<RegistrationFacts, 'state'> = { beyond: [], ending: null, purposes: [] }
 
-/** What the requests of a shop carry for EU wallets, with these of its templates in use. */
+/** The registration certificates that a shop's requests carry for EU wallets; `templates` are those in use. */
 export async function registrationOf(
   deps: Deps,
   tenantId: string,
@@ -34,7 +34,7 @@ export async function registrationOf(
   if (!state) return { state: 'none', ...NOTHING }
   const signer = { tenantId: state.isOwn ? tenantId : null, organization: organizationOf(state.chain) }
   const stored = storedFor(await readRegistrations(deps), tenantId, signer)
-  // That of VIDIMUS_REGISTRATION_CERT goes with the installation's own certificate.
+  // The file of VIDIMUS_REGISTRATION_CERT goes with the installation's certificate only.
   const isSet = deps.registrationCertificate !== undefined && !state.isOwn
   if (stored.length === 0) return { state: isSet ? 'held' : 'none', ...NOTHING }
   const usable = stored.filter(row => isCurrent(row, at) && isOfSame(row, signer.organization))

@@ -49,7 +49,7 @@ const presentCheck = ({ name, status, detail, remedy, de }: Check): Health['chec
   remedy: remedy === undefined ? null : { en: remedy, de: de.remedy ?? '' },
 })
 
-/** Those that were added one by one: a list has its own. */
+/** Anchors that were added one by one; those of lists are on their list's page. */
 export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {
   return { data: (await readAnchors(deps)).filter(({ sourceId }) => sourceId === null).map(presentAnchor) }
 }

@@ -103,7 +103,7 @@ async function ofCertificate(deps: Deps, tenantId: string, isLive: boolean): Pro
   ]
 }
 
-/** Those of the shop, and of the installation. */
+/** Registration certificates of the shop and of the installation. */
 async function ofRegistrations(deps: Deps, tenantId: string): Promise<Attention[]> {
   const rows = (await readRegistrations(deps)).filter(row => row.tenantId === null || row.tenantId === tenantId)
   return rows

@@ -25,7 +25,7 @@ export const ApiKey = Exactly({
   status: OneOf('active', 'expired', 'revoked'),
   created_at: Timestamp,
   expires_at: Nullable(Timestamp),
-  /** To the hour; null before the first use. */
+  /** Rounded down to the hour; null before the first use. */
   last_used_at: Nullable(Timestamp),
   revoked_at: Nullable(Timestamp),
 })
@@ -121,11 +121,11 @@ export const Catalogue = Exactly({
   documents: Type.Array(
     Exactly({
       key: DocumentKey,
-      /** As wallets name them: doctypes and vcts. */
+      /** Doctypes and vcts. */
       types: Type.Array(Type.String()),
       /** Merged names, without ages. */
       claims: Type.Array(Type.String()),
-      /** It can prove any age. */
+      /** True if the document can prove any age. */
       ages: Type.Boolean(),
     }),
   ),

@@ -10,7 +10,7 @@ import { CHANGED, READ, TENANT } from './tenant-options.ts'
 /** A picture in base64, and the rest of the body. */
 const LOOK_BYTES_MAX = 2 * LOGO_BYTES_MAX
 
-/** What customers of a shop see: the origins of its pages and its look. */
+/** The origins of a shop's pages, and the look that its customers see. */
 export const shopRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))

@@ -1,4 +1,4 @@
-// What customers of a shop see: the origins of its pages and its look.
+// The origins of a shop's pages, and the look that its customers see.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, ListOf, Nullable, OneOf } from '../http/wire.ts'
@@ -11,7 +11,7 @@ export const Origin = Exactly({ origin: Type.String(), environment: Environment,
 export type Origin = typeof Origin.static
 export const OriginList = ListOf(Origin)
 
-/** To add and to remove: an origin in a path would need escapes that proxies undo. */
+/** The body of adding and of removing: an origin in a path would need escapes that proxies undo. */
 export const NamedOrigin = Exactly({ origin: Text({ minLength: 1, maxLength: ORIGIN_CHARS_MAX }) })
 export type NamedOrigin = typeof NamedOrigin.static
 

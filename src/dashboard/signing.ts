@@ -22,7 +22,7 @@ export const readSigning = async (deps: Deps): Promise<InstallationSigning> => (
   })),
 })
 
-/** Of tenants that have, or wait for, a certificate of their own. */
+/** Tenants that have a certificate of their own, or wait for one. */
 export async function readTenantSigning(deps: Deps): Promise<{ data: Signing[] }> {
   const [, ...states] = await signingStates(deps)
   return { data: states.map(state => presentSigning(state, deps.now())) }

@@ -46,7 +46,7 @@ const OWNER = { user: { who: 'owner' as const } }
 /** The user proved their identity just now. */
 const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
 
-/** Whose documents count: lists, their signers, and blocked certificates. */
+/** Lists of trusted issuers, the signers of these lists, and blocked certificates. */
 export const trustRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/trust' })
     .use(guard(deps))

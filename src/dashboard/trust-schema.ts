@@ -46,7 +46,7 @@ export const TrustSource = Exactly({
   accepted_at: Timestamp,
   entries: Type.Integer(),
   withdrawn: Type.Integer(),
-  /** By reason. */
+  /** Skipped entries, counted by reason. */
   skipped: Counts,
   difference: Nullable(
     Exactly({
@@ -124,7 +124,7 @@ export const CheckedList = Exactly({
       announced: Type.Array(Type.String()),
       entries: Type.Integer(),
       skipped: Counts,
-      /** What it counts for without any further setting. */
+      /** Types of documents that its entries count for without any further setting. */
       types: Type.Array(Exactly({ type: Type.String(), entries: Type.Integer() })),
     }),
   ),
@@ -181,7 +181,7 @@ const BUNDLE_BYTES_MAX = 16 * 1024 * 1024
 export const BUNDLE_BODY_BYTES_MAX = BUNDLE_BYTES_MAX + 64 * 1024
 
 export const ImportBundle = Exactly({
-  /** As the file has it: a signed text. */
+  /** The signed text of the file, unchanged. */
   bundle: Type.String({ minLength: 1, maxLength: BUNDLE_BYTES_MAX }),
   /** Accepts the installation with this fingerprint from now on. */
   from: Type.Optional(Text({ minLength: 1, maxLength: 200 })),

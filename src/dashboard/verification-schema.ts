@@ -52,11 +52,11 @@ export const VerificationSummary = Type.Composite(
 )
 export type VerificationSummary = typeof VerificationSummary.static
 
-/** What a new shop has done, from facts: none is ticked by hand. */
+/** Steps of a new shop, each derived from stored facts: nobody ticks them by hand. */
 export const FirstSteps = Exactly({
   /** A test verification was completed. */
   tried: Type.Boolean(),
-  /** There is a key or a paired till. */
+  /** True with a key or a paired till. */
   connected: Type.Boolean(),
   /** A receiver took a webhook. */
   received: Type.Boolean(),
@@ -119,7 +119,7 @@ const CheckedCredential = Exactly({
   ),
 })
 
-/** Of an answer that a page brought. */
+/** Present on an answer that a page brought. */
 const BROWSER_CHANNEL = {
   channel: Type.Optional(Type.Literal('dc_api')),
   protocol: Type.Optional(Type.String()),
@@ -189,7 +189,7 @@ export const LoggedDelivery = Exactly({ ...DeliverySummary.properties, log: Type
 export type LoggedDelivery = typeof LoggedDelivery.static
 
 export const VerificationDetail = Exactly({
-  /** As GET /v1/verifications/{id} returns it. */
+  /** The body of GET /v1/verifications/{id}. */
   verification: Verification,
   environment: Environment,
   /** The DCQL query that the wallet got. */

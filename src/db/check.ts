@@ -14,7 +14,7 @@ export type Found = { status: 'ok' | 'not_set_up' | 'warning' | 'problem'; de: S
 
 export type EngineCheck = { name: 'server' | 'database' | 'master_key' | 'disk' | 'backups' } & Found
 
-/** What was found, in both languages; then what to do. */
+/** The finding in both languages; the remedy follows where there is one. */
 type Told = Readonly<Record<Language, string>>
 type ToldWithRemedy = Readonly<Record<Language, readonly [detail: string, remedy: string]>>
 

@@ -145,7 +145,7 @@ export async function findRootKey(db: Db): Promise<Uint8Array | undefined> {
   return row?.value
 }
 
-/** Of two processes that start at once, the key that is stored first serves both. */
+/** Two processes that start at once both use the key that was stored first. */
 export async function insertRootKey(tx: Db, wrapped: Buffer): Promise<void> {
   await tx.insert(installation).values({ name: 'root_key', value: wrapped }).onConflictDoNothing({ target: installation.name })
 }

@@ -200,7 +200,7 @@ export const trustSources = table('trust_sources', {
   mode: oneOf('mode', 'iso', 'pkix'),
   everyMs: integer('every_ms').notNull(),
   graceMs: integer('grace_ms').notNull(),
-  /** Which list it is, from the first accepted one: type and territory, or the provider. */
+  /** Type and territory, or the provider, of the first accepted list: later ones must have the same. */
   identity: text('identity').notNull(),
   /** The operator's own name of the accepted list. */
   name: text('name').notNull(),
@@ -215,7 +215,7 @@ export const trustSources = table('trust_sources', {
   acceptedAt: time('accepted_at').notNull(),
   /** Entries that do not count, by reason. */
   skipped: json<Record<string, number>>('skipped').notNull(),
-  /** What the accepted list changed; null for the first one. */
+  /** Changes of the accepted list against the one before; null for the first one. */
   difference: json<ListDifference>('difference'),
   checkedAt: time('checked_at').notNull(),
   etag: text('etag'),
@@ -307,7 +307,7 @@ export const trustAnchors = table('trust_anchors', {
    * `relying_party`: for the operator's own papers, and never for a document.
    */
   use: oneOf('use', 'both', 'status', 'none', 'relying_party'),
-  /** Of a list's entry: who runs the service, where, and since when it has its status. */
+  /** The operator of a list's entry, its country, and the time since which it has its status. */
   entity: text('entity'),
   country: text('country'),
   since: time('since'),
@@ -392,7 +392,7 @@ export const verificationSessions = table(
     environment: environment(),
     /** The device that created it; null for an API key. */
     deviceId: text('device_id'),
-    /** As stored; a pending one past `expires_at` reads `expired` (verifications/expire.ts). */
+    /** A pending session past `expires_at` is shown as `expired` (verifications/expire.ts). */
     status: oneOf('status', 'pending', 'completed', 'failed', 'expired').notNull(),
     template: text('template'),
     templateVersion: text('template_version'),
@@ -425,7 +425,7 @@ export const verificationSessions = table(
     pageOwnerHash: text('page_owner_hash'),
     /** The wrapping key that its own key was derived from; null while it has none (session-keys/keys.ts). */
     wrappingKey: integer('wrapping_key'),
-    /** What pages asked through the browser, an entry for each origin; deleted like sealed_response_key. */
+    /** Requests of pages through the browser, an entry for each origin; deleted like sealed_response_key. */
     sealedDcRequests: bytes('sealed_dc_requests'),
     /** The API key that created it; null for a device, and for sessions of before the column. */
     keyId: text('key_id'),
@@ -588,7 +588,7 @@ export const webhookDeliveries = table(
     lane: text('lane').notNull().default(''),
     /** The HTTP request that made it due: the wallet's answer, or a replay after it. */
     requestId: text('request_id'),
-    /** That of its session. The default is only for rows of before the column; the migration sets them. */
+    /** The environment of its session. The default is for rows older than the column; the migration sets them. */
     environment: environment().default('live'),
     /** The node that holds the lease. */
     leasedBy: text('leased_by'),
@@ -763,7 +763,7 @@ export const loginChallenges = table(
     purpose: oneOf('purpose', 'second_factor', 'passkey_sign_in', 'passkey_add', 'confirm').notNull(),
     /** Null while a passkey alone signs in. */
     userId: text('user_id').references(() => dashboardUsers.id),
-    /** What a passkey has to sign, base64url. */
+    /** The text that a passkey has to sign, base64url. */
     challenge: text('challenge').notNull(),
     failures: integer('failures').notNull(),
     expiresAt: time('expires_at').notNull(),

@@ -10,7 +10,7 @@ import { type Exchange, FAMILY_MS, issuePair } from './tokens.ts'
 type Claim = {
   /** The network, as budgets count it. */
   client: string
-  /** As typed. */
+  /** The code as a person typed it. */
   code: string
   idempotencyKey: string | undefined
 }

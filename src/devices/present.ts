@@ -8,7 +8,7 @@ export const presentDevice = (row: DeviceRow): Device => ({
   status: row.status,
   allowed_templates: row.allowedTemplates,
   created_at: isoUtc(row.createdAt),
-  // Also when the code has lapsed, so that somebody sees why a till does not pair.
+  // An expired code is shown too: it explains why a till does not pair.
   ...(row.status === 'pending' && { pairing_expires_at: isoUtc(row.pairingExpiresAt) }),
   ...(row.enrolledAt !== null && { enrolled_at: isoUtc(row.enrolledAt) }),
   ...(row.lastSeenAt !== null && { last_seen_at: isoUtc(row.lastSeenAt) }),

@@ -122,7 +122,7 @@ export async function updateDevice(
   return row
 }
 
-/** It waits for its code again. */
+/** A till that waits for a new code. */
 export async function markPending(tx: Db, { deviceId, tenantId }: DeviceKey, pairingExpiresAt: number): Promise<DeviceRow> {
   const [row] = await tx
     .update(devices)

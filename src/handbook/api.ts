@@ -19,7 +19,7 @@ type Operation = {
   responses: Record<string, { description: string; content?: Content }>
 }
 
-/** What was sent and what came back, by operation and situation. */
+/** Requests and their responses, by operation and situation. */
 export type Examples = Record<string, Record<string, { request?: unknown; status: number; body: unknown }>>
 
 const EXAMPLES = examples as Examples

@@ -1,4 +1,4 @@
-// What the search of the handbook looks through: a section per heading, and one per row that has an address.
+// The index of the handbook's search: a section per heading, and one per row that has an address.
 import { plain } from './markdown.ts'
 
 /** `page` is a slug, `id` the anchor; `text` is for finding and for the line under a hit. */

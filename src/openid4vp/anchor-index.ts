@@ -30,7 +30,7 @@ export class AnchorCertificates {
 export class AnchorIndex {
   private readonly bySubject = new Map<string, IndexedAnchor[]>()
   private readonly byDigest = new Map<string, IndexedAnchor[]>()
-  /** What issuers of documents are trusted for. */
+  /** Types of documents that issuers are trusted for. */
   private readonly trustedFor = new Set<string | null>()
 
   /** The first of several anchors for a chain counts. `blocked` are the digests of certificates that no path may contain. */

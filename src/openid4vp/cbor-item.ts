@@ -57,7 +57,7 @@ export class CborItem {
     readonly hasTag: boolean,
   ) {}
 
-  /** As received, with its head: the bytes that are hashed and signed. */
+  /** The received bytes with their head, which are hashed and signed. */
   get bytes(): Uint8Array {
     return this.origin.bytes.subarray(this.start, this.end)
   }

@@ -4,11 +4,11 @@ export type Expected = {
   /** Creation of the session: a proof of possession cannot be older. */
   createdAt: number
   nonce: string
-  /** Of a key binding: the client id with its prefix, or `origin:` and the origin of a page. */
+  /** The `aud` of a key binding: the client id with its prefix, or `origin:` and the origin of a page. */
   audience: string
   /** The audience that wallets take by mistake, and what is then said of it. */
   mistakenAudience?: { audience: string; detail: string }
-  /** What a device signs besides the document. */
+  /** The session transcript, which a device signs besides the document. */
   transcript: () => Uint8Array
 }
 

@@ -1,5 +1,6 @@
-// What a page got from the browser's wallet call and posted to us. As in response.ts, an answer that does not belong to this
-// request is refused and changes nothing. Errors do not end a session here: nothing ties them to the holder.
+// The answer of the browser's wallet call, posted to us by a page. As in response.ts, an answer
+// that does not belong to this request is refused and changes nothing. Errors do not end a session
+// here: nothing ties them to the holder.
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { encodeCbor, Received } from './cbor-encode.ts'

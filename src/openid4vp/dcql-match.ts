@@ -166,7 +166,7 @@ export function answeringIds(
     if (!chosen && required) return undefined
     for (const id of chosen ?? []) answering.add(id)
   }
-  // If all sets are optional, an empty answer would match, but it is not a verification.
+  // An empty answer matches if all sets are optional, but it is not a verification.
   return answering.size > 0 ? answering : undefined
 }
 

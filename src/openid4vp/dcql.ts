@@ -92,7 +92,7 @@ export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   )
 }
 
-/** Also finds parts of the standard that this service does not support: no answer could complete them. */
+/** The first problem of a query for this service: it may be valid DCQL that no answer could complete here. */
 export function findQueryProblem(query: unknown): DcqlProblem | undefined {
   return findDcqlProblem(query) ?? findUnprovenProblem(query as DcqlQuery) ?? findUnenforcedProblem(query as DcqlQuery)
 }

@@ -12,7 +12,7 @@ const DOCUMENT_SETS_MAX = 50
 const DRIVING_LICENCE_NAMESPACE = 'org.iso.18013.5.1'
 const REFUSED_ELEMENTS = new Set<unknown>(['oidc_info', 'webapi_info'])
 
-/** What is asked, as it is encoded: readers sign these parts. */
+/** The encoded parts of a request, which readers sign. */
 export type DeviceRequestParts = { itemsRequests: readonly Embedded[]; info: Embedded; isSimple: boolean }
 
 /** Undefined for a query that cannot be asked this way. */

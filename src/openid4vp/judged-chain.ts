@@ -59,7 +59,7 @@ export class JudgedChain {
   private readonly fingerprint: string
   private remembered: KnownChain | undefined
   private linked: LinkedChain | undefined
-  /** By the digest of the anchor: one certificate may be the anchor for many types. */
+  /** Keyed by the digest of the anchor: one certificate may be the anchor for many types. */
   private readonly searched = new Map<string, Certificate[] | undefined>()
 
   constructor(

@@ -9,7 +9,7 @@ import { readCoseKey } from './cose-key.ts'
 import { embeddedIn, type Mso, member } from './mdoc-issuer.ts'
 
 type DeviceSigned = {
-  /** As received, with tag 24: a part of the signed data. */
+  /** The received bytes with tag 24, a part of the signed data. */
   nameSpacesBytes: Uint8Array
   elements: { nameSpace: string; identifier: string }[]
   signature: Sign1 | undefined

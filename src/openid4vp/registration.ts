@@ -8,7 +8,7 @@ import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import type { ClaimPath, CredentialQuery, DcqlQuery } from './dcql.ts'
 import { isObject, type Members } from './members.ts'
 
-/** What a registration certificate lets its holder ask for: a format, its types, and paths of claims. */
+/** A credential that a registration certificate lets its holder ask for: a format, its types, and paths of claims. */
 export type RegisteredCredential = {
   format: string
   types: string[]
@@ -36,7 +36,7 @@ export class RegistrationFault extends Error {
   override name = 'RegistrationFault'
 }
 
-/** It goes into every request object. */
+/** A small limit, because the certificate goes into every request object. */
 const REGISTRATION_CHARS_MAX = 32_768
 const FILE_CHARS_MAX = 262_144
 const JSON_LIMITS = { depthMax: 16, valuesMax: 20_000 }
@@ -74,7 +74,7 @@ export function readRegistration(text: string): Registration {
   }
 }
 
-/** Of the registrar who signed it, leaf first. */
+/** The certificates of the registrar who signed it, leaf first. */
 export function registrarChain(jwt: string): X509Certificate[] {
   const header = readPart(jwt.split('.', 1)[0]!)
   const x5c = isObject(header) && Array.isArray(header.x5c) ? header.x5c : []

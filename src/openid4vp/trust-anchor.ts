@@ -15,7 +15,7 @@ export type TrustAnchor = {
   use: 'both' | 'status' | 'none'
   /** The list that names it; undefined for one that the operator added. */
   list?: AnchorList
-  /** Since when its entry in the list has its status, in milliseconds. */
+  /** The time since which its entry in the list has its status, in milliseconds. */
   since?: number
 }
 

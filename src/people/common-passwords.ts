@@ -1,4 +1,4 @@
-/** Of the list's words shorter ones are left out: any text can be made of them. */
+/** Shorter words of the list do not count: any text can be made of them. */
 const WORD_CHARS_MIN = 4
 const WORDS_MAX = 2
 

@@ -139,7 +139,7 @@ export async function checkNewPasskey(
     const made = { id, publicKey: Buffer.from(publicKey), signatures: counter, transports: response.transports ?? [] }
     return { ...made, spend: tx => spendChallenge(tx, asked, challenge) }
   } catch {
-    // As above.
+    // The library throws here too for every answer that is not right.
     return undefined
   }
 }

@@ -25,7 +25,7 @@ export async function replaceRecoveryCodes(
 
 const newCode = (random: Random): string => [...random(CODE_CHARS)].map(byte => BASE32[byte % 32]).join('')
 
-/** Of a code as it was typed: any case, dashes and spaces, O for 0, I or L for 1. Undefined when it is none. */
+/** The hash of a typed code: any case, dashes and spaces, O for 0, I or L for 1. Undefined when it is no code. */
 export function recoveryHash(deps: Pick<Deps, 'sealer'>, userId: string, typed: string): string | undefined {
   const code = typed
     .toUpperCase()

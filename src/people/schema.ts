@@ -45,7 +45,7 @@ export const ChangePassword = Exactly({ password: Password, new_password: Passwo
 const TenantSummary = Exactly({ id: Type.String(), name: Type.String() })
 
 const RoleOf = OneOf(...ROLES)
-/** Of a tenant. */
+/** Roles of a user who belongs to a tenant. */
 const TenantRole = OneOf('member', 'viewer')
 
 export const Session = Exactly({

@@ -112,7 +112,7 @@ export const SignInFilter = Exactly({
 export const SignIn = Exactly({
   at: Timestamp,
   outcome: OneOf('signed_in', 'unknown_name', 'wrong_password', 'wrong_second_factor', 'wrong_passkey'),
-  /** As it was typed. */
+  /** The name that was typed, which may be unknown. */
   name: Type.String(),
   method: Type.String(),
   network: Type.String(),

@@ -92,7 +92,7 @@ export async function resetUser(deps: UserDeps, id: string, actor: string, { tak
   return withLink(deps, presentUser(user, names, !takesFactors && (await hasFactor(deps.db, user))), link)
 }
 
-/** Of the user's tenant; owners are made and unmade on the command line only. */
+/** A role in the user's tenant. Only the command line makes and unmakes owners. */
 export async function changeRole(deps: UserDeps, id: string, role: UserRow['role'], actor: string): Promise<User> {
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const changed = await deps.writeSettings(async tx => {

@@ -25,7 +25,7 @@ type Issued = {
 
 export type SdJwtCredential = Issued & {
   readonly format: 'dc+sd-jwt'
-  /** As issued: the JWT with all its disclosures, ending in a tilde. */
+  /** The issued JWT with all its disclosures, ending in a tilde. */
   readonly sdJwt: string
   /** Disclosures of forged credentials, added to every presentation without being parsed. */
   readonly alsoShown?: readonly string[]

@@ -1,5 +1,5 @@
-// Who reads: the signatures over a whole DeviceRequest (ISO/IEC 18013-5, second edition). A request may come without any;
-// one that does not hold is refused.
+// Readers' signatures over a whole DeviceRequest (ISO/IEC 18013-5, second edition). A request may
+// have none; a wrong one is refused.
 import { importX509 } from 'jose'
 import { fromBase64, toBase64 } from './bytes.ts'
 import { type Cbor, decodeCbor, embedded, encodeCbor } from './cbor.ts'

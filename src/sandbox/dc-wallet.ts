@@ -40,7 +40,7 @@ type Asking = { requests: readonly DcRequest[]; origin: string }
 /** A checked request of a page. */
 export type PageRequest = {
   protocol: keyof typeof READERS
-  /** What would be shared; undefined if none of the credentials answers. */
+  /** Credentials and claims to share; undefined if no credential answers the request. */
   select: (credentials: readonly Credential[]) => { credential: Credential; places: readonly Place[] }[] | undefined
   answer: (holder: Holder, options: AnswerOptions) => Promise<DcAnswer>
 }

@@ -62,7 +62,7 @@ export async function answer(request: PresentationRequest, holder: Holder, optio
   return buildResponse(request, await responseMembers(request, holder, options), mutationsOf(holder, options))
 }
 
-/** What is encrypted: the vp_token. */
+/** Members of the response, which are encrypted. */
 export async function responseMembers(
   request: PresentationRequest,
   holder: Holder,

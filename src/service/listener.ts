@@ -75,7 +75,7 @@ function open(app: App, { port, host, pair, makeWay }: Opening): void {
   for (const added of process.listeners('beforeExit')) if (!before.includes(added)) process.off('beforeExit', added)
 }
 
-/** As in an address of the web. */
+/** The host as in a URL: IPv6 in brackets. */
 export const shownHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 export function listenRefusal(host: string, port: number, code = 'unknown'): string {

@@ -52,7 +52,7 @@ const NODE_JOBS: Job<Deps>[] = [
   { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
 ]
 
-/** What it returns ends the jobs, and settles when none runs any more. */
+/** Returns a function that stops the jobs and waits for those that run. */
 export const startPeriodic = (deps: Deps): (() => Promise<void>) =>
   startJobs(deps, [...SHARED_JOBS.map(job => deps.whenLeader(job)), ...NODE_JOBS])
 

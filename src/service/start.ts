@@ -105,7 +105,7 @@ async function startSending(deps: Deps, sending: WorkerOptions | undefined): Pro
   return await startWorker(deps, delivery => announce(deps, delivery), sending)
 }
 
-/** Of the event loop, between the parts of the start: a first request waits for one of them at most. */
+/** A turn of the event loop between the parts of the start: a first request waits for one part at most. */
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })

@@ -33,11 +33,11 @@ export type SessionKeys = {
   installation: string
   /** The wrapping key for new rows; null when there is none. */
   current(): number | null
-  /** Of a new row, under the current wrapping key. */
+  /** The key of a new row, under the current wrapping key. */
   derive(id: string, wrappingKey: number | null): Uint8Array | undefined
-  /** Of a verification; undefined when it has none. Throws when its wrapping key is gone. */
+  /** The key of a verification; undefined when it has none. Throws when its wrapping key is gone. */
   of(db: Db, session: KeyedRow): Promise<Uint8Array | undefined>
-  /** By id alone; undefined when the verification is gone. */
+  /** The key for an id alone; undefined when the verification is gone. */
   find(db: Db, id: string): Promise<{ sessionKey: Uint8Array | undefined } | undefined>
   findAll(db: Db, ids: readonly string[]): Promise<Map<string, Uint8Array | undefined>>
   lookUp(db: Db, rows: readonly { sessionId: string | null; wrappingKey: number | null }[]): Promise<KeyLookup>
@@ -88,7 +88,7 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
     return key && unwrap(key.wrapKey, id, kept.wrapped)
   }
 
-  /** Those whose first wrapping key still exists need no look-up. */
+  /** Rows whose first wrapping key still exists need no look-up. */
   async function keysOf(db: Db, rows: readonly KeyedRow[]): Promise<Map<string, Uint8Array | undefined>> {
     const keys = new Map<string, Uint8Array | undefined>(rows.map(row => [row.id, derived(row)]))
     const others = rows.filter(({ id, wrappingKey }) => wrappingKey !== null && !keys.get(id)).map(({ id }) => id)

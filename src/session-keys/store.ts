@@ -9,7 +9,7 @@ export async function listWrappingKeys(db: Db): Promise<WrappingKeyRow[]> {
   return await db.select().from(wrappingKeys).orderBy(asc(wrappingKeys.id))
 }
 
-/** Of two processes that make the same number, the first one's counts. */
+/** The first one counts when two processes make the same number. */
 export async function insertWrappingKey(tx: Db, row: WrappingKeyRow): Promise<void> {
   await tx.insert(wrappingKeys).values(row).onConflictDoNothing({ target: wrappingKeys.id })
 }
@@ -36,7 +36,7 @@ export async function deleteWrappingKey(tx: Db, id: number): Promise<void> {
 
 export type WrappedKey = Pick<typeof sessionKeys.$inferSelect, 'wrappingKey' | 'wrapped'>
 
-/** By session. */
+/** Wrapped keys by session. */
 export async function findWrapped(db: Db, ids: readonly string[]): Promise<Map<string, WrappedKey>> {
   if (ids.length === 0) return new Map()
   const rows = await db

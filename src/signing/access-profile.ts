@@ -30,5 +30,5 @@ const RULES: Rule[] = [
   },
 ]
 
-/** What the certificate lacks; empty when it keeps to the profile. */
+/** Rules of the profile that the certificate breaks. */
 export const brokenRules = (leaf: Certificate): Broken[] => RULES.filter(({ holds }) => !holds(leaf)).map(({ broken }) => broken)

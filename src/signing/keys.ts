@@ -20,7 +20,7 @@ import {
 /** The client_id that wallets see in requests, and the key that proves it. */
 export type RequestIdentity = { clientId: string; signingKeyId: string }
 
-/** That of a tenant's own certificate, else the installation's. */
+/** The identity of a tenant's own certificate, else the installation's. */
 export type RequestIdentities = (tenantId: string) => Promise<RequestIdentity>
 
 /** Read again after every change of settings, and when a scheduled certificate starts. */
@@ -84,7 +84,7 @@ export async function signingKeyOf(deps: Pick<Deps, 'sealer'>, row: SigningKeyRo
   return await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
 }
 
-/** By the local authority. */
+/** True if the local authority issued it. */
 async function isSelfMade(db: Db, { chain }: SigningKeyRow): Promise<boolean> {
   const authority = await findAuthority(db)
   return authority !== undefined && new X509Certificate(chain).checkIssued(new X509Certificate(authority.chain))

@@ -1,11 +1,12 @@
-// Which leaf an owner's new sessions take. Each has an instant from which it counts, and the one that started last is current; so
-// a certificate can be brought in before it is valid. A session keeps the leaf that it began with.
+// The leaf for an owner's new sessions. Each leaf has a start, and the one that started last is
+// current: a certificate can be imported before it is valid. A session keeps the leaf that it began
+// with.
 import type { KeyOwner, Leaf } from './store.ts'
 
 export const startOf = ({ startsAt, createdAt }: Pick<Leaf, 'startsAt' | 'createdAt'>): number => startsAt ?? createdAt
 
 type Started<L> = {
-  /** By tenant; null is the installation. */
+  /** Keyed by tenant; null is the installation. */
   current: ReadonlyMap<KeyOwner, L>
   /** When the next one starts; infinite if none is scheduled. */
   until: number
@@ -24,7 +25,7 @@ export function leavesAt<L extends Leaf>(leaves: readonly L[], at: number): Star
 /** One without a start counts at once, by the clock of a slower node too. */
 export const isLater = ({ startsAt }: Pick<Leaf, 'startsAt'>, at: number): boolean => startsAt !== null && startsAt > at
 
-/** Of two that start at the same time, the one that was brought in later. */
+/** The later import wins when two start at the same time. */
 function isAfter(leaf: Leaf, other: Leaf | undefined): boolean {
   if (!other) return true
   return startOf(leaf) - startOf(other) > 0 || (startOf(leaf) === startOf(other) && leaf.createdAt > other.createdAt)

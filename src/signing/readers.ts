@@ -47,7 +47,7 @@ const openReaders = async (deps: Pick<Deps, 'db' | 'sealer'>): Promise<Kept[]> =
 
 const isValid = ({ notBefore, notAfter }: Validity, at: number): boolean => notBefore <= at && at < notAfter
 
-/** Of all owners. */
+/** Certificates of all owners. */
 export const readReaders = async ({ db }: Pick<Deps, 'db'>): Promise<ReaderCertificate[]> =>
   (await listReaders(db)).map(describeReader)
 

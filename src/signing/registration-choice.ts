@@ -13,7 +13,7 @@ const CHOICES_MAX = 1000
 type AskedSession = {
   tenantId: string
   template: string | null
-  /** Of the template; null for a query of its own. */
+  /** The version of the template; null for a query without one. */
   templateVersion: string | null
   signingKeyId: string
 }

@@ -81,7 +81,7 @@ async function refuseUnknownTemplates(deps: Pick<Deps, 'db'>, owner: KeyOwner, t
   if (unknown !== undefined) throw new RegistrationProblem(`there is no template ${unknown}; "vidimus template list" shows all`)
 }
 
-/** What wallets, or the operator, may stumble over. */
+/** Notes on problems that wallets or the operator may meet. */
 async function notesOn(deps: Pick<Deps, 'db' | 'now'>, row: RegistrationRow, isOldType: boolean): Promise<string[]> {
   const organization = organizationOf((await signingState(deps, row.tenantId)).chain)
   const { notBefore, notAfter, subject, credentials } = row

@@ -43,7 +43,7 @@ export async function listLeavesOf(db: Db, owner: KeyOwner): Promise<SigningKeyR
 
 const isReader = and(eq(signingKeys.role, 'reader'), isNull(signingKeys.retiredAt))
 
-/** Of all owners, the oldest first. */
+/** Certificates of all owners, the oldest first. */
 export async function listReaders(db: Db): Promise<SigningKeyRow[]> {
   return await db.select().from(signingKeys).where(isReader).orderBy(asc(signingKeys.createdAt), asc(signingKeys.id))
 }
@@ -87,7 +87,7 @@ export async function deletePending(tx: Db, ids: string[]): Promise<void> {
   await tx.delete(signingKeys).where(and(eq(signingKeys.role, 'pending'), inArray(signingKeys.id, ids)))
 }
 
-/** Those that have started: one that starts later stays. */
+/** Retires the certificates that have started; one that starts later stays. */
 export async function retireStarted(tx: Db, owner: KeyOwner, at: number): Promise<void> {
   const hasStarted = or(isNull(signingKeys.startsAt), lte(signingKeys.startsAt, at))
   await tx

@@ -107,7 +107,7 @@ export type Form = {
   /** The types it may have, given the names of the requested claims. */
   types: (claims: readonly string[]) => readonly string[]
   format: CredentialQuery['format']
-  /** By merged name. */
+  /** Paths by merged name. */
   paths: ReadonlyMap<string, ClaimPath>
   /** Undefined where the document has no ages. */
   ageAt?: (age: number) => ClaimPath

@@ -14,7 +14,7 @@ export type KnownTemplate = {
   /** Null: the operator's choice. */
   profile: Profile | null
   query: DcqlQuery
-  /** As they were saved; null for the default. */
+  /** The saved rules; null for the default. */
   rules: readonly Rule[] | null
   ageOver: number | null
   updatedAt: number | null

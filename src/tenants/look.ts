@@ -49,7 +49,7 @@ function refuseBadPrivacyUrl(text: string): void {
     throw new LookProblem('the link to the privacy notice is written https://shop.example/privacy')
 }
 
-/** By its first bytes. SVG is not among them: it is a document that can run scripts. */
+/** The type, from the first bytes. No SVG: it is a document that can run scripts. */
 function typeOf(logo: Uint8Array): LogoType {
   if (logo.length > LOGO_BYTES_MAX) throw new LookProblem(`a logo has at most ${LOGO_BYTES_MAX / 1024} KiB; make it smaller`)
   const starts = (hex: string, at = 0) => Buffer.from(logo.subarray(at, at + hex.length / 2)).toString('hex') === hex

@@ -1,5 +1,6 @@
-// What the entries of a list may vouch for: a fixed table, intersected with the allow-list of the source. A list that is not
-// in the table grants nothing by itself. Types of documents are never taken from a list of another purpose (ARF OIA_12-15).
+// Types of documents that the entries of a list may vouch for: a fixed table, intersected with the
+// allow-list of the source. A list that is not in the table grants nothing by itself. Types of
+// documents are never taken from a list of another purpose (ARF OIA_12-15).
 import { sha256Hex } from '../hash.ts'
 import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
@@ -31,7 +32,7 @@ type KnownList = {
   isInForce: (status: string | null) => boolean
 }
 
-/** By the type of the list. URIs are without their scheme: both http and https are in use for the same one. */
+/** Keyed by the type of the list. URIs are without their scheme: both http and https are in use for the same one. */
 const KNOWN_LISTS: Record<string, KnownList> = {
   'uri.etsi.org/19602/LoTEType/EUPIDProvidersList': {
     types: ({ country }) => [...PIDS, ...nationalPids(country)],
@@ -117,7 +118,7 @@ function etsiRight({ type }: TrustList, entry: ListEntry, rules: GrantRules): Ri
   return { types: known.types(entry, rules), mode: known.mode, use: known.isInForce(entry.serviceStatus) ? use : 'none' }
 }
 
-/** Of a list that is not known the operator names the service and the types. */
+/** The operator names the service and the types of an unknown list. */
 function namedRight({ serviceType, serviceStatus }: ListEntry, rules: GrantRules): Right | undefined {
   if (rules.serviceType === null || serviceType !== rules.serviceType) return undefined
   return { types: rules.types ?? [], mode: 'pkix', use: isInForce(serviceStatus) ? 'both' : 'none' }
@@ -136,7 +137,7 @@ function nationalPids(country: string | null): string[] {
   return [`urn:eudi:pid:${country === 'EL' ? 'gr' : country.toLowerCase()}:*`]
 }
 
-/** Of a beginning before `:*` those types remain that the source allows. */
+/** A type that ends in `:*` becomes the allowed types that begin with it. */
 function intersect(types: readonly string[], allowed: readonly string[] | null): string[] {
   if (!allowed) return [...types]
   const exact = types.filter(type => allowed.includes(type))

@@ -1,4 +1,4 @@
-// What a signed list says once it is read: who issues which documents. The readers of the three kinds end here.
+// A signed list once it is read: issuers, and their documents. All three kinds of lists become this.
 
 export const LIST_KINDS = ['vical', 'etsi-xml', 'lote'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
@@ -34,13 +34,13 @@ export type Skipped = Partial<Record<SkipReason, number>>
 export type ListEntry = {
   /** DER. */
   certificate: Uint8Array
-  /** Who runs the service. */
+  /** The operator of the service. */
   entity: string | null
   /** Two capital letters. */
   country: string | null
   serviceType: string | null
   serviceStatus: string | null
-  /** Since when it has this status, in milliseconds. */
+  /** The time since which it has this status, in milliseconds. */
   since: number | null
   /** The document types it is listed for (VICAL); empty where the type of the service decides. */
   docTypes: readonly string[]
@@ -69,7 +69,7 @@ export type TrustList = {
 
 export type ReadList = { ok: true; list: TrustList } | ListRefused
 
-/** What an entry may vouch for: one row of trust. */
+/** A row of trust: one type that an entry may vouch for. */
 export type Grant = {
   certificate: Uint8Array
   label: string
@@ -83,12 +83,12 @@ export type Grant = {
   since: number | null
 }
 
-/** What an accepted list changed: names with fingerprints, at most 50 of each, and the counts of all. */
+/** Changes of an accepted list: names with fingerprints, at most 50 of each, and the counts of all. */
 export type ListDifference = {
   added: { name: string; fingerprint: string }[]
   removed: { name: string; fingerprint: string }[]
   addedCount: number
   removedCount: number
-  /** Of the list that it replaced. */
+  /** The replaced list. */
   before: { sequence: number | null; entries: number }
 }

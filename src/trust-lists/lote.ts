@@ -122,7 +122,7 @@ function countryOfEntity(about: Members, territory: string | null): string | nul
   return countryOf(role) ?? countryOf(first?.Country)
 }
 
-/** Of the service as it is now: its history grants nothing and is not read. */
+/** The service as it is now: its history grants nothing and is not read. */
 function readService(entries: Entries, service: unknown, of: { entity: string | null; country: string | null }): void {
   const about = isObject(service) && isObject(service.ServiceInformation) ? service.ServiceInformation : {}
   refuseCritical(about.ServiceInformationExtensions)

@@ -30,7 +30,7 @@ const NAMES: Record<ListKind, string> = {
   lote: 'an ETSI list in JSON (LoTE)',
 }
 
-/** By its beginning, signed or not; undefined for anything else, such as a web page. */
+/** The kind, from the first bytes, signed or not; undefined for anything else, such as a web page. */
 export function kindOf(bytes: Uint8Array): ListKind | undefined {
   if (isSign1(bytes)) return 'vical'
   const start = Buffer.from(bytes.subarray(0, LOOKED_AT_BYTES))

@@ -59,7 +59,7 @@ const isVicalSigner = ({ extendedKeyUsage }: Certificate): boolean => extendedKe
 const maySignLists = ({ extendedKeyUsage }: Certificate): boolean =>
   !extendedKeyUsage || extendedKeyUsage.purposes.some(purpose => purpose === VICAL_SIGNER || purpose === ANY_PURPOSE)
 
-/** As pinned by PEM, or as sent in the chain. */
+/** The authority's certificate: pinned as PEM, or sent in the chain. */
 function pinnedAuthority({ fingerprint, certificate }: Pin, chain: readonly Uint8Array[]): Certificate | undefined {
   const candidates = certificate ? [new X509Certificate(certificate).raw, ...chain] : chain
   const der = candidates.find(candidate => sha256Hex(candidate) === fingerprint)

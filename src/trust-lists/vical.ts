@@ -93,7 +93,7 @@ function instant(date: CborItem | undefined): number {
   return time
 }
 
-/** It orders nothing by itself: operators start again at lower numbers. */
+/** The number alone orders nothing: operators start again at lower numbers. */
 function sequenceOf(id: CborItem | undefined): number | null {
   const value = id && !id.hasTag ? id.decode() : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null

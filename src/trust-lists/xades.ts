@@ -63,7 +63,7 @@ function findSignedProperties(root: XmlElement, object: XmlElement): XmlElement 
 
 type Signed = { root: XmlElement; signature: XmlElement; properties: XmlElement }
 
-/** Which algorithm signs SignedInfo; both references are compared. */
+/** Compares both references; returns the algorithm that signs SignedInfo. */
 function readSignedInfo(signedInfo: XmlElement, signed: Signed): Algorithm {
   const [canonicalization, method, ...references] = childrenLike(
     signedInfo,
@@ -164,7 +164,7 @@ function bytesOf(element: XmlElement): Uint8Array {
   return bytes
 }
 
-/** As deep as the reader lets elements nest. */
+/** Recursion is as deep as the reader lets elements nest. */
 function descendantsNamed(root: XmlElement, namespace: string, local: string): XmlElement[] {
   const found: XmlElement[] = []
   const look = (element: XmlElement) => {

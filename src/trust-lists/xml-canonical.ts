@@ -12,7 +12,7 @@ export function canonicalXml(element: XmlElement, without?: XmlElement): string 
 /** `written`: the namespaces by prefix that are declared around it in the output. */
 type Place = { element: XmlElement; without: XmlElement | undefined; written: ReadonlyMap<string, string> }
 
-/** As deep as the reader lets elements nest. */
+/** Recursion is as deep as the reader lets elements nest. */
 function write(parts: string[], { element, without, written }: Place): void {
   const name = qualified(element)
   const declared = declarationsFor(element, written)
@@ -42,7 +42,7 @@ const qualified = ({ prefix, local }: XmlElement | XmlAttribute): string => (pre
 
 const byPrefix = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1)
 
-/** By namespace, then by local name; those in no namespace first. */
+/** Ordered by namespace, then by local name; attributes in no namespace first. */
 const byName = (a: XmlAttribute, b: XmlAttribute): number =>
   a.namespace === b.namespace ? (a.local < b.local ? -1 : 1) : a.namespace < b.namespace ? -1 : 1
 

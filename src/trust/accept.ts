@@ -174,7 +174,7 @@ function refuseAnother(known: readonly SourceRow[], wanted: SourceRow): void {
   if (known.length >= SOURCES_MAX) throw new TrustProblem(`there are ${SOURCES_MAX} sources already; remove one first`)
 }
 
-/** Of a list that is not known, each service is a source of its own. */
+/** Each service of an unknown list is a source of its own. */
 const SAME_LIST = ['environment', 'kind', 'use', 'identity', 'serviceType'] as const
 
 /** Some operators' names are sentences. */

@@ -14,7 +14,7 @@ export const BUNDLE_BYTES_MAX = 16 * 1024 * 1024
 const TYP = 'vidimus-trust-bundle+jwt'
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/
 const JSON_LIMITS = { depthMax: 8, valuesMax: 200_000 }
-/** Of a key without attributes (RFC 8410 § 7); the 32 bytes of the key follow. */
+/** The head of a key without attributes (RFC 8410 § 7); the 32 bytes of the key follow. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 FormatRegistry.Set('bundle-hex', value => /^[0-9a-f]{64}$/.test(value))

@@ -247,7 +247,7 @@ async function takeSource(deps: Taking, bundled: BundledSource): Promise<BundleI
 const NEW_HERE = 'it is new here, and the signer of the bundle is not accepted'
 const TEST_ONLY = 'it is a test list, whose issuers prove nothing about real people'
 
-/** As the shipped presets know it. An address can be written in several ways: with its port, or in capitals. */
+/** True for a list of the shipped test presets. An address has several spellings: with its port, or in capitals. */
 function isTestList({ location = '' }: BundledSource, list: TrustList): boolean {
   const { fingerprint } = signerOf(list)
   const address = URL.parse(location)?.href

@@ -7,11 +7,11 @@ const liveOf = async ({ db }: Pick<Deps, 'db'>) => (await listSources(db)).filte
 export const countFailing = async (deps: Pick<Deps, 'db'>): Promise<number> =>
   (await liveOf(deps)).filter(({ failure }) => failure !== null).length
 
-/** Until the first list ends; infinite without lists. */
+/** The time until the first list ends; infinite without lists. */
 export const leastMsLeft = async (deps: Pick<Deps, 'db' | 'now'>): Promise<number> =>
   Math.min(...(await liveOf(deps)).map(source => endOf(source) - deps.now()))
 
-/** Since the oldest look that succeeded; 0 without lists. */
+/** The time since the oldest look that succeeded; 0 without lists. */
 export const oldestLookMs = async (deps: Pick<Deps, 'db' | 'now'>): Promise<number> =>
   Math.max(0, ...(await liveOf(deps)).map(({ checkedAt, failingSince }) => deps.now() - (failingSince ?? checkedAt)))
 

@@ -54,7 +54,7 @@ async function changePins(
   })
 }
 
-/** By fingerprint, as tools print it, or by certificate. */
+/** A pin from a fingerprint, as tools print it, or from a certificate. */
 export function pinOf(kind: ListKind, signer: string): Pin {
   if (signer.includes('-----BEGIN CERTIFICATE-----')) {
     const refusal = refuseCaPin(kind, signer)

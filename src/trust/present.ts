@@ -23,7 +23,7 @@ export function presentSource(source: SourceView, now: number) {
     state: sourceState(source, now),
     sequence: source.sequence,
     issued_at: isoUtc(source.issuedAt),
-    /** By its own word, or 90 days after its issue. */
+    /** The date in the list, or 90 days after its issue. */
     next_update: isoUtc(nextUpdateOf(source)),
     ends_at: isoUtc(endOf(source)),
     digest: source.digest,

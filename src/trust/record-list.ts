@@ -1,4 +1,4 @@
-// What the audit chain and the log say of accepted lists.
+// Records of accepted lists on the audit chain and in the log.
 import type { Db } from '../db/engine.ts'
 import { isoUtc } from '../time.ts'
 import type { ListDifference } from '../trust-lists/list.ts'

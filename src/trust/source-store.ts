@@ -106,7 +106,7 @@ export async function countEntries(db: Db, isWithdrawn: boolean): Promise<EntryC
   return rows.map(({ sourceId, count }) => ({ sourceId: sourceId!, count }))
 }
 
-/** Those that vouch for something; those that the operator added have no use. */
+/** Anchors that vouch for something. `use` is null in those that the operator added. */
 export async function countLiveAnchors(db: Db): Promise<number> {
   const { environment, use } = trustAnchors
   const [row] = await db

@@ -56,7 +56,7 @@ export async function removeSource(
 /** Authorities that issue access certificates to relying parties, from the lists for that use; PEM (ETSI TS 119 602 annex F). */
 export const readAccessAuthorities = (deps: Pick<Deps, 'db'>): Promise<string[]> => readIssuersOf(deps, 'WRPAC')
 
-/** Those that issue registration certificates (annex G). */
+/** Issuers of registration certificates (annex G). */
 export const readRegistrars = (deps: Pick<Deps, 'db'>): Promise<string[]> => readIssuersOf(deps, 'WRPRC')
 
 async function readIssuersOf({ db }: Pick<Deps, 'db'>, paper: 'WRPAC' | 'WRPRC'): Promise<string[]> {

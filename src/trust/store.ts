@@ -30,7 +30,7 @@ const selectAnchors = prepared(db => {
     .prepare()
 })
 
-/** Of issuers, those of the operator first. Anchor and list are of one moment: a refresh replaces both. */
+/** Anchors of issuers, those of the operator first. Anchor and list are read together: a refresh replaces both. */
 export async function listAnchors(db: Db, environment: AnchorRow['environment']): Promise<ListedAnchor[]> {
   return (await selectAnchors(db).execute({ environment })) as ListedAnchor[]
 }

@@ -58,7 +58,7 @@ const add = hot(db =>
     .where(and(eq(ofTenant, column('tenantId')), eq(ofDay, column('day')))),
 )
 
-/** To a day that was charged before in the same transaction. */
+/** Adds to a day that was charged before in the same transaction. */
 export async function addToDay(tx: Db, tenantId: string, { day, newestAt }: DayCount, count: number): Promise<void> {
   await add(tx, { tenantId, day, newestAt, count })
 }

@@ -192,7 +192,7 @@ function besides(by: By, owner: Owner, wanted: Wanted): SQL[] {
   ]
 }
 
-/** As `statusAt` in expire.ts. */
+/** The same as `statusAt` in expire.ts. */
 const shownStatus = (now: number): SQL => sql`CASE
   WHEN ${status} <> 'pending' THEN ${status}
   WHEN ${respondedAt} <= ${unredeemableSince(now)} THEN 'failed'

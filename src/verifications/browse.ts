@@ -75,7 +75,7 @@ export async function browseVerifications(
 
 type Asked = { wanted: Wanted; range: Range; limit: number }
 
-/** Those created at or after `downTo`, newest first; one more than `limit` at most. */
+/** Sessions created at or after `downTo`, newest first; one more than `limit` at most. */
 async function lookAt(
   deps: Deps,
   owner: Owner,

@@ -1,5 +1,6 @@
-// What pages asked for through the browser: for each origin a nonce and two keys of its own, sealed in the session and deleted
-// when it ends. One key never serves two schemes, and none serves the QR code.
+// Requests of pages through the browser: for each origin a nonce and two keys of its own, sealed in
+// the session and deleted when it ends. One key never serves two schemes, and none serves the QR
+// code.
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
@@ -16,7 +17,7 @@ export type DcEntry = {
   nonce: string
   key: PrivateJwk
   isoKey: PrivateJwk
-  /** As it was sent: transcripts are made over this text. */
+  /** The text that was sent: transcripts are made over it. */
   encryptionInfo: string
   /** All that this session can be asked by. */
   protocols: string[]

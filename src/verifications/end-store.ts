@@ -36,7 +36,7 @@ export async function markUnredeemed(tx: Db, answeredBy: number, limit: number):
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
-    // As text: with a bound value SQLite would not use the partial index.
+    // A literal: with a bound value SQLite would not use the partial index.
     .where(and(sql`${verificationSessions.status} = 'pending'`, lte(verificationSessions.respondedAt, answeredBy)))
     .limit(limit)
   return await tx

@@ -59,7 +59,7 @@ async function chargeGuess(
   id: string,
   codeHash: string,
 ): Promise<void> {
-  // By owner: others who know the id have guesses of their own, and cannot use up these.
+  // A budget per owner: others who know the id cannot use it up.
   const budget = `${owner.tenantId} ${owner.environment} ${id}`
   await guesses.take('redeem', budget)
   if (!(await isRedeemable(db, owner, id, codeHash, now()))) throw apiError('invalid_response_code')

@@ -21,7 +21,7 @@ export async function recordRequestFetched(deps: Deps, session: OpenSession): Pr
   const fresh = made ? await sealed(deps, session, made) : null
   const kept = await deps.write(async tx => {
     await recordEvent(deps, tx, session, 'request_fetched', {})
-    // Of two wallets that fetch at once, the key that is stored first serves both.
+    // Two wallets that fetch at once both get the key that was stored first.
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
   })
   deps.publish('session', noticeName(session.id))

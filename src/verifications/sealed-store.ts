@@ -7,12 +7,12 @@ import type { EventRow } from './event-store.ts'
 import type { ReplayRow } from './replay-store.ts'
 import type { SessionKey, VerificationRow, VerificationWithResult } from './store.ts'
 
-/** As text: with drizzle's form SQLite would not use the partial index. */
+/** Raw SQL: with drizzle's form SQLite would not use the partial index. */
 const isKeyless = sql`wrapping_key IS NULL`
 
 type Wanted = { after: string; limit: number; keylessOnly?: boolean }
 
-/** By id. Locked one table at a time: a result may be missing, and PostgreSQL locks no missing row. */
+/** Sessions by id, locked one table at a time: a result may be missing, and PostgreSQL locks no missing row. */
 export async function lockSessionsAfter(
   tx: Db,
   { after, limit, keylessOnly = false }: Wanted,

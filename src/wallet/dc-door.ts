@@ -1,4 +1,4 @@
-// Who may ask for a session through the browser: a page by its Origin header, or a server with a key that names the origin.
+// Access to a session through the browser: for a page by its Origin header, or for a server with a key that names the origin.
 import { apiError } from '../http/errors.ts'
 import { isApp, mayAsk } from '../tenants/origins.ts'
 import { type OpenSession, readOpenSession, readOwnOpenSession } from '../verifications/read.ts'

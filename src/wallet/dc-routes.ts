@@ -13,7 +13,7 @@ const SessionId = Type.Object({ sessionId: Type.String({ minLength: 1 }) })
 /** For the OpenAPI document only: the verbs read their bodies themselves, after the session. */
 const json = (schema: TSchema) => ({ required: true, content: { 'application/json': { schema: schema as object } } })
 
-/** Of a JSON body from another origin. */
+/** Headers for a JSON body from another origin. */
 const PREFLIGHT = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'content-type',

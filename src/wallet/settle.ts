@@ -1,4 +1,4 @@
-// What every channel does with an answer: read it or refuse it, and judge it.
+// The steps of every channel with an answer: read or refuse it, then judge it.
 import { ApiError, apiError } from '../http/errors.ts'
 import type { Expected } from '../openid4vp/credential.ts'
 import { type Presented, UnreadableResponse } from '../openid4vp/response.ts'
@@ -10,7 +10,7 @@ import type { Asked } from './asked.ts'
 import type { Deps } from './deps.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** What is no answer to this session leaves a moment on its timeline, nothing else. */
+/** An answer that is not to this session only leaves an event on its timeline. */
 export async function readOrRefuse<Answer>(deps: Deps, session: OpenSession, read: () => Promise<Answer>): Promise<Answer> {
   try {
     return await read()

@@ -13,7 +13,7 @@ import { deleteDeliveries, insertDelivery, type Owner } from './store.ts'
 type NewDelivery = Owner & {
   verificationId: string
   type: 'verification.completed' | 'verification.failed'
-  /** That of the session; without one, the tenant's endpoint receives the message. */
+  /** The webhook_url of the session; without one, the tenant's endpoint receives the message. */
   url: string | undefined
   at: number
   /** Null when no request made it due. */

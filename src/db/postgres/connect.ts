@@ -18,7 +18,7 @@ export type Connect = {
   begin: Begin
   /** A client of one connection; opens it with its first statement. `onClose`: that connection ended, however. */
   open(use: Use, onClose?: () => void): SQL
-  /** Of several servers, chooses the first one that takes writes. */
+  /** Chooses the first server that takes writes. */
   choose(): Promise<void>
   /** Lost connections look for no other server any more. */
   close(): void

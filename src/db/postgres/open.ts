@@ -117,7 +117,7 @@ export async function withSession<Result>(
   }
 }
 
-/** As the user that may change the schema, in the database that the service uses. */
+/** A session of the user that may change the schema, in the database that the service uses. */
 export const withOwner = <Result>(settings: DatabaseSettings, act: (session: Session) => Promise<Result>): Promise<Result> =>
   withSession({ ...settings, ...settings.owner }, 'schema', async session => {
     if (settings.owner && (await placeOf(session)) !== (await withSession(settings, 'job', placeOf)))

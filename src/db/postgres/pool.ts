@@ -3,7 +3,7 @@ import type { Db } from '../engine.ts'
 import type { ForeignRow } from '../foreign-row.ts'
 import { asUnavailable, createSession, isPassing, type Open, type Session } from './session.ts'
 
-/** What hot statements (statements.ts) run on. */
+/** Runs the hot statements of statements.ts. */
 export type Runner = {
   rows<Found>(text: string, params: unknown[]): Promise<Found[]>
   /** A statement whose answer nobody needs; undefined where it must be awaited like any other. */

@@ -11,7 +11,7 @@ const WAIT = '10s'
 
 export async function openSnapshot(connect: Connect, first = async () => {}): ReturnType<Engine['openSnapshot']> {
   const gate = createSession(onClose => connect.open('job', onClose))
-  // Whoever reads may pause longer between two statements than `read` allows.
+  // A reader may pause longer between two statements than `read` allows.
   const session = createSession(onClose => connect.open('job', onClose))
   try {
     await gate.rows('BEGIN')

@@ -26,7 +26,7 @@ export type Storage = Pick<
 }
 
 type Options = {
-  /** Of the keys that this process seals with. */
+  /** The epoch of the keys that this process seals with. */
   epoch: number
   /** Nothing is written any more until this process has the new keys. */
   onKeysReplaced?(): void

@@ -84,7 +84,7 @@ export function transactionsOn(session: Session, onForeignRow?: () => void): Tra
         await commit(session)
         return result
       } catch (error) {
-        // Also stops what runs on after the error of `work` itself: the session belongs to others soon.
+        // `failure` refuses later statements of `work`: the session is given to others soon.
         failure ??= error
         const thrown = failure
         await Promise.all(underWay)

@@ -47,7 +47,7 @@ export function lastFailure(folder: string): { at: number; failure: string } | u
     const { at, failure } = JSON.parse(readFileSync(failureFile(folder), 'utf8'))
     return { at: Number(at), failure: String(failure) }
   } catch {
-    // There is none, or a full disk cut it short. Doctor still sees the age of the newest backup.
+    // The file is missing, or a full disk cut it short. Doctor still sees the age of the newest backup.
     return undefined
   }
 }

@@ -27,7 +27,7 @@ export function PasswordDialog({ name, call, onRight, onCancel }: Props) {
     if (passkey) await prove({ passkey: await answerWithPasskey(passkey) })
   })
   useEffect(() => {
-    // If the call fails, the dialog asks for the password alone.
+    // The dialog asks for the password alone if the call fails.
     call<typeof Confirmation.static>('reauthenticate/challenge', { method: 'POST' }).then(setWays, () => {})
   }, [])
   return (

@@ -83,7 +83,7 @@ export function useDigital(id: string, known: HostedVerification | undefined, ah
   }
 }
 
-/** Of an answer that was not taken. */
+/** The note about an answer that was refused. */
 function noteOf(error: unknown): DigitalNote | undefined {
   if (!(error instanceof Refused)) return 'not_delivered'
   // Answered, expired or erased: the page shows that by itself.

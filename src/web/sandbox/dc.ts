@@ -10,7 +10,7 @@ export type Asking = Omit<FromPage, 'type'> & { origin: string; reply: (message:
 /** Takes the first requests of the opener. */
 export function listenToOpener(opener: Window, onAsked: (asking: Asking) => void): () => void {
   const listen = ({ source, origin, data }: MessageEvent<unknown>) => {
-    // To a page without an origin no answer can be bound.
+    // No answer can be bound to a page without an origin.
     if (source !== opener || origin === 'null' || !isFromPage(data)) return
     stop()
     const { environment, requests } = data
@@ -18,7 +18,7 @@ export function listenToOpener(opener: Window, onAsked: (asking: Asking) => void
   }
   const stop = () => removeEventListener('message', listen)
   addEventListener('message', listen)
-  // To any origin: it says nothing.
+  // Any origin may read this message: it says nothing.
   opener.postMessage({ type: 'vidimus-ready' } satisfies FromSandbox, '*')
   return stop
 }

@@ -90,7 +90,7 @@ function Document({ document: { format, type, claims, altered, proof } }: { docu
   )
 }
 
-/** What the wallet learns of the outcome. */
+/** The part of the outcome that the wallet learns. */
 const SessionBadge = ({ session: { status, reason, unjudged } }: { session: NonNullable<Sent['session']> }) => (
   <StatusBadge status={status} code={reason === 'declined' ? 'wallet_declined' : undefined} isJudged={!unjudged} />
 )

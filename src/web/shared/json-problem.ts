@@ -1,4 +1,4 @@
-/** What is wrong first; `found` is the character there, if any. */
+/** The first problem; `found` is the character there, if any. */
 type JsonProblem = { kind: JsonProblemKind; line: number; column: number; found?: string }
 
 /**

@@ -31,7 +31,7 @@ function chooseLanguage(language: Language): void {
   try {
     localStorage.setItem(KEPT_AS, language)
   } catch {
-    // As above.
+    // Storage may be forbidden, as in `kept`.
   }
   CHANGED.dispatchEvent(new Event('change'))
 }

@@ -11,7 +11,7 @@ export function showOwnErrors(): void {
       const form = field instanceof HTMLElement ? field.closest('form') : null
       if (form?.querySelector('input:invalid, textarea:invalid, select:invalid') === field) (field as HTMLElement).focus()
     },
-    // It does not bubble.
+    // `invalid` does not bubble.
     true,
   )
 }

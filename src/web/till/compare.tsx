@@ -8,7 +8,7 @@ import { Heading } from './heading.tsx'
 import type { Check } from './memory.ts'
 import { useTillWords } from './words.ts'
 
-/** Then nobody is comparing any more, and the photo leaves the screen. */
+/** The photo leaves the screen after this time: nobody is comparing any more. */
 const SHOWN_MS = 120_000
 
 type Props = { check: Check; title: string /** Null if the browser cannot show it. */; picture: string | null }

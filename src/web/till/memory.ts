@@ -30,7 +30,7 @@ export type Check = {
   isSame?: boolean
   /** The verdict was shown long enough, but not dismissed. */
   isPutAway?: true
-  /** It was put away before, and is shown again. */
+  /** The verdict was put away, and is shown again. */
   isRestored?: true
   /** A cancellation is under way. */
   isStopping?: true
@@ -49,7 +49,7 @@ export type Kept = {
   compared: Compared[]
   /** The last known description: the page opens without the service too. */
   till: Till
-  /** It was paired before, and is not any more. */
+  /** The till was paired once, and is not any more. */
   isUnpaired: true
   hasSound: true
   theme: 'light'

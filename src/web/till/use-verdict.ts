@@ -14,7 +14,7 @@ export type Verdict = {
   code?: string
   at?: string
   issuer?: { name?: string; country?: string }
-  /** As an image URL; null if this browser cannot show it. */
+  /** An image URL; null if this browser cannot show it. */
   picture?: string | null
   claims: [name: string, value: unknown][]
 }

@@ -33,7 +33,7 @@ export function VerdictOf({ check, title, template, openedAt, aheadMs }: Props) 
   const words = useTillWords()
   const verdict = useVerdict(check, template)
   const endedAt = verdict?.at === undefined ? undefined : Date.parse(verdict.at) - aheadMs
-  // It came while this till was closed: for a customer who may have left.
+  // A verdict that arrived while this till was closed: the customer may have left.
   const isMissed = !check.isRestored && check.shownAt === undefined && openedAt - (endedAt ?? openedAt) >= SHOWN_MS
   useEffect(() => {
     if (isMissed) changeCheck(check, { isPutAway: true })
@@ -152,7 +152,7 @@ const TONES = {
 
 type EndProps = {
   check: Check
-  /** By this device's clock. */
+  /** Time of this device's clock. */
   endedAt?: number | undefined
   tone: keyof typeof TONES
   word: string

@@ -40,7 +40,7 @@ export function AttentionList({ attention }: { attention: readonly Attention[] }
   )
 }
 
-/** As in Health: neither in order nor wrong. */
+/** Neither in order nor wrong, as in Health. */
 const isNotSetUp = ({ code }: Attention): boolean => code === 'public_url_local'
 
 function Urgent({ attention }: { attention: readonly Attention[] }) {

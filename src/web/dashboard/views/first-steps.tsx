@@ -5,7 +5,7 @@ import { Icon } from '../../shared/icons.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { useDashboardWords } from '../words.ts'
 
-/** What a new shop does first; the service knows what is done. */
+/** First steps of a new shop; the service knows which are done. */
 export function FirstSteps({ steps: { tried, connected, received } }: { steps: Steps }) {
   const words = useDashboardWords().overview.firstSteps
   const id = useId()

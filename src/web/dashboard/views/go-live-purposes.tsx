@@ -3,7 +3,7 @@ import { useLanguage } from '../../shared/language.tsx'
 import { Table } from '../../shared/table.tsx'
 import { useDashboardWords } from '../words.ts'
 
-/** What customers read beside what is registered; whether both say the same is for a person to judge. */
+/** Purposes that customers read beside those that are registered; a person compares the two. */
 export function Purposes({ purposes }: Pick<GoLive, 'purposes'>) {
   const words = useDashboardWords().goLive.purposes
   const language = useLanguage()

@@ -3,7 +3,7 @@ import { useDashboardWords } from '../words.ts'
 
 type Difference = NonNullable<TrustSource['difference']>
 
-/** What the last update of a list changed: counts, and the names behind them. */
+/** Changes by the last update of a list: counts, and the names behind them. */
 export function ListChange({ difference }: { difference: Difference }) {
   const words = useDashboardWords().trust.lists
   const { added, removed, added_count, removed_count } = difference

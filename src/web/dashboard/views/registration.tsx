@@ -15,7 +15,7 @@ import { Loaded } from '../loaded.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
-/** What the registrar lets the shops ask for. */
+/** Claims that the registrar lets the shops ask for. */
 export function Registrations() {
   const words = useDashboardWords().papers
   const { call } = useSession()
@@ -135,7 +135,7 @@ function AddDialog({ onClose, onAdded }: { onClose: () => void; onAdded: (added:
   )
 }
 
-/** Whose paper it is; empty for the installation's. */
+/** The shop that a certificate belongs to; empty for the installation's. */
 export function ShopChoice({ value, onChoose }: { value: string; onChoose: (tenant: string) => void }) {
   const words = useDashboardWords().papers
   const { session } = useSession()

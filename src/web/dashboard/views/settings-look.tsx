@@ -16,7 +16,7 @@ import { useDashboardWords } from '../words.ts'
 
 const LOGO_BYTES_MAX = 64 * 1024
 const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp']
-/** Of cards on the hosted page: `--surface` of theme.css. */
+/** Colours of cards on the hosted page: `--surface` of theme.css. */
 const SURFACES = { light: '#ffffff', dark: '#1a1d25' } as const
 /** Between a control and what is around it (WCAG 2.2 § 1.4.11). */
 const CONTROL_CONTRAST_MIN = 3

@@ -18,7 +18,7 @@ import { ImportBundleDialog } from './import-bundle.tsx'
 import { Blocks } from './trust-blocks.tsx'
 import { TrustLists } from './trust-lists.tsx'
 
-/** Whose documents count in this environment: lists, single issuers, and what is blocked. */
+/** Trusted issuers of this environment: lists, single issuers, and blocked certificates. */
 export function Trust() {
   const words = useDashboardWords()
   const { session } = useSession()

@@ -15,7 +15,7 @@ import { nameOf } from './roll-key.tsx'
 const STATUSES: readonly Status[] = ['pending', 'completed', 'failed', 'expired']
 const NAMES = ['search', 'status', 'template', 'device', 'key', 'from', 'to'] as const
 
-/** As in the address; the days are those of the reader's clock, `to` included. */
+/** The filter in the address; days are those of the reader's clock, `to` included. */
 export type Filter = Record<(typeof NAMES)[number], string | null>
 
 export const filterOf = ({ search }: Pick<Route, 'search'>): Filter =>
