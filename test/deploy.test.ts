@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import { join, resolve } from 'node:path'
-import { VARIABLES } from '../src/config.ts'
 import { parseDatabaseUrl } from '../src/db/postgres/address.ts'
+import { VARIABLES } from '../src/variables.ts'
 import { vidimus } from './helpers/command.ts'
 
 const FOLDER = resolve(import.meta.dir, '../scripts/deploy')

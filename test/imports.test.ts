@@ -17,6 +17,7 @@ const PURE = [
   'read-beginning',
   'nearest',
   'unavailable',
+  'variables',
   'openid4vp',
   'trust-lists',
 ]
@@ -34,6 +35,7 @@ const ALLOWED: Record<string, string[]> = {
   ip: [],
   threads: [],
   unavailable: [],
+  variables: [],
   'read-beginning': [],
   nearest: [],
   hash: [],
@@ -46,7 +48,7 @@ const ALLOWED: Record<string, string[]> = {
   sdk: ['http', 'verifications', 'wallet', 'devices', 'templates', 'usage', 'web'],
   // VIDIMUS_EGRESS_ALLOW and VIDIMUS_TRUSTED_PROXIES are address ranges; VIDIMUS_DATABASE_URL is read in db/.
   config: [...PURE, 'egress', 'db'],
-  log: ['config'],
+  log: ['variables'],
   metrics: [],
   db: [...PURE, 'log', 'metrics'],
   'session-keys': [...PURE, 'log', 'db'],

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { LOG_LEVELS, type LogLevel } from '../src/config.ts'
 import { newSecret, newVerificationId, newWebhookSecret } from '../src/ids.ts'
 import { createLog, describeFailure, type LogFields } from '../src/log.ts'
 import { Unavailable } from '../src/unavailable.ts'
+import { LOG_LEVELS, type LogLevel } from '../src/variables.ts'
 import { anyText } from './helpers/texts.ts'
 
 const AT = Date.parse('2026-03-04T12:30:15.123Z')

@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { DEFAULT_SCOPES, SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { COMMANDS } from '../../src/cli/index.ts'
-import { VARIABLES } from '../../src/config.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { CHECKS, type CheckName } from '../../src/doctor/check.ts'
 import { ERRORS, type ErrorCode, PAGE_ERRORS } from '../../src/http/errors.ts'
@@ -12,6 +11,7 @@ import { POLICIES, type Policy } from '../../src/http/rate-limit.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/metrics.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { PLANS } from '../../src/tenants/settings.ts'
+import { VARIABLES } from '../../src/variables.ts'
 import { outcomes } from '../../src/web/shared/strings/en.ts'
 import evidence from '../../test/evidence.json' with { type: 'json' }
 
