@@ -117,7 +117,7 @@ describe('an unusable VIDIMUS_EXTRA_CA stops the start with a hint', () => {
   const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
   test.each([
-    ['is not there', () => '/nonexistent/ca.pem', /cannot read \/nonexistent\/ca\.pem; check the path/],
+    ['is not there', () => '/nonexistent/ca.pem', /cannot read \/nonexistent\/ca\.pem \(ENOENT\); check the path/],
     ['is a directory', () => temporaryDir(), /cannot read/],
     ['is empty', () => fileWith(''), /holds no certificate; it must be PEM/],
     ['holds a key only', () => venue.keyFile, /holds no certificate; it must be PEM/],
@@ -130,7 +130,7 @@ describe('an unusable VIDIMUS_EXTRA_CA stops the start with a hint', () => {
     [
       'is larger than a mebibyte',
       () => fileWith(`${readFileSync(venue.caFile)}${'#'.repeat(1024 * 1024)}`),
-      /larger than 1048576 bytes/,
+      /larger than 1024 KiB/,
     ],
   ])('when it %s', async (_, file, message) => {
     const path = file()
