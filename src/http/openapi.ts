@@ -1,7 +1,9 @@
 // The OpenAPI document, made from the route table: it shows the same schemas that check requests and responses.
-import { PatternStringExact, type TLiteral, type TObject, type TSchema, type TUnion } from '@sinclair/typebox'
+import type { TLiteral, TObject, TSchema, TUnion } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
-import { apiError, ERRORS, type ErrorCode, envelope } from './errors.ts'
+import { apiError, type ErrorCode, envelope } from './errors.ts'
+import { type JsonSchema, type Schemas, toJsonSchema } from './json-schema.ts'
+import { codesOf } from './operation-errors.ts'
 import { errorResponses } from './schema.ts'
 
 /** The version of the interface, not of the program. */
@@ -28,8 +30,6 @@ export type Route = {
   }
 }
 
-type JsonSchema = Record<string, unknown>
-type Schemas = Record<string, JsonSchema>
 type Operation = { operationId: string; tags: string[]; responses: Record<string, object> } & Record<string, unknown>
 
 export type OpenApi = {
@@ -284,75 +284,6 @@ function describeAnswer(status: number, schema: TSchema, detail: DocumentDecorat
   }
 }
 
-/** Codes that every route may return with this status. */
-const COMMON: readonly ErrorCode[] = [
-  'invalid_request',
-  'invalid_api_key',
-  'api_key_expired',
-  'insufficient_scope',
-  'payload_too_large',
-  'uri_too_long',
-  'rate_limit_exceeded',
-  'internal_error',
-  'not_ready',
-]
-const IDEMPOTENT: readonly ErrorCode[] = ['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused']
-const CHARGED: readonly ErrorCode[] = ['quota_exceeded']
-
-/** Codes of one operation; they replace the common code of their status. */
-const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
-  createVerification: ['unknown_template', 'invalid_webhook_url'],
-  getVerification: ['session_not_found'],
-  eraseVerification: ['session_not_found'],
-  cancelVerification: ['session_not_found', 'session_already_responded', 'session_expired'],
-  recordComparison: ['session_not_found', 'session_not_completed', 'comparison_recorded'],
-  redeemResponseCode: ['invalid_response_code'],
-  changeDevice: ['device_not_found', 'device_revoked'],
-  pairDevice: ['device_not_found', 'device_revoked'],
-  revokeDevice: ['device_not_found'],
-  enrollDevice: ['invalid_request', 'invalid_pairing_code'],
-  refreshDevice: ['invalid_request', 'invalid_refresh_token'],
-  getVerificationStatus: ['session_not_found'],
-  watchVerification: ['session_not_found'],
-  getRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
-  postRequestObject: ['session_not_found', 'session_already_responded', 'session_expired'],
-  getMetrics: ['metrics_token_required'],
-  postWalletResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
-  postDcRequest: ['origin_not_allowed', 'session_not_found', 'session_already_responded', 'session_expired'],
-  postDcResponse: [
-    'invalid_wallet_response',
-    'origin_not_allowed',
-    'session_not_found',
-    'session_already_responded',
-    'session_expired',
-  ],
-  createDcRequest: [
-    'insufficient_scope',
-    'origin_not_allowed',
-    'session_not_found',
-    'session_already_responded',
-    'session_expired',
-  ],
-  createDcResponse: [
-    'invalid_wallet_response',
-    'insufficient_scope',
-    'origin_not_allowed',
-    'session_not_found',
-    'session_already_responded',
-    'session_expired',
-  ],
-}
-
-function codesOf(status: number, { operationId = '', access }: DocumentDecoration): ErrorCode[] {
-  const withStatus = (codes: readonly ErrorCode[]) => codes.filter(code => ERRORS[code][0] === status)
-  const own = withStatus(OWN[operationId] ?? [])
-  return [
-    ...(own.length > 0 ? own : withStatus(COMMON)),
-    ...(access?.idempotent ? withStatus(IDEMPOTENT) : []),
-    ...(access?.budget === 'create' ? withStatus(CHARGED) : []),
-  ]
-}
-
 const alternatives = (codes: string[]): string =>
   new Intl.ListFormat('en', { type: 'disjunction' }).format(codes.map(c => `\`${c}\``))
 
@@ -375,45 +306,4 @@ function headersOf(status: number, codes: ErrorCode[], { access, schema }: Answe
   if (status < 300 && access?.idempotent) names.push('Idempotent-Replayed')
   if (schema.mediaType === 'text/event-stream') names.push('X-Accel-Buffering')
   return names
-}
-
-/** A TypeBox schema as plain JSON Schema; schemas with an `$id` become components and are referenced. */
-function toJsonSchema({ $id, documented, mediaType: _, ...schema }: TSchema, schemas: Schemas): JsonSchema {
-  // Object.entries skips symbols, under which TypeBox keeps its own notes.
-  const keywords = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
-  // `documented` has rules that a verb checks with its own message, and defaults that must not be filled in by validation.
-  const plain = { ...simplify(Object.fromEntries(keywords)), ...documented }
-  if ($id === undefined) return plain
-  if (schemas[$id] && !Bun.deepEquals(schemas[$id], plain)) throw new Error(`two schemas are called ${$id}`)
-  schemas[$id] = plain
-  return { $ref: `#/components/schemas/${$id}` }
-}
-
-function convertKeyword(keyword: string, value: unknown, schemas: Schemas): unknown {
-  switch (keyword) {
-    case 'properties':
-    case 'patternProperties':
-      return Object.fromEntries(
-        Object.entries(value as Record<string, TSchema>).map(([name, each]) => [name, toJsonSchema(each, schemas)]),
-      )
-    case 'anyOf':
-    case 'allOf':
-      return (value as TSchema[]).map(each => toJsonSchema(each, schemas))
-    case 'items':
-    case 'propertyNames':
-    case 'contentSchema':
-      return toJsonSchema(value as TSchema, schemas)
-    default:
-      return value
-  }
-}
-
-/** TypeBox writes unions of words and open objects at length; generators know these shorter forms. */
-function simplify({ anyOf, patternProperties, ...rest }: JsonSchema): JsonSchema {
-  if (Array.isArray(anyOf) && anyOf.every(each => typeof each.const === 'string')) {
-    return { type: 'string', enum: anyOf.map(each => each.const), ...rest }
-  }
-  const anyKey = (patternProperties as Schemas | undefined)?.[PatternStringExact]
-  if (anyKey) return { ...rest, additionalProperties: anyKey }
-  return { ...rest, ...(anyOf !== undefined && { anyOf }), ...(patternProperties !== undefined && { patternProperties }) }
 }
