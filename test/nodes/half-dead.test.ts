@@ -1,45 +1,18 @@
 // P4: the network between a node and the database takes everything and passes nothing on, without closing a connection.
 import { expect, setDefaultTimeout } from 'bun:test'
-import type { Socket } from 'bun'
 import { lockTenant } from '../../src/tenants/store.ts'
 import { isUnavailable } from '../../src/unavailable.ts'
 import { startApp } from '../helpers/app.ts'
 import { nodesTest } from '../helpers/nodes.ts'
+import { startTcpProxy } from '../helpers/tcp-proxy.ts'
 
 setDefaultTimeout(120_000)
 
-type Piped = { other?: Socket<Piped>; early: Uint8Array[] }
-
-/** Passes everything on, or swallows it. */
+/** Passes everything on, or swallows it; then the database does not learn of a client that leaves either. */
 function startProxy(target: { hostname: string; port: number }) {
   const state = { isSwallowing: false }
-  const pass = (to: Socket<Piped> | undefined, chunk: Uint8Array) => {
-    if (!state.isSwallowing) to?.write(chunk)
-  }
-  const server = Bun.listen<Piped>({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      async open(client) {
-        client.data = { early: [] }
-        const database = await Bun.connect<Piped>({
-          ...target,
-          data: { other: client, early: [] },
-          socket: { data: (_, chunk) => pass(client, chunk), close: () => void client.terminate(), error() {} },
-        })
-        client.data.other = database
-        for (const chunk of client.data.early.splice(0)) pass(database, chunk)
-      },
-      data(client, chunk) {
-        if (client.data.other) pass(client.data.other, chunk)
-        else client.data.early.push(Uint8Array.from(chunk))
-      },
-      // Whoever gives up is not heard of on the other side.
-      close: client => void (state.isSwallowing || client.data.other?.terminate()),
-      error() {},
-    },
-  })
-  return { state, port: server.port, stop: () => server.stop(true) }
+  const passes = () => !state.isSwallowing
+  return { state, ...startTcpProxy(() => [target], { passesRequest: passes, passesAnswer: passes, passesClose: passes }) }
 }
 
 nodesTest('a node behind a network that swallows everything answers 500, frees its locks, and recovers', async () => {

@@ -1,52 +1,31 @@
 // P3: the connection is cut after COMMIT was sent and before its answer came. Nobody can tell whether it took place, so
 // nothing is repeated by itself; the client's own repeat finds out.
 import { expect } from 'bun:test'
-import type { Socket } from 'bun'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { startApp } from '../helpers/app.ts'
 import { nodesTest, rowsIn, tally } from '../helpers/nodes.ts'
+import { startTcpProxy } from '../helpers/tcp-proxy.ts'
 
-type Piped = { other?: Socket<Piped>; early: Uint8Array[]; isCommitting?: boolean }
-
-/** Passes everything on, until it is told to lose the answers to the next so many commits. */
+/** Passes everything on, but cuts the connection instead of the answers to the next `toLose` commits. */
 function startLossyProxy(target: { hostname: string; port: number }) {
   const state = { toLose: 0, lost: 0 }
-  const server = Bun.listen<Piped>({
-    hostname: '127.0.0.1',
-    port: 0,
-    socket: {
-      async open(client) {
-        client.data = { early: [] }
-        const database = await Bun.connect<Piped>({
-          ...target,
-          data: { other: client, early: [] },
-          socket: {
-            data(own, chunk) {
-              if (!client.data.isCommitting) return void client.write(chunk)
-              state.lost++
-              own.terminate()
-              client.terminate()
-            },
-            close: () => void client.terminate(),
-            error() {},
-          },
-        })
-        client.data.other = database
-        for (const chunk of client.data.early.splice(0)) database.write(chunk)
-      },
-      data(client, chunk) {
-        if (state.toLose > 0 && Buffer.from(chunk).includes('COMMIT')) {
-          state.toLose--
-          client.data.isCommitting = true
-        }
-        if (client.data.other) client.data.other.write(chunk)
-        else client.data.early.push(Uint8Array.from(chunk))
-      },
-      close: client => void client.data.other?.terminate(),
-      error() {},
+  const committing = new WeakSet<object>()
+  const proxy = startTcpProxy(() => [target], {
+    passesRequest(client, chunk) {
+      if (state.toLose > 0 && Buffer.from(chunk).includes('COMMIT')) {
+        state.toLose--
+        committing.add(client)
+      }
+      return true
+    },
+    passesAnswer(client) {
+      if (!committing.has(client)) return true
+      state.lost++
+      client.terminate()
+      return false
     },
   })
-  return { state, port: server.port, stop: () => server.stop(true) }
+  return { state, ...proxy }
 }
 
 nodesTest('a creation whose commit was lost on the way is 500, and its repeat gives the session that was made', async () => {
