@@ -38,7 +38,7 @@ export type Config = {
   /** Looks at signed lists of issuers by itself. */
   trustRefresh: boolean
   webhookDelaysMs: number[]
-  /** For requests to wallets, unless a template says otherwise. */
+  /** Defaults of requests to wallets; a template may differ. */
   wallet: {
     profile: 'haip' | 'plain'
     scheme: string
@@ -184,7 +184,7 @@ function database(text: (name: Variable) => string): DatabaseSettings | undefine
   }
 }
 
-/** Only the line end that an editor adds is no part of it. */
+/** A password keeps its spaces; only the line end that an editor adds is cut off. */
 function databasePassword(given: string, file: string): string {
   if (!file) return given
   if (given) fail('VIDIMUS_DATABASE_PASSWORD_FILE', 'there is a password in VIDIMUS_DATABASE_URL too; remove one of them')

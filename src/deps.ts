@@ -79,7 +79,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     registrations: rememberRegistrations(ground, registrationCertificate),
     anchors: rememberAnchors({ ...ground, sandbox }),
     verifier: createVerifier(),
-    // In development the sandbox issuer's list is on plain http; it is read without a network.
+    // The sandbox issuer's list is on plain http in development; it is read without a network.
     status: createStatusChecker(statusFetcher({ ...ground, sandbox }), now, {
       allowHttp: isSandboxList,
       isLocal: isLocalList(config, isSandboxList),

@@ -114,7 +114,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
   }
 }
 
-/** Where this machine may call. */
+/** The destinations that this machine may call. */
 export const egressOf = ({ egressAllow, host, port, extraCaFile }: Config): EgressPolicy => ({
   allow: egressAllow,
   listener: { addresses: ownAddresses(host), port },

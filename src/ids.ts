@@ -67,7 +67,7 @@ export function base62(random: Random, length: number): string {
   return text
 }
 
-/** For ids that follow from what they name: the same bytes make the same digits. */
+/** Ids that follow from what they name: the same bytes make the same digits. */
 export function base62Of(bytes: Uint8Array, length: number): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   let digits = ''

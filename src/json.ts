@@ -40,12 +40,12 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   const names = countNames(text, limits)
   const value = parse(text, limits.keepsLargeNumbers && PERHAPS_LARGE.test(text) ? keepLargeNumber : undefined)
   if (text.includes('\\') && ESCAPED_SUSPECT.test(text)) refuseBadCharacters(value)
-  // With a doubled name there are fewer members than names.
+  // A doubled name makes fewer members than names.
   if (names !== countMembers(value)) throw new DoubledName('a name twice in one object')
   return value
 }
 
-/** In well-formed text only an escape can produce U+0000 or a lone surrogate. */
+/** Only an escape can produce U+0000 or a lone surrogate in well-formed text. */
 const ESCAPED_SUSPECT = /\\u(?:0000|d[89a-f])/i
 const HALF_CHARACTER = 'half of a surrogate pair; send complete characters'
 
@@ -54,7 +54,7 @@ function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINI
   const hasEscapes = text.includes('\\')
   let names = 0
   let depth = 0
-  // Before each value but the first there is one of `[`, `{` and `,`.
+  // One of `[`, `{` and `,` precedes each value but the first.
   let values = 1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -138,7 +138,7 @@ function refuseBadCharacters(value: unknown): void {
   }
 }
 
-/** For the message about a DoubledName. It reads the text a second time; never log it. */
+/** The name for the message about a DoubledName, found in a second reading. Never log it. */
 export function findDoubledName(text: string): string | undefined {
   const open: Set<string>[] = []
   for (const [token, string, colon] of text.matchAll(/[{}]|("(?:[^"\\]+|\\.)*")\s*(:)?/g)) {

@@ -96,7 +96,7 @@ export function beginEpoch(keyring: Keyring, random: Random): Keyring {
   }
 }
 
-/** Once every row is sealed under the newest key. */
+/** Called once every row is sealed under the newest key. */
 export const dropOldEpochs = ({ epoch, rows, ...keyring }: Keyring): Keyring => ({
   ...keyring,
   epoch,

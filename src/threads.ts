@@ -13,7 +13,7 @@ export function hireThread(path: string): Worker {
 }
 
 /**
- * From now on this thread compiles code that runs often to machine code early, as usual. The built program begins without that
- * (scripts/build/compile.ts).
+ * Turns on the usual early compilation of code that runs often. The built program begins without
+ * it (scripts/build/compile.ts).
  */
 export const compileHotCode = (): void => Bun.unsafe.setJITPolicy(1)

@@ -72,8 +72,8 @@ export async function within<T>(ms: number, work: Promise<T>, onLate: () => T): 
 const PAUSE_MAX_MS = 1000
 
 /**
- * For jobs that work through all rows: called between two steps, it waits three times as long as the
- * step took, and requests have the thread.
+ * A pause for jobs that work through all rows: called between two steps, it waits three times as
+ * long as the step took, and requests have the thread.
  */
 export function pauseBetweenSteps(): () => Promise<void> {
   let since = performance.now()

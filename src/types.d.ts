@@ -3,7 +3,7 @@ declare module '*.sql' {
   export default text
 }
 
-/** With `{ type: 'file' }`: its path on the disk or inside the program. */
+/** The path on the disk or inside the program, with `{ type: 'file' }`. */
 declare module '*.md' {
   const path: string
   export default path

@@ -30,7 +30,7 @@ async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client:
   throw apiError('rate_limit_exceeded', { message, retryAfter: Math.ceil(waitMs / 1000) })
 }
 
-/** Inside the transaction that found the code wrong. */
+/** Called inside the transaction that found the code wrong. */
 export async function recordWrongGuess(
   { now, networks, config }: Pick<GuessDeps, 'now' | 'networks' | 'config'>,
   tx: Db,

@@ -76,7 +76,7 @@ export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor
   return await deps.writeSettings(async tx => {
     const old = await lockKey(tx, id)
     if (!old || old.revokedAt !== null || isExpired(old, at)) return undefined
-    // Only once: the deadline of a rolled key is the end of its grace, not the lifetime of a successor.
+    // A key is rolled once: its deadline is now the end of its grace, not the lifetime of a successor.
     if (old.successorId !== null)
       throw apiError('key_rolled', { message: `${id} was rolled already; roll its successor ${old.successorId}.` })
     const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt

@@ -62,7 +62,7 @@ export function accessPlugin(deps: Deps) {
 
   function admitAnyone({ request, set, params }: Context & { params: Params }, open: Open): void | Promise<void> {
     if (admitted.has(request)) return
-    // Before any refusal, so that pages of other origins can read it.
+    // Set before any refusal, so that pages of other origins can read the refusal.
     if (!open.exchange && !open.ownPages) Object.assign(set.headers, OPEN_TO_ALL_ORIGINS)
     // Polls are repeated anyway; a wallet's response and a till's refresh may not be.
     if (open.perSession === 'status' && deps.isOverloaded()) throw apiError('rate_limit_exceeded', { retryAfter: 1 })
@@ -83,7 +83,7 @@ export function accessPlugin(deps: Deps) {
         allowances.push(allowance)
         finish()
       })
-    // Only checked: guessing.ts takes from it for wrong codes.
+    // The budget is only checked here: guessing.ts takes from it for wrong codes.
     if (open.exchange === 'enroll') return deps.guesses.check('enroll', client).then(finish)
     finish()
   }
@@ -100,7 +100,7 @@ export function accessPlugin(deps: Deps) {
       // makes the framework parse cookies, query and headers for every request.
       async transform({ request, set }: Context) {
         await admit({ request, set }, need)
-        // After the body has arrived, so that a slow sender does not hold a place.
+        // A place is taken after the body has arrived: a slow sender does not hold one.
         enter(request)
       },
       resolve: ({ request }: Context) => ({ caller: callers.get(request)! }),
@@ -127,7 +127,7 @@ const isShared = ({ perSession, exchange }: Open): boolean => perSession === 'wa
 /** Pages and wallets of any origin may call; no credentials are involved. */
 const OPEN_TO_ALL_ORIGINS = {
   'access-control-allow-origin': '*',
-  // Else pages of other origins can read neither Retry-After nor the request id.
+  // Pages of other origins could otherwise read neither Retry-After nor the request id.
   'access-control-expose-headers': 'retry-after, ratelimit, ratelimit-policy, x-request-id',
   'cross-origin-resource-policy': 'cross-origin',
 }

@@ -58,7 +58,7 @@ export const detailsPlace = (
   sessionKey,
 })
 
-/** With `auditIds` entries are linked afterwards; without, each is a record at once. */
+/** Entries are linked afterwards with `auditIds`; without, each is a record at once. */
 export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds): Audit {
   const hmac = hmacSha256With(sealer.key('audit subject'))
   const subjectOf = (id: string) => hmac(id).toString('hex')
@@ -111,7 +111,7 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
       await eraseDetails(tx, ids)
     },
     async checkpoint(tx, at) {
-      // Under the chain's lock, so that the head stays the head until it is signed.
+      // Linking takes the chain's lock, so that the head stays the head until it is signed.
       if (auditIds) await linkIn(tx)
       const head = await findHead(tx)
       const last = await findLastCheckpoint(tx)

@@ -24,7 +24,7 @@ export async function tryLockChain(tx: Db): Promise<boolean> {
 
 export type UnlinkedEntry = Omit<AuditRecord, 'seq' | 'previous' | 'hash'> & { id: number }
 
-/** In the order of their transactions: what began after another act had ended comes after it. */
+/** Entries in the order of their transactions: an act that began after another had ended comes after it. */
 export async function listUnlinked(tx: Db): Promise<UnlinkedEntry[]> {
   return await tx.select().from(auditUnlinked)
 }

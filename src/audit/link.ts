@@ -58,7 +58,7 @@ export function startLinking(deps: LinkDeps & { log: Log }): () => Promise<void>
   }
 }
 
-/** For the metrics: records that wait for their place, on all nodes. */
+/** Records that wait for their place, on all nodes; a metric. */
 export const readUnlinked = (db: Db): ReturnType<typeof countUnlinked> => countUnlinked(db)
 
 async function hasUnlinked({ db, auditIds }: Pick<LinkDeps, 'db' | 'auditIds'>): Promise<boolean> {
@@ -86,8 +86,8 @@ async function linkLocked(tx: Db): Promise<void> {
 }
 
 /**
- * In the order of their transactions, and an erasure after all else of its subject: records without details are
- * explained by one behind them.
+ * Entries in the order of their transactions, and an erasure after all others of its subject: it
+ * explains the missing details of the records before it.
  */
 function inOrder(entries: readonly UnlinkedEntry[]): UnlinkedEntry[] {
   const last = new Map(entries.map(({ subject }, place) => [subject, place]))

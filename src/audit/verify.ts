@@ -26,7 +26,7 @@ export async function verifyChain(deps: ChainDeps, link = async () => {}): Promi
   const publicKey = deps.audit.publicKey()
   await link()
   const verifier = chainVerifier(readPublicKey(publicKey)!, await listCheckpoints(deps.db))
-  // From below the first, so that a record inserted there is found too.
+  // Starts below the first record, so that one inserted there is found too.
   let after = Number.MIN_SAFE_INTEGER
   for (let doubted: ChainProblem | undefined; ; await link()) {
     for await (const { record, disclosed } of readChain(deps, after)) {

@@ -48,7 +48,7 @@ the first attempt again, under the same webhook-id; a running server sends it at
     async 'replay --failed'({ tenant: tenantId }, shell) {
       const replayed = await withTenant(shell, tenantId, async deps => {
         let count = 0
-        // In batches, between which a running server does its own writes.
+        // A running server does its own writes between two batches.
         for (let hasMore = true; hasMore; ) {
           const batch = await replayFailed(deps, { tenantId }, { actor: ACTOR })
           count += batch.replayed

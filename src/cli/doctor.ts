@@ -7,7 +7,7 @@ import { requireDatabase } from './require-database.ts'
 import { pendingIn } from './upgrade.ts'
 import { withDeps } from './with-deps.ts'
 
-/** In English alone: commands have no other language. */
+/** No German: commands are in English only. */
 type NamedCheck = { name: string } & Pick<Found, 'status' | 'detail' | 'remedy'>
 
 export const command = defineCommand(

@@ -36,7 +36,7 @@ export const complain = (text: string): void => void process.stderr.write(`${tex
 /** Keeps control characters of names and of other servers' answers from the terminal. */
 export const printable = (text: string): string => text.replace(/[^\P{C}\n\u200d]/gu, '?')
 
-/** For calls that print a link: a service with other settings is at another address. */
+/** A note beside a printed link: a service with other settings is at another address. */
 export function noteAssumedAddress({ env, complain }: Shell, { publicUrl }: Pick<Config, 'publicUrl'>): void {
   if (env.VIDIMUS_PUBLIC_URL?.trim() || env.PORT?.trim()) return
   complain(`note: the link assumes that the service is at ${publicUrl}; set VIDIMUS_PUBLIC_URL or PORT here as for the service`)

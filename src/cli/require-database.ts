@@ -7,7 +7,7 @@ import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { hasDatabase } from '../db/sqlite/replace.ts'
 import { CommandError } from './output.ts'
 
-/** For calls that need an installation: in the wrong directory or database they must not create an empty one. */
+/** Refuses a directory or database without an installation: a command must not create an empty one there. */
 export async function requireDatabase({ dataDir: dir, database }: Config): Promise<void> {
   if (database) {
     if (await hasKeys(database)) return
@@ -20,7 +20,7 @@ export async function requireDatabase({ dataDir: dir, database }: Config): Promi
   )
 }
 
-/** For verbs about the database file. */
+/** Refuses PostgreSQL for verbs about the database file. */
 export function refusePostgres({ database }: Config, verb: 'backup' | 'restore'): void {
   if (!database) return
   throw new CommandError(`${verb} is for a database file; ${POSTGRES_BACKUPS}`)

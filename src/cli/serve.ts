@@ -68,7 +68,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
   },
 )
 
-/** On a full disk the service starts without a link. */
+/** The service starts without a link on a full disk. */
 const openSetupIfPossible = (deps: Deps): Promise<string | null> =>
   openSetup(deps).catch(error => {
     deps.log.warn('setup.no_link', { failure: describeFailure(error) })

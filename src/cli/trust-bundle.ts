@@ -85,7 +85,7 @@ A machine that shall take something new from it is told once: --from ${signer}`,
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Before anything is made: the audit chain must not tell of a bundle that was never written. */
+/** Called before anything is made: the audit chain must not name a bundle that was never written. */
 function refuseUnfit(file: string, force: boolean): void {
   if (!existsSync(dirname(file))) throw new CommandError(`cannot write ${file}; give a path in a directory that exists`)
   if (existsSync(file) && (!force || !statSync(file).isFile()))

@@ -70,7 +70,7 @@ async function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): Promise<Deli
   })
 }
 
-/** From the latest attempt that knew an address: nothing is signed before. */
+/** The message of the latest attempt that knew an address: nothing is signed before. */
 async function messageOf(
   deps: Deps,
   owner: Owner,

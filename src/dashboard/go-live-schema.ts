@@ -4,7 +4,7 @@ import { Timestamp } from '../http/schema.ts'
 import { Exactly, Nullable, OneOf } from '../http/wire.ts'
 import { DOCUMENT_KINDS } from '../tenants/go-live.ts'
 
-/** In the order a shop takes them: papers of other people first, because they take days. */
+/** Steps in the order a shop takes them: papers of other people first, because they take days. */
 export const STEPS = [
   'address',
   'identity',

@@ -113,7 +113,7 @@ function issuers(facts: Facts, environment: Environment): Result {
   const missing = needsOf(facts, counting).filter(({ isMet }) => !isMet)
   const [first] = missing
   if (!first) return { state: 'done', reason: 'issuers_named', documents: facts.documents }
-  // With the ended lists nothing would be missing: a new issue of one of them is the remedy.
+  // Lists that have ended and would cover everything: a new issue of one of them is the remedy.
   const lapsed = facts.sources.filter(({ id }) => ended.has(id) && here.some(({ sourceId }) => sourceId === id))
   if (lapsed.length > 0 && needsOf(facts, here).every(({ isMet }) => isMet)) {
     const command = `vidimus trust source refresh ${lapsed[0]!.id}`

@@ -11,7 +11,7 @@ import { tenantRoutes } from './tenant-routes.ts'
 import { trustRoutes } from './trust-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
-/** For the dashboard's own pages, so not in the public API document. */
+/** Routes of the dashboard's own pages, so not in the public API document. */
 export const dashboardRoutes = (deps: Deps, creations: Creations) =>
   new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
     .use(peopleRoutes(deps))

@@ -47,7 +47,7 @@ export const MintedKey = Exactly({ key: Type.String(), api_key: ApiKey })
 export const PairableDevice = Exactly({
   device: Device,
   pairing_code: Type.String(),
-  /** For a QR code: opens the till's page with the code filled in. */
+  /** The text of a QR code, which opens the till's page with the code filled in. */
   pairing_url: Type.String(),
 })
 export type PairableDevice = typeof PairableDevice.static
@@ -259,7 +259,7 @@ export type AuditRecord = typeof AuditRecord.static
 
 export const AuditPage = Exactly({
   data: Type.Array(AuditRecord),
-  /** For `before` of the next page, which may be short or empty; null when there is nothing older. */
+  /** The `before` of the next page, which may be short or empty; null when there is nothing older. */
   next_before: Nullable(Type.Integer()),
 })
 

@@ -61,7 +61,7 @@ export function buildTemplate(choice: Choice): BuiltQuery {
 
 type Which = { tenantId: string; key: string }
 
-/** Under any profile but HAIP the wallet's answer is not encrypted: that needs a fresh authentication. */
+/** A profile other than HAIP needs a fresh authentication: the wallet's answer is not encrypted. */
 export async function saveTenantTemplate(
   deps: Deps,
   visit: Visit,

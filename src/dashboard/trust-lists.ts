@@ -35,7 +35,7 @@ export async function readTrustSources(deps: Deps): Promise<TrustSources> {
   }
 }
 
-/** With the types of documents that each counts for now. */
+/** Sources with the types of documents that each counts for now. */
 async function presentAll(deps: Deps, sources: readonly SourceView[]): Promise<TrustSource[]> {
   const anchors = (await readAnchors(deps)).filter(({ use }) => use === 'both')
   const bySource = Map.groupBy(anchors, ({ sourceId }) => sourceId)
@@ -64,7 +64,7 @@ async function requireSource(deps: Deps, id: string): Promise<SourceView> {
   return found
 }
 
-/** With the issuers that the list names. */
+/** A source with the issuers that its list names. */
 export async function readTrustSource(deps: Deps, id: string): Promise<TrustSourceDetail> {
   const source = await requireSource(deps, id)
   const anchors = (await readAnchors(deps)).filter(({ sourceId }) => sourceId === id)

@@ -80,7 +80,7 @@ export const TrustPreset = Exactly({
   types: Type.Array(Type.String()),
   /** Fingerprints that the program carries. */
   pins: Type.Array(Type.String()),
-  /** Where the operator publishes who signs the list. */
+  /** The address where the operator publishes who signs the list. */
   compare_at: Type.String(),
   /** Terms that must be read first. */
   terms: Nullable(Type.String()),

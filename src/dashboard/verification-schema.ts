@@ -25,7 +25,7 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('token_copied'), device_id: Type.String(), name: Type.String(), revoked_at: Timestamp }),
   Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
-  /** For 30 days after the upgrade that gave test sessions a secret of their own. */
+  /** Shown for 30 days after the upgrade that gave test sessions a secret of their own. */
   Exactly({ code: Type.Literal('webhook_secret_split'), at: Timestamp }),
   /** One per receiver: deliveries that failed lately, and those that wait for their next attempt. */
   Exactly({
@@ -178,7 +178,7 @@ export const DeliverySummary = Exactly({
   attempts: Type.Integer({ minimum: 0 }),
   last_attempt: Type.Optional(AttemptSummary),
   created_at: Timestamp,
-  /** While it is pending. */
+  /** Present while it is pending. */
   next_attempt_at: Type.Optional(Timestamp),
   /** The HTTP request that made it due, as in the log: the wallet's response, or a replay. */
   request_id: Type.Optional(Type.String()),

@@ -40,7 +40,7 @@ export async function readSummaries(
 
 const instant = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseUtcInstant(text))
 
-/** With the names of tills and keys. */
+/** Summaries with the names of tills and keys. */
 async function summaries(deps: Deps, owner: Owner): Promise<(browsed: Browsed) => VerificationSummary> {
   const devices = new Map((await readDevices(deps, owner)).map(({ id, name }) => [id, { id, name }]))
   const keys = new Map(

@@ -93,7 +93,7 @@ export const DeliveryDetail = Exactly({
   url: Nullable(Type.String()),
   /** Oldest first. */
   attempts: Type.Array(DeliveryAttempt),
-  /** From the latest attempt that called the receiver; null before any did. */
+  /** The message of the latest attempt that called the receiver; null before the first. */
   message: Nullable(SentMessage),
 })
 export type DeliveryDetail = typeof DeliveryDetail.static

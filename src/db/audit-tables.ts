@@ -1,5 +1,5 @@
-// Where an act's audit entry is written, and how it comes onto the chain. On SQLite an entry is the record itself, and
-// its id is its place on the chain. On PostgreSQL entries have ids of their own and are linked afterwards.
+// The table for an act's audit entry. On SQLite an entry is the record itself, and its id is its
+// place on the chain. On PostgreSQL entries have ids of their own and are linked afterwards.
 import { type SQLWrapper, sql } from 'drizzle-orm'
 import { bytes, integer, table, text, time } from './columns.ts'
 import { isPostgres } from './dialect.ts'

@@ -23,7 +23,7 @@ export type Job<Given = void> = { name: string; everyMs: number; run(given: Give
 /** Numbers the audit entries of acts that commit side by side; they are linked to the chain afterwards (audit/link.ts). */
 export type AuditIds = { next(tx: Db): Promise<number> }
 
-/** Where everything is kept, and how the nodes of one installation reach each other. */
+/** The database of an installation, and the channel between its nodes. */
 export type Engine = {
   /** Names this process among the nodes; another one after each start. */
   node: string
@@ -40,9 +40,9 @@ export type Engine = {
    * event loop see one moment, so ask for it each time.
    */
   warm(): Db
-  /** For sessions, devices, deliveries: races are decided by their own statements. */
+  /** Writes of sessions, devices, deliveries: races are decided by their own statements. */
   write: Write
-  /** For keys, tenants, templates, trust, signing, people: one at a time, and raises `settingsVersion`. */
+  /** Writes of keys, tenants, templates, trust, signing, people: one at a time; each raises `settingsVersion`. */
   writeSettings: Write
   /** Changes with every `writeSettings`, on every node and in every process. */
   settingsVersion(): Promise<number>
@@ -74,7 +74,7 @@ export type Engine = {
   forgetDeleted(): Promise<boolean>
   /** Number of writes that wait for their commit. */
   waitingWrites(): number
-  /** For doctor: everything that only this kind of database has to be asked. */
+  /** Checks of doctor that only this kind of database needs. */
   checks(): Promise<EngineCheck[]>
   describe(): { name: string; version: string }
   close(): Promise<void>

@@ -1,4 +1,4 @@
-// Why a start or a command refuses its data directory or database.
+// Refusals of a data directory or database, by a start or a command.
 
 /** Each refusal has an exit code of its own, for scripts that start the service. */
 export const REFUSALS = {

@@ -29,7 +29,7 @@ export const tenants = table('tenants', {
   appSchemes: json<string[]>('app_schemes'),
 })
 
-/** How a shop's pages look to its customers. */
+/** The look of a shop's pages for its customers. */
 export const tenantLooks = table('tenant_looks', {
   tenantId: text('tenant_id')
     .primaryKey()
@@ -124,7 +124,7 @@ export const templates = table(
     key: text('key').notNull(),
     title: text('title').notNull(),
     query: json<DcqlQuery>('query').notNull(),
-    /** How its requests reach wallets; null leaves it to the operator. */
+    /** The profile of its requests to wallets; null leaves it to the operator. */
     profile: oneOf('profile', 'haip', 'plain', 'eu-av'),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
@@ -405,9 +405,9 @@ export const verificationSessions = table(
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at').notNull(),
     respondedAt: time('responded_at'),
-    /** Its record on the audit chain, whose details go when it is erased. */
+    /** Its record on the audit chain; the details there are deleted when it is erased. */
     auditSeq: integer('audit_seq').notNull(),
-    /** Under which its 201 is kept for a repeat. */
+    /** The key of its kept 201, for a repeat. */
     idempotencyHash: text('idempotency_hash'),
     salt: bytes('salt').notNull(),
     /** JSON: explicit query, webhook_url, redirect_url, metadata, purpose; null when none was given. */
@@ -556,7 +556,7 @@ export const verificationEvents = table(
     event: text('event').notNull(),
     salt: bytes('salt').notNull(),
     sealed: bytes('sealed').notNull(),
-    /** Its record on the audit chain, where it has one: the details of that go with the session. */
+    /** Its record on the audit chain, if any; the details there are deleted with the session. */
     auditSeq: integer('audit_seq'),
   },
   row => [
@@ -805,7 +805,7 @@ export const dashboardSessions = table(
   {
     /** SHA-256 of the cookie. */
     hash: text('hash').primaryKey(),
-    /** For lists: it opens nothing. */
+    /** A name for lists, which opens nothing. */
     id: text('id').notNull(),
     userId: text('user_id')
       .notNull()
@@ -821,7 +821,7 @@ export const dashboardSessions = table(
   row => [uniqueIndex('dashboard_sessions_id').on(row.id), index('dashboard_sessions_user').on(row.userId)],
 )
 
-/** Where a user has logged in before, as an HMAC: wrong passwords from elsewhere do not delay them there. */
+/** Networks where a user has logged in before, as HMACs: wrong passwords from elsewhere do not delay the user there. */
 export const dashboardNetworks = table(
   'dashboard_networks',
   {

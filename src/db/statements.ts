@@ -46,7 +46,7 @@ function hotOnSqlite<Row>(build: (db: Db) => Query): (db: Db, values: Values) =>
   }
 }
 
-/** Inside a transaction, a statement that returns nothing is sent without waiting for it. */
+/** A statement that returns nothing is not awaited inside a transaction. */
 function hotOnPostgres<Row>(build: (db: Db) => Query): (db: Db, values: Values) => Rows<Row> {
   let known: { sql: string; params: unknown[]; names: (string | undefined)[]; isSilent: boolean } | undefined
   return (db, values) => {
@@ -126,8 +126,9 @@ export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => S
 type Lock = 'update' | 'no key update' | 'update skip locked'
 
 /**
- * Whether a column is among the rows of a select, which skips rows that others hold. PostgreSQL may run the select of an IN once
- * for each row, and past its limit: it would skip what it has locked itself. That of an array is run once.
+ * `column = ANY (ARRAY(select))` for a select that skips locked rows. PostgreSQL may run the select
+ * of an IN once for each row, past its limit, because it skips the rows that it has locked itself.
+ * The select of an array runs once.
  */
 export function isAmongFree(column: Column, select: SQLWrapper): SQL {
   return isPostgres ? sql`${column} = ANY(ARRAY${locked(select, 'update skip locked')})` : inArray(column, select)

@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts'
 import { deleteTokensExpiredBy } from './store.ts'
 
-/** Until then a reuse is detected, and a till learns that its token expired. */
+/** A reuse is detected for this long, and a till learns that its token expired. */
 const KEPT_AFTER_EXPIRY_MS = 90 * 86_400_000
 const SWEEP_ROWS_MAX = 500
 

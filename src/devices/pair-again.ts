@@ -19,7 +19,7 @@ export async function pairAgain(
   const { hash } = readPairingCode(deps, pairingCode)!
   const key = { deviceId: id.toLowerCase(), tenantId }
   const device = await deps.write(async tx => {
-    // In this order: registrations count the codes under the same lock.
+    // The tenant is locked first: registrations count the codes under the same lock.
     await lockTenant(tx, tenantId)
     requireUsable(await lockDevice(tx, key), environment)
     const at = deps.now()

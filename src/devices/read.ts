@@ -11,7 +11,7 @@ export async function readDevices({ db }: Pick<Deps, 'db'>, owner: Owner): Promi
   return (await listDevices(db, owner)).map(presentDevice)
 }
 
-/** For the operator, who manages the devices of every tenant. */
+/** Any device: the operator manages those of every tenant. */
 export const readDeviceOfAnyone = async ({ db }: Pick<Deps, 'db'>, id: string): Promise<DeviceRow | undefined> =>
   await findDeviceOfAnyone(db, id.toLowerCase())
 

@@ -28,7 +28,7 @@ export async function revokeDevice(
 
 type Revocation = { at: number; actor: string; reason: 'requested' | 'refresh_reuse' }
 
-/** With the device's row locked. Returns the device when this call revoked it. */
+/** The device's row must be locked. Returns the device when this call revoked it. */
 export async function revokeIn(
   { audit }: Pick<Deps, 'audit'>,
   tx: Db,

@@ -242,7 +242,7 @@ export async function findToken(db: Db, { hash, kind }: Spendable): Promise<Toke
   return row
 }
 
-/** With the tenant's plan, which limits what the device may create. */
+/** A token with the tenant's plan, which limits what the device may create. */
 export type AccessToken = { token: TokenRow; device: DeviceRow } & Pick<typeof tenants.$inferSelect, 'plan' | 'dailyQuota'>
 
 const selectAccessToken = prepared(db =>

@@ -54,7 +54,7 @@ export async function callOut(
   let answer: EgressAnswer | undefined
   for (const address of found.addresses.slice(0, ADDRESSES_TRIED_MAX)) {
     answer = await callAt(address, call, { extraCa: policy.extraCa, signal })
-    // After `connection_failed` the next address may work: no server listens here, or this machine lacks the address family.
+    // The next address may work after `connection_failed`: no server listens here, or this machine lacks the address family.
     if (answer.ok || answer.failure !== 'connection_failed') break
   }
   return answer!

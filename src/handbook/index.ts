@@ -87,7 +87,7 @@ const sectionsOfPage = async ({ slug }: { slug: string }) => {
   return sectionsOf(slug, titleOf(markdown), toHtml(markdown, slug, upFrom(slug)))
 }
 
-/** From a page to the root of the service. */
+/** The relative path from a page to the root of the service. */
 const upFrom = (slug: string): string => (slug === '' ? '' : '../'.repeat(slug.split('/').length))
 
 function contentsPage(contents: Awaited<ReturnType<typeof readContents>>): string {

@@ -4,7 +4,7 @@
 /** Raw HTML is shown as text; test/handbook/pages.test.ts refuses it in a page. */
 const OPTIONS = { noHtmlBlocks: true, noHtmlSpans: true, headings: { ids: true } }
 
-/** Where the pages are in the repository, as in `[text](../README.md)`. */
+/** The folder of the pages in the repository, for links like `[text](../README.md)`. */
 const ROOM = '/src/handbook/'
 
 /** `up` leads from the page to the root of the service, which may be published under a path. */

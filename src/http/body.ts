@@ -17,7 +17,7 @@ export async function readJson(request: Request, bytesMax = JSON_BYTES_MAX): Pro
   return parseObject(await readBytes(request, bytesMax), 'body')
 }
 
-/** For routes that read their body themselves, after other checks. */
+/** Called by routes that read their body themselves, after other checks. */
 export async function readBody<Schema extends TSchema>(
   request: Request,
   schema: Schema,

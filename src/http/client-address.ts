@@ -7,7 +7,7 @@ const IPV4_MAPPED = '00000000000000000000ffff'
 /** The socket's peer, or behind trusted proxies the right-most address of X-Forwarded-For that is not one of them. */
 export function clientAddress(peer: string, forwardedFor: string | null, trustedProxies: readonly Network[]): string {
   if (!forwardedFor || !contains(trustedProxies, peer)) return peer
-  // From the right: the client can write anything further left.
+  // Hops are read from the right: the client can write anything further left.
   const hops = forwardedFor
     .split(',')
     .slice(-HOPS_MAX)

@@ -95,7 +95,7 @@ export function httpPlugin(deps: Deps, { allowedMethods, hasKnownQuery, lostPage
       if (/^(DELETE|PATCH)$/.test(request.method)) refuseWrongMethod(request.method, allowedMethods(pathOf(request.url)))
     })
     .onBeforeHandle({ as: 'global' }, ({ request, route }) => {
-      // After authentication and scope: a stranger gets 401, whatever the query.
+      // The query is checked after authentication and scope: a stranger gets 401, whatever the query.
       if (request.url.includes('&') && hasKnownQuery(request.method, route)) refuseRepeated(request.url)
     })
     .onError({ as: 'global' }, async ({ error, code, request, set }) => {

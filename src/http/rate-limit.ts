@@ -221,7 +221,7 @@ function createBuckets() {
     set: (key: string, bucket: Bucket) => void buckets.set(key, bucket),
     has: (key: string) => buckets.has(key),
     hasRoom(at: number): boolean {
-      // While there is room nothing is dropped, and totals are exact.
+      // Nothing is dropped while there is room, and totals are exact.
       if (buckets.size < BUCKETS_MAX / 2) return true
       for (let i = 0; i < LOOKED_AT_PER_NEWCOMER; i++) lookAtNext(at)
       return buckets.size < BUCKETS_MAX
@@ -239,8 +239,8 @@ const budgetOf = (policy: Policy, scale: number): Budget => {
 }
 
 /**
- * In 1024ths of a millisecond, so that sums with the current time stay exact and rounding never
- * costs the last request of a burst.
+ * The interval in 1024ths of a millisecond: sums with the current time stay exact, and rounding
+ * never costs the last request of a burst.
  */
 const exactInterval = (perSecond: number): number => Math.max(1, Math.round((1000 * PARTS_PER_MS) / perSecond)) / PARTS_PER_MS
 

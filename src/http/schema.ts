@@ -22,7 +22,7 @@ const UNSEEN =
   // Literal characters: regular expressions differ in how they escape these.
   '\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}'
 const PLAIN = `^[^${REFUSED}]*$`
-/** With something to be seen, in syntax that all regular expressions share. */
+/** A text with a visible character, in syntax that all regular expressions share. */
 export const VISIBLE = `^[^${REFUSED}]*[^${REFUSED}${UNSEEN}][^${REFUSED}]*$`
 const COMPILED = new Map([PLAIN, VISIBLE].map(pattern => [pattern, new RegExp(pattern, 'u')]))
 
@@ -86,7 +86,7 @@ type ErrorStatus = (typeof ERRORS)[keyof typeof ERRORS][0]
 export const errorResponses = <Status extends ErrorStatus>(...statuses: Status[]): Record<Status, typeof ErrorEnvelope> =>
   Object.fromEntries(statuses.map(status => [status, ErrorEnvelope])) as Record<Status, typeof ErrorEnvelope>
 
-/** For people: the place, then the rule. */
+/** A sentence for people: the place, then the rule. */
 export function describeProblem({ path, message, schema }: { path: string; message: string; schema: TSchema }): string {
   const place = path === '' ? 'body' : path.split('/').slice(1).map(nameOf).join('.')
   return `${place}: ${ruleOf(schema) ?? sentence(message)}`

@@ -18,7 +18,7 @@ type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; proven
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
 
-/** For operators: health, readiness, metrics. */
+/** Routes for operators: health, readiness, metrics. */
 export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readiness) => {
   let last: { at: number; validMs: number; ready: Promise<boolean> } | undefined
   const prove = createProver(deps.sealer)

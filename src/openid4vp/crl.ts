@@ -154,7 +154,7 @@ function readScope(value: Uint8Array, uri: string): Crl['covers'] {
   }
   const others = isSet(1)
   const authorities = isSet(2)
-  // For some reasons only, indirect, or for attribute certificates.
+  // The list is for some reasons only, indirect, or for attribute certificates.
   if (!reader.isDone) throw new CrlFault('it is limited in a way that is not known here')
   if (name) {
     const [full] = readAll(name.content)

@@ -8,7 +8,7 @@ export class DerError extends Error {
 export type DerElement = {
   tag: number
   content: Uint8Array
-  /** With its tag and length, as in the input. */
+  /** The bytes of the input, with tag and length. */
   raw: Uint8Array
 }
 

@@ -2,7 +2,7 @@
 // named by the condition that must hold, in the order of the checks. The fields of the API
 // (trusted, signature_valid, holder_binding_valid, the error code) are derived from the findings.
 
-/** In order of precedence: a failed session reports the first one that applies. */
+/** Failures in order of precedence: a failed session reports the first one that applies. */
 export const FAILURES = [
   'presentation_malformed',
   'signature_invalid',

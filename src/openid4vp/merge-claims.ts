@@ -39,7 +39,7 @@ export function mergeClaims(credentials: readonly Credential[]): Claims {
   return merged
 }
 
-/** For each credential, the merged names that an earlier credential already has. */
+/** The merged names of each credential that an earlier one already has. */
 export function repeatedNames(credentials: readonly Credential[]): string[][] {
   const taken = new Set<string>()
   return credentials.map(credential => {

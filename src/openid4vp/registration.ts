@@ -31,7 +31,7 @@ export type Registration = {
   status: { uri: string; idx: number } | null
 }
 
-/** Why a text is no registration certificate: a clause for the operator. */
+/** The message says why a text is no registration certificate: a clause for the operator. */
 export class RegistrationFault extends Error {
   override name = 'RegistrationFault'
 }
@@ -51,7 +51,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 const TYPE = 'rc-wrp+jwt'
 const OLD_TYPE = 'rc-rp+jwt'
 
-/** From the JWT itself, or from a JSON document around it. The caller judges the dates. */
+/** Takes the JWT itself, or a JSON document around it. The caller judges the dates. */
 export function readRegistration(text: string): Registration {
   const jwt = findJwt(text)
   const [header, payload] = jwt.split('.', 2).map(part => readPart(part))

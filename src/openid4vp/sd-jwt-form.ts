@@ -25,7 +25,7 @@ export type Disclosure = {
 }
 
 export type DecodedSdJwt = {
-  /** Its payload and disclosures may hold a LargeNumber. */
+  /** Payload and disclosures may hold a LargeNumber. */
   jwt: Token
   disclosures: Disclosure[]
   keyBinding: Token | undefined

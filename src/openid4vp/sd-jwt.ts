@@ -143,7 +143,7 @@ function describe(claims: Members, { text, payload }: Token, chain: readonly Uin
   }
 }
 
-/** From the claims, since iat may be disclosed; there, numbers beyond 2^53 are texts. */
+/** Dates are read from the claims, since iat may be disclosed; numbers beyond 2^53 are texts there. */
 function datesOf(claims: Members, payload: Members): Members {
   const dateOf = (name: string) => (payload[name] instanceof LargeNumber ? Number(payload[name]) : claims[name])
   return { exp: dateOf('exp'), nbf: dateOf('nbf'), iat: dateOf('iat') }

@@ -33,7 +33,7 @@ export class SmallMap<Key, Value> {
     return this.listed
   }
 
-  /** In the order in which they were added. */
+  /** Entries in the order in which they were added. */
   entries(): [Key, Value][] {
     return this.listed.map((key, place) => [key, this.values[place]!])
   }

@@ -7,7 +7,7 @@ export type StatusList = { bits: number; bytes: Uint8Array }
 /** 32 million statuses of one byte. Inflating stops at this size. */
 const INFLATED_BYTES_MAX = 32 * 1024 * 1024
 
-/** On another thread: the largest lists take a tenth of a second. */
+/** Inflates on another thread: the largest lists take a tenth of a second. */
 const inflated = (data: Uint8Array, options: { maxOutputLength: number }): Promise<Buffer> =>
   // Not imported: the start of the service would wait for it.
   (promisify(process.getBuiltinModule('node:zlib').inflate) as (...call: [typeof data, typeof options]) => Promise<Buffer>)(

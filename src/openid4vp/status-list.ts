@@ -43,7 +43,7 @@ export type StatusChecker = {
 }
 
 type StatusOptions = {
-  /** For the service's own lists, which use plain http in development. */
+  /** True for the service's own lists, which use plain http in development. */
   allowHttp?: (uri: string) => boolean
   /** True for a list of a developer's test wallet on this machine: it is read, over http too, with a warning. */
   isLocal?: (uri: string, environment: StatusContext['environment']) => boolean

@@ -27,7 +27,7 @@ export type AnchorList = {
   issuedAt: number
   /** When it should have been replaced. */
   nextUpdate: number
-  /** From then on its entries count no more. */
+  /** The time from which its entries do not count. */
   endsAt: number
 }
 

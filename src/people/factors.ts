@@ -146,7 +146,7 @@ export async function renewRecoveryCodes(deps: FactorDeps, visit: Visit): Promis
   return { security: await readAgain(deps, visit), recovery_codes: codes }
 }
 
-/** For a user who lost them all. With the user's row locked. */
+/** Removes all factors of a user who lost them. The user's row must be locked. */
 export async function takeFactors(tx: Db, userId: string): Promise<void> {
   await deleteTotp(tx, userId)
   await deletePasskeysOf(tx, userId)

@@ -46,7 +46,7 @@ export async function logIn(
   return (user && (await finish(deps, user, browser, 'password'))) ?? refuse()
 }
 
-/** After the first proof: a second one is asked for where the user has one. */
+/** Ends a log-in after the first proof, or asks for the second factor of a user who has one. */
 export async function finish(
   deps: Deps,
   user: UserRow,

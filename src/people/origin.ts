@@ -8,7 +8,7 @@ import { isForwarded } from '../http/client-address.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 
-/** For requests that change something, log-in included. */
+/** Called for requests that change something, log-in included. */
 export function refuseForeign(config: Config, { headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') throw apiError('csrf_refused')
@@ -19,11 +19,11 @@ export function refuseForeign(config: Config, { headers }: Request): void {
   if (!origin.startsWith('https:') && !isLoopbackName(new URL(origin).hostname)) throw apiError('https_required')
 }
 
-/** In development the port or the host name may differ from the public address. */
+/** The port or the host name may differ from the public address in development. */
 const isOwnPlain = (origin: string, own: string, host: string | null): boolean =>
   origin === own || (origin === `http://${host}` && URL.canParse(origin))
 
-/** For requests that change nothing. Pages of other origins may not read either. */
+/** Called for requests that change nothing: pages of other origins may not read either. */
 export function refuseForeignLook({ headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin' && site !== 'none') throw apiError('csrf_refused')

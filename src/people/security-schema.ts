@@ -86,7 +86,7 @@ export const Confirmation = Exactly({ has_codes: Type.Boolean(), passkey: Nullab
 export const PasskeyLogin = Exactly({ passkey: PasskeyAnswer })
 
 export const Security = Exactly({
-  /** In use since then; null without one-time codes. */
+  /** The time since which one-time codes are in use; null without them. */
   codes_since: Nullable(Timestamp),
   passkeys: Type.Array(
     Exactly({ id: Type.String(), label: Type.String(), created_at: Timestamp, last_used_at: Nullable(Timestamp) }),
@@ -101,7 +101,7 @@ export type Security = typeof Security.static
 /** Recovery codes are shown once. */
 export const WithRecoveryCodes = Exactly({ security: Security, recovery_codes: Nullable(Type.Array(Type.String())) })
 export type WithRecoveryCodes = typeof WithRecoveryCodes.static
-/** For an authenticator app; in use once a first code was right. */
+/** The secret for an authenticator app; it counts once a first code was right. */
 export const CodeSecret = Exactly({ secret: Type.String(), uri: Type.String() })
 export const FactorRule = Exactly({ is_required: Type.Boolean() })
 

@@ -84,7 +84,7 @@ export function draftSession(
   return { user, session, cookie }
 }
 
-/** With the user's row locked. Deletes the oldest sessions above the limit. */
+/** The user's row must be locked. Deletes the oldest sessions above the limit. */
 export async function keepSession(tx: Db, { session }: Pick<Visit, 'session'>): Promise<void> {
   await insertSession(tx, session)
   await deleteOldestSessions(tx, session, SESSIONS_PER_USER_MAX)

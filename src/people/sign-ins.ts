@@ -27,7 +27,7 @@ type Kept = { name: string; method: string; network: string; agent: string }
 
 type RecordDeps = Pick<Deps, 'now' | 'random' | 'sealer' | 'audit'>
 
-/** Inside the transaction of the log-in. */
+/** Called inside the transaction of the log-in. */
 export async function recordSignIn(deps: RecordDeps, tx: Db, user: UserRow, method: Method, browser: Browser): Promise<void> {
   const at = deps.now()
   const network = networkOf(browser.address)

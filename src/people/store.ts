@@ -68,12 +68,15 @@ export async function setPassword(tx: Db, userId: string, password: string): Pro
   await tx.update(dashboardUsers).set({ password }).where(eq(dashboardUsers.id, userId))
 }
 
-/** With the user's row locked. */
+/** The user's row must be locked. */
 export async function setRole(tx: Db, { id, memberOf, role }: Pick<UserRow, 'id' | 'memberOf' | 'role'>): Promise<void> {
   await tx.update(dashboardUsers).set({ memberOf, role }).where(eq(dashboardUsers.id, id))
 }
 
-/** With the user's row locked, and without second factors. Also deletes the user's links, sessions, challenges and networks. */
+/**
+ * The user's row must be locked, and its second factors removed. Also deletes the user's links,
+ * sessions, challenges and networks.
+ */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)
   await deleteSessionsOf(tx, userId)
@@ -113,7 +116,7 @@ export async function insertSession(tx: Db, row: SessionRow): Promise<void> {
   await tx.insert(dashboardSessions).values(row)
 }
 
-/** With the user's row locked. Deletes the oldest sessions above `keep`, never the given one. */
+/** The user's row must be locked. Deletes the oldest sessions above `keep`, never the given one. */
 export async function deleteOldestSessions(tx: Db, { userId, hash }: SessionRow, keep: number): Promise<void> {
   const others = and(eq(dashboardSessions.userId, userId), ne(dashboardSessions.hash, hash))
   const newest = tx
@@ -200,7 +203,7 @@ export async function findNetwork(db: Db, { userId, network }: Network): Promise
   return row?.seenAt
 }
 
-/** With the user's row locked. Adds the network, and deletes those seen longest ago. */
+/** The user's row must be locked. Adds the network, and deletes those seen longest ago. */
 export async function keepNetwork(tx: Db, { userId, network }: Network, at: number, keep: number): Promise<void> {
   const { userId: user, network: name, seenAt } = dashboardNetworks
   await tx

@@ -26,7 +26,7 @@ type Admission = {
   count(): Promise<void>
   /** Returns the attempt to its budgets: the password was right, or never compared. */
   giveBack(): Promise<void>
-  /** After a right password: resets the wait of this account in this network. */
+  /** Resets the wait of this account in this network after a right password. */
   forget(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ async function countAttempt({ write, now, config }: ThrottleDeps, lane: { accoun
 const waitSecondsAfter = (failures: number): number =>
   failures < FIRST_WAIT_AFTER ? 0 : Math.min(WAIT_MAX_SECONDS, 2 ** (failures - FIRST_WAIT_AFTER))
 
-/** Inside the transaction of a log-in. */
+/** Called inside the transaction of a log-in. */
 export async function rememberNetwork(
   { now, networks }: Pick<Deps, 'now' | 'networks'>,
   tx: Db,

@@ -1,3 +1,3 @@
-/** Where a verifier finds what the issuer has revoked. */
+/** The address of the list of revoked documents. */
 export const statusListUri = (publicUrl: string): string => `${publicUrl}/sandbox/status-list`
 export const crlUri = (publicUrl: string): string => `${publicUrl}/sandbox/crl`

@@ -14,7 +14,7 @@ type App = ReturnType<typeof createApp>
 
 export type Listener = {
   port: number
-  /** For new connections. Requests under way are answered; idle connections are closed. */
+  /** Uses the pair for new connections. Requests under way are answered; idle connections are closed. */
   renew(pair: TlsPair): void
   /** Undefined without https. */
   certificateEndsAt(): number | undefined
@@ -29,8 +29,8 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
   }
   let isStopped = false
   let served = pair
-  // Once it listens, the framework waits for plugins that are still loading and compiles all routes
-  // again. None of ours loads later, and the first request would wait for it.
+  // The framework, once it listens, waits for plugins that are still loading and compiles all
+  // routes again. None of ours loads later, and the first request would wait for it.
   Object.defineProperty(app, 'promisedModules', { value: new Promise(() => {}) })
   open(app, { port: wanted, host, pair })
   const port = app.server?.port ?? wanted

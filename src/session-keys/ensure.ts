@@ -18,8 +18,9 @@ export type KeyDeps = {
 }
 
 /**
- * At start: refuses when a needed key is missing, and makes the first one. A key directory that cannot be written is no reason to
- * refuse: verifications have no keys of their own then, and doctor says so.
+ * Called at start. Refuses when a needed key is missing, and makes the first one. A key directory
+ * that cannot be written is no reason to refuse: verifications have no keys of their own then, and
+ * doctor says so.
  */
 export async function ensureWrappingKey(deps: KeyDeps): Promise<void> {
   const { config, db, sessionKeys, log } = deps

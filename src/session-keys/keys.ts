@@ -41,7 +41,7 @@ export type SessionKeys = {
   find(db: Db, id: string): Promise<{ sessionKey: Uint8Array | undefined } | undefined>
   findAll(db: Db, ids: readonly string[]): Promise<Map<string, Uint8Array | undefined>>
   lookUp(db: Db, rows: readonly { sessionId: string | null; wrappingKey: number | null }[]): Promise<KeyLookup>
-  /** From its first wrapping key, or from its wrapped form; undefined when neither can be opened. */
+  /** The key from its first wrapping key, or from its wrapped form; undefined when neither can be opened. */
   from(session: KeyedRow, kept: WrappedKey | undefined): Uint8Array | undefined
   wrap(id: string, sessionKey: Uint8Array, wrappingKey: number): Buffer
   /** The fingerprint of a file; undefined when it cannot be read. */

@@ -157,7 +157,7 @@ async function destroy({ config, db, write, random, sessionKeys }: KeyDeps, { id
   await sessionKeys.look(db)
 }
 
-/** On every node: follows the turn, and says when a file that was announced cannot be read here. */
+/** Runs on every node: follows the turn, and says when a file that was announced cannot be read here. */
 export async function lookAtKeys({ db, write, now, sessionKeys }: KeyDeps): Promise<void> {
   for (const row of await sessionKeys.look(db)) {
     if (row.activeAt === null && row.unreadableAt === null && !sessionKeys.isReadable(row))

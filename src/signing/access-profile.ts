@@ -5,7 +5,7 @@ import type { Certificate } from '../openid4vp/x509.ts'
 /** § 5.3: natural or legal person, normalised or qualified. */
 const POLICY = /^0\.4\.0\.194118\.1\.[1-4]$/
 
-/** In both languages, as a clause. */
+/** A clause in both languages. */
 type Broken = Readonly<Record<'en' | 'de', string>>
 
 type Rule = { broken: Broken; holds: (leaf: Certificate) => boolean }

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 /** Warnings begin here at the latest, for anchors and other certificates too. */
 export const EXPIRY_WARNING_DAYS = 30
 
-/** Why a key and chain cannot be used: one sentence with the remedy. */
+/** The message says why a key and chain cannot be used: one sentence with the remedy. */
 export class SigningProblem extends Error {
   override name = 'SigningProblem'
 }
@@ -39,7 +39,7 @@ export type SigningState = SigningCertificate & {
   pendingSince: number | null
 }
 
-/** For the sessions of a tenant: its own certificate, else the installation's. */
+/** The state of a tenant's own certificate, else of the installation's. */
 export async function signingState(deps: Pick<Deps, 'db' | 'now'>, owner: KeyOwner = null): Promise<SigningState> {
   const { db, now } = deps
   const at = now()
@@ -106,7 +106,7 @@ const URGENT_SHARE = 0.3
 export const isRunningOut = (state: SigningState, at: number): boolean =>
   lifeOf(state, at) !== 'good' && (state.next === null || state.next.startsAt > state.notAfter)
 
-/** Once a day and at the start. */
+/** Called once a day and at the start. */
 export async function warnOfExpiry(deps: Pick<Deps, 'db' | 'now' | 'log'>): Promise<void> {
   const ending = (await signingStates(deps)).filter(state => state.isOwn && isRunningOut(state, deps.now()))
   for (const { daysLeft, owner } of ending) {

@@ -200,7 +200,7 @@ async function startFor(
   return startsAt > at ? startsAt : null
 }
 
-/** With x509_san_dns wallets look for the public host in the certificate (OpenID4VP 1.0 § 5.9.3). */
+/** Wallets look for the public host in the certificate with x509_san_dns (OpenID4VP 1.0 § 5.9.3). */
 function refuseForeignHost({ config }: Pick<Deps, 'config'>, { owner }: Import, leaf: X509Certificate): void {
   const host = hostOf(config.publicUrl)
   if (owner === null || config.wallet.clientIdPrefix !== 'x509_san_dns' || isForHost(leaf, host)) return

@@ -113,7 +113,7 @@ export const validityOf = (chain: readonly X509Certificate[]): Validity => ({
 
 export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
-/** On the first start. Of several first starts at once, one inserts its own. */
+/** Makes a key on the first start. Of several first starts at once, one inserts its own. */
 export async function ensureSigningKey(
   deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'config'>,
 ): Promise<void> {

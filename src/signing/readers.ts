@@ -71,7 +71,7 @@ export const presentReader = ({ fingerprint, subject, issuer, notBefore, notAfte
   not_after: isoUtc(notAfter),
 })
 
-/** Its key is erased a day later. */
+/** The key of a removed certificate is erased a day later. */
 export async function removeReader(
   deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
   { owner, fingerprint }: Pick<ReaderCertificate, 'owner' | 'fingerprint'>,

@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 const REGISTRATIONS_MAX = 200
 const YEAR_MS = 366 * DAY_MS
 
-/** Why a registration certificate is not taken: one sentence with the remedy. */
+/** The message says why a registration certificate is refused: one sentence with the remedy. */
 export class RegistrationProblem extends Error {
   override name = 'RegistrationProblem'
 }

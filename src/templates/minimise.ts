@@ -33,7 +33,7 @@ export function hintsFor({ credentials }: DcqlQuery): Hint[] {
     const kept = query.claims?.find(({ intent_to_retain }) => intent_to_retain)
     return [
       ...(claims.length === 0 ? [hint('whole_document')] : []),
-      // With a name it identifies a person; alone it only shows an age.
+      // A birth date identifies a person only beside a name; alone it shows an age.
       ...(claims.includes('birthdate') && !NAMES.some(name => claims.includes(name))
         ? [hint('age_instead_of_birthdate', 'birthdate')]
         : []),

@@ -14,7 +14,7 @@ export type Question = { query: DcqlQuery; rules: readonly Rule[] | null }
 export type ResolvedTemplate = Question & {
   /** Undefined: the operator's choice. */
   profile?: Profile
-  /** For creations without a purpose of their own. */
+  /** The purpose for creations without one of their own. */
   purpose?: string
   version: string
 }
@@ -35,7 +35,7 @@ function resolveBuiltin(): Builtin {
   })
   return {
     byKey: new Map(resolved),
-    // With their default rules spelled out: every answer is judged by them.
+    // Default rules are spelled out here: every answer is judged by them.
     byVersion: new Map(resolved.map(([, { version, query }]) => [version, { query, rules: effectiveRules(query, null) }])),
   }
 }

@@ -3,9 +3,9 @@ import { type Owner, recordFirst } from './store.ts'
 
 /** The first completed session of each tenant and environment. It is recorded once; later ones cost nothing. */
 export type FirstTimes = {
-  /** Inside the transaction that completes the session. */
+  /** Called inside the transaction that completes the session. */
   note(tx: Db, owner: Owner, at: number): Promise<void>
-  /** After its commit. */
+  /** Called after its commit. */
   remember(owner: Owner): void
 }
 

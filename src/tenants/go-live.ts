@@ -12,7 +12,7 @@ export type GoLive = { documents: DocumentKind[]; firstTestAt: number | null; fi
 export async function readGoLive(db: Db, tenantId: string): Promise<GoLive> {
   const row = await findGoLive(db, tenantId)
   return {
-    // In the order of the kinds; one that this version does not know is left out.
+    // Documents in the order of the kinds; one that this version does not know is left out.
     documents: DOCUMENT_KINDS.filter(kind => row?.documents.includes(kind)),
     firstTestAt: row?.firstTestAt ?? null,
     firstLiveAt: row?.firstLiveAt ?? null,

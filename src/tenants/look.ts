@@ -1,4 +1,4 @@
-// How a shop's pages look to its customers: a logo, a colour for the main button, a link to the privacy notice.
+// The look of a shop's pages: a logo, a colour for the main button, a link to the privacy notice.
 import type { Db } from '../db/engine.ts'
 import { contrast } from './contrast.ts'
 import type { Deps } from './deps.ts'
@@ -9,7 +9,7 @@ export type { Logo, LogoType, Look } from './look-store.ts'
 export const LOGO_BYTES_MAX = 64 * 1024
 const PRIVACY_URL_CHARS_MAX = 1000
 
-/** Why a look is not taken: one sentence with the remedy. */
+/** The message says why a look is refused: one sentence with the remedy. */
 export class LookProblem extends Error {
   override name = 'LookProblem'
 }

@@ -12,7 +12,7 @@ const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 export const isLocalHost = (hostname: string): boolean => LOCAL_HOSTS.has(hostname)
 
-/** Why an origin is not listed: one sentence with the remedy. */
+/** The message says why an origin is refused: one sentence with the remedy. */
 export class OriginProblem extends Error {
   override name = 'OriginProblem'
 }

@@ -88,7 +88,7 @@ export async function rotateWebhookSecret(
   return { webhookSecret, previousValidUntil }
 }
 
-/** For a secret that leaked: the previous one stops signing at once. False when there is none. */
+/** The previous secret, which leaked, stops signing at once. False when there is none. */
 export async function dropPreviousSecret(
   deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
   owner: Owner,

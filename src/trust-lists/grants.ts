@@ -23,11 +23,11 @@ const VICAL_TYPES = [MDL, 'org.iso.23220.photoID.1', 'org.iso.23220.photoid.1']
 const PIDS = ['urn:eudi:pid:1', 'eu.europa.ec.eudi.pid.1']
 
 type KnownList = {
-  /** Before the allow-list of the source. */
+  /** Types before the allow-list of the source is applied. */
   types: (entry: ListEntry, rules: GrantRules) => readonly string[]
   mode: 'iso' | 'pkix'
   issuance: readonly string[]
-  /** Its certificates vouch for status lists only. */
+  /** Service types whose certificates vouch for status lists only. */
   revocation: readonly string[]
   isInForce: (status: string | null) => boolean
 }
@@ -95,7 +95,7 @@ function rightsOf(list: TrustList, entry: ListEntry, rules: GrantRules): Right[]
   return right ? [{ ...right, types: intersect(right.types, rules.types) }] : []
 }
 
-/** For the operator's own papers. No document has the type of a service as its own. */
+/** Rights for the operator's own papers. No document has the type of a service as its own. */
 function relyingPartyRights({ serviceType, serviceStatus }: ListEntry, rules: GrantRules): Right[] {
   const isWanted = serviceType && (rules.serviceType ? serviceType === rules.serviceType : !serviceType.endsWith('/Revocation'))
   return isWanted && isInForce(serviceStatus) ? [{ types: [serviceType], mode: 'pkix', use: 'relying_party' }] : []

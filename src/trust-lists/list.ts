@@ -3,7 +3,7 @@
 export const LIST_KINDS = ['vical', 'etsi-xml', 'lote'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
 
-/** Why a list is not taken, in the order of the checks. */
+/** Reasons to refuse a list, in the order of the checks. */
 export type RefusalCode =
   | 'unreachable'
   | 'too_large'
@@ -26,7 +26,7 @@ export type RefusalCode =
 /** `signer`: the fingerprint of one that is not pinned. */
 export type ListRefused = { ok: false; code: RefusalCode; detail: string; signer?: string }
 
-/** Why an entry does not count. A bad entry never refuses its list. */
+/** Reasons to skip an entry. A bad entry never refuses its list. */
 export type SkipReason = 'unreadable' | 'too_large' | 'key_refused' | 'expired' | 'no_certificate' | 'other_type'
 export type Skipped = Partial<Record<SkipReason, number>>
 

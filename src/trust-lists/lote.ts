@@ -32,7 +32,7 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function readPayload(payload: unknown, chain: Uint8Array[]): TrustList {
-  // With a member around it in the schema, and without in the German sandbox.
+  // The schema has a member around the list, the German sandbox has none.
   const lote = isObject(payload) && payload.LoTE !== undefined ? payload.LoTE : payload
   if (!isObject(lote) || !isObject(lote.ListAndSchemeInformation)) throw malformed('it is not a list of trusted entities')
   const scheme = lote.ListAndSchemeInformation

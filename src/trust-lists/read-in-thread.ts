@@ -18,7 +18,7 @@ export async function readInThread(
     const unreadable = () => resolve(refuse('malformed', 'it could not be read'))
     worker.addEventListener('message', ({ data }: MessageEvent<ReadList>) => resolve(data))
     worker.addEventListener('error', event => {
-      // Otherwise the runtime would end this process too.
+      // The runtime would otherwise end this process too.
       event.preventDefault()
       unreadable()
     })

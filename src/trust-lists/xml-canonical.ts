@@ -30,7 +30,7 @@ function write(parts: string[], { element, without, written }: Place): void {
   parts.push('</', name, '>')
 }
 
-/** In the order of prefixes; the default namespace comes first. */
+/** Declarations in the order of prefixes; the default namespace comes first. */
 function declarationsFor(element: XmlElement, written: ReadonlyMap<string, string>): [string, string][] {
   const used = new Map([[element.prefix, element.namespace]])
   for (const { prefix, namespace } of element.attributes) if (prefix) used.set(prefix, namespace)

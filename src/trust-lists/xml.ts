@@ -24,7 +24,7 @@ const ELEMENTS_MAX = 100_000
 const DEPTH_MAX = 40
 /** Declarations of namespaces included. */
 const ATTRIBUTES_MAX = 64
-/** In scope of one element, the default one included. Without it, a bomb of 4 MB takes seconds. */
+/** Prefixes in scope of one element, the default one included. A bomb of 4 MB would take seconds without this limit. */
 const PREFIXES_MAX = 32
 const REFERENCES_MAX = 100_000
 
@@ -192,7 +192,7 @@ class Reader {
     throw malformed('it is not XML')
   }
 
-  /** Where the reader is, or nowhere. */
+  /** Matches at the reader's position only. */
   private match(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.at
     const match = pattern.exec(this.text)

@@ -16,7 +16,7 @@ export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db
 
   async function read(environment: AnchorRow['environment'], issuer: TrustAnchor | undefined): Promise<AnchorIndex> {
     const rows = await listAnchors(db, environment)
-    // After the anchors: a block that was added in between counts at once.
+    // Blocks are read after the anchors: one that was added in between counts at once.
     const blocked = await listBlocked(db, environment)
     const { reader, derOf } = await certificates[environment].refresh(rows.map(({ certificate }) => certificate))
     const own = rows.map(row => anchorOf(row, derOf(row.certificate)))

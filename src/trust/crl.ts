@@ -10,7 +10,7 @@ const WANTED = {
   metric: 'vidimus_crl_fetches_total',
 } as const
 
-/** Over http or https: a list is signed (RFC 5280 § 4.2.1.13). The test issuer's is local. */
+/** Plain http is allowed: a list is signed (RFC 5280 § 4.2.1.13). The test issuer's is local. */
 export function crlFetcher(deps: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now' | 'metrics'>): FetchCrl {
   return async url => {
     const { issuer } = await deps.sandbox()

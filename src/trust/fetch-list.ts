@@ -3,7 +3,7 @@ import { callOut, type EgressAnswer } from '../egress/client.ts'
 import type { Deps } from './deps.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 3000 }
-/** With all redirects. */
+/** Redirects included. */
 const TOTAL_MS = 5000
 
 type Wanted = {

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts'
 import { followRedirects, whyMissed } from './fetch-list.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 5000 }
-/** With all redirects. */
+/** Redirects included. */
 const TOTAL_MS = 30_000
 const REDIRECTS_MAX = 3
 const ETAG_CHARS_MAX = 256

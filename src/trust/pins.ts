@@ -14,7 +14,7 @@ export const PINS_MAX = 8
 
 type PinDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'audit'>
 
-/** From now on it may sign this source's lists. A refused list is looked at again soon. */
+/** Lets a signer sign this source's lists. A refused list is looked at again soon. */
 export async function pinSigner(deps: PinDeps, id: string, signer: string, actor: string): Promise<SourceView> {
   await changePins(deps, id, actor, async (tx, source, pins) => {
     const pin = pinOf(source.kind, signer)
@@ -26,7 +26,7 @@ export async function pinSigner(deps: PinDeps, id: string, signer: string, actor
   return await readSource(deps, id)
 }
 
-/** Its accepted list stays until the next one or its end. */
+/** The accepted list of the signer stays until the next one or its end. */
 export async function unpinSigner(deps: PinDeps, id: string, signer: string, actor: string): Promise<SourceView> {
   await changePins(deps, id, actor, async (tx, _, pins) => {
     const fingerprint = parseFingerprint(signer)

@@ -94,6 +94,6 @@ export const presentBlock = ({ environment, fingerprint, reason, createdAt }: Bl
   created_at: isoUtc(createdAt),
 })
 
-/** Where the signer of a preset is published. */
+/** The address where the signer of a preset is published. */
 export const compareAt = (preset: string | null): string =>
   (preset && presetOf(preset)?.compareAt) || "the operator's publication"

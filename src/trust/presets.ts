@@ -15,7 +15,7 @@ export type Preset = {
   types: readonly string[]
   /** Fingerprints. */
   pins: readonly string[]
-  /** Where the operator publishes who signs it. */
+  /** The address where the operator publishes who signs it. */
   compareAt: string
   /** Terms that must be read before its use. */
   terms?: string

@@ -15,7 +15,7 @@ import { endOf, nextUpdateOf, sourceState } from './state.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1440 * MINUTE_MS
-/** After the first failure, the second, and all others. */
+/** Waits after the first failure, the second, and all others. */
 const RETRY_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 360 * MINUTE_MS]
 const AT_ONCE_MAX = 2
 
@@ -114,7 +114,7 @@ async function refreshQuietly(deps: RefreshDeps, { id }: SourceRow, signal?: Abo
 /** The actor of audit records that the job writes. */
 const JOB = 'service'
 
-/** Once a day for each list, and once more when it ends. */
+/** Warns once a day for each list, and once more when it ends. */
 async function warnOfOldLists(deps: RefreshDeps): Promise<void> {
   const now = deps.now()
   for (const source of await listSources(deps.db)) {

@@ -42,7 +42,7 @@ export async function updateSource(tx: Db, id: string, changes: Partial<SourceRo
   await tx.update(trustSources).set(changes).where(eq(trustSources.id, id))
 }
 
-/** With its anchors, pins and list. */
+/** Deletes a source with its anchors, pins and list. */
 export async function deleteSource(tx: Db, id: string): Promise<void> {
   await tx.delete(trustAnchors).where(eq(trustAnchors.sourceId, id))
   await tx.delete(trustLists).where(eq(trustLists.sourceId, id))

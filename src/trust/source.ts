@@ -57,6 +57,6 @@ export type CheckedList = {
   digest: string
   list: TrustList
   signer: { fingerprint: string; subject: string; notBefore: number; notAfter: number }
-  /** How many entries count for each type without any further setting. */
+  /** The number of entries that count for each type without any further setting. */
   types: { type: string; entries: number }[]
 }

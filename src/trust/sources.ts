@@ -37,7 +37,7 @@ export async function readSource(deps: Pick<Deps, 'db'>, id: string): Promise<So
 
 export const noSource = (id: string): TrustProblem => new TrustProblem(`there is no source ${id}`)
 
-/** With its anchors: sessions that are open now trust them no more. */
+/** Removes a source with its anchors: open sessions do not trust them any more. */
 export async function removeSource(
   deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
   id: string,

@@ -4,13 +4,13 @@ type SourceState = 'fresh' | 'stale' | 'ended'
 
 type Dates = Pick<typeof trustSources.$inferSelect, 'issuedAt' | 'nextUpdate' | 'graceMs'>
 
-/** For a VICAL, which may leave out its next update. */
+/** The lifetime of a VICAL that leaves out its next update. */
 const UNDATED_MS = 90 * 86_400_000
 
 /** When the list should have been replaced. */
 export const nextUpdateOf = ({ issuedAt, nextUpdate }: Omit<Dates, 'graceMs'>): number => nextUpdate ?? issuedAt + UNDATED_MS
 
-/** From this time on the entries of a list do not count. A refused or unreachable update does not change it. */
+/** The time from which the entries of a list do not count. A refused or unreachable update does not change it. */
 export const endOf = (source: Dates): number => nextUpdateOf(source) + source.graceMs
 
 /** `now` is the clock that never goes back. */

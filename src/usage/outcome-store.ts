@@ -48,7 +48,7 @@ export async function addToAnswerTime(tx: Db, count: AnswerTimeCount): Promise<v
   await addAnswerTime(tx, count)
 }
 
-/** From a day on. */
+/** Outcomes from a day on. */
 export async function listOutcomes(
   db: Db,
   { tenantId, environment, day }: Since,

@@ -60,7 +60,7 @@ function sum<Counted extends { count: number }>(counts: Map<string, Counted>, ke
   else counts.set(key, more)
 }
 
-/** In the order of their keys: two transactions must not wait for each other. */
+/** Rows in the order of their keys: two transactions must not wait for each other. */
 async function write(tx: Db, { outcomes, answerTimes }: Tally): Promise<void> {
   for (const key of [...outcomes.keys()].sort()) await addToOutcome(tx, outcomes.get(key)!)
   for (const key of [...answerTimes.keys()].sort()) await addToAnswerTime(tx, answerTimes.get(key)!)

@@ -44,7 +44,7 @@ async function countOne(tx: Db, tenantId: string, quota: number, now: number): P
     tally.unwritten++
     return { created: ++tally.created, newestAt: at }
   }
-  // Before the next day's row is charged, so that its look-up finds this one complete.
+  // Written before the next day's row is charged, so that its look-up finds this one complete.
   if (tally) await write(tx, tenantId, tally)
   const row = await chargeRow(tx, tenantId, quota, at)
   const begun = { ...row, endsAt: endOfDay(row.newestAt), unwritten: 0 }

@@ -48,7 +48,7 @@ export async function queueResult(
   return await enqueueDelivery(deps, tx, { tenantId, environment, verificationId, type, url, at, requestId })
 }
 
-/** After the commit that ended a session: notifies its followers and the webhook worker, and counts it. */
+/** Called after the commit that ended a session: notifies its followers and the webhook worker, and counts it. */
 export function announceEnd(
   { publish, metrics }: Pick<Deps, 'publish' | 'metrics'>,
   { id, environment }: Pick<VerificationRow, 'id' | 'environment'>,

@@ -106,7 +106,7 @@ export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
   await insert(tx, row)
 }
 
-/** For a held answer that nobody redeemed. */
+/** Deletes a held answer that nobody redeemed. */
 export async function deleteResult(tx: Db, session: SessionKey): Promise<void> {
   await tx.delete(verificationResults).where(isResultOf(session))
 }

@@ -132,7 +132,7 @@ const lastsOf = (lookedAtMax: number) => ({
   status: selectLast('status', lookedAtMax),
 })
 
-/** How many sessions of one filter a page looks at: few at first, and never more, which would block the event loop. */
+/** Sessions of one filter that a page looks at: `few` at first, then `most`; more would block the event loop. */
 const LOOKED_AT = { few: 200, most: 1000 } as const
 export type LookedAt = keyof typeof LOOKED_AT
 
@@ -157,7 +157,7 @@ type Values = Record<'tenantId' | 'environment' | 'value', unknown>
 
 function conditionsOf(name: Exclude<By['name'], 'term'>, values: Values): SQL[] {
   const owned = [is(tenantId, values.tenantId), is(environment, values.environment)]
-  // Else SQLite would prefer the tenant's index, and read all sessions of the tenant.
+  // SQLite would otherwise prefer the tenant's index, and read all sessions of the tenant.
   const unindexed = [isWithoutIndex(tenantId, values.tenantId), isWithoutIndex(environment, values.environment)]
   switch (name) {
     case 'all':

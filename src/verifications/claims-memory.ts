@@ -1,4 +1,4 @@
-// In memory, because one process serves a SQLite file: a claim ends with its process.
+// Claims in memory, because one process serves a SQLite file: a claim ends with its process.
 import { type Claims, inFlight, type KeyClaim, LEASE_MS } from './claims.ts'
 import type { Deps } from './deps.ts'
 import { findReplay, keepReplay } from './replay-store.ts'
@@ -21,7 +21,7 @@ export function claimsInMemory({ warm, now }: Pick<Deps, 'warm' | 'now'>): Claim
       }
       const keep: KeyClaim['keep'] = async (tx, answer) => isOurs() && (await keepReplay(tx, { ...key, ...answer }, now()))
       try {
-        // While the first request's write is not durable, its key is held above: a row found here is durable.
+        // A row found here is durable: until then its key is held above.
         const stored = await findReplay(warm(), hash, now())
         if (!stored) return { claim: { keep, release } }
         await release()

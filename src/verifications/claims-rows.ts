@@ -1,5 +1,6 @@
-// In rows, because a repeat may reach another node. A claim is committed before the work begins, and ends with its
-// answer, its release, its time or its node: a later request takes over the claim of a node that is dead.
+// Claims in rows, because a repeat may reach another node. A claim is committed before the work
+// begins, and ends with its answer, its release, its time or its node: a later request takes over
+// the claim of a dead node.
 import type { Db } from '../db/engine.ts'
 import { type ClaimedKey, type Claims, inFlight, type KeyClaim, LEASE_MS } from './claims.ts'
 import type { Deps } from './deps.ts'
@@ -22,7 +23,7 @@ export function claimsInRows(deps: RowsDeps): Claims {
     const claim = claimOf(deps, own)
     const orDropped = (taking: Promise<boolean>) =>
       taking.catch(error => {
-        // Its answer was lost; the claim itself may be there.
+        // The database's answer was lost; the claim itself may be there.
         void claim.release(false)
         throw error
       })

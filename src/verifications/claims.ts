@@ -8,7 +8,7 @@ export const LEASE_MS = 30_000
 export type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
 export type KeyClaim = {
-  /** In the transaction of the creation. False when another request took the key over. */
+  /** Called in the transaction of the creation. False when another request took the key over. */
   keep(tx: Db, answer: Pick<ReplayRow, 'salt' | 'sealed' | 'wrappingKey' | 'expiresAt'>): Promise<boolean>
   /** Must be called however the request ends; `isKept` when its transaction was committed. */
   release(isKept: boolean): Promise<void>

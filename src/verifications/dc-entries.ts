@@ -34,7 +34,7 @@ export async function keepDcEntry(deps: EntryDeps, session: OpenSession, origin:
   if (known) return known
   const fresh = newEntry(deps, origin, protocols)
   return await deps.write(async tx => {
-    // Under its lock: of two pages that ask at once, neither loses its entry.
+    // The session is locked: of two pages that ask at once, neither loses its entry.
     const current = await lockSession(tx, { tenantId: session.tenantId, environment: session.environment }, session.id)
     if (!current) throw apiError('session_not_found')
     const entries = await readEntries(deps, tx, current)

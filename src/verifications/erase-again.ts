@@ -8,7 +8,7 @@ const BATCH = 500
 type Again = { subjects: ReadonlyMap<string, unknown>; actor: string; at: number }
 
 /**
- * After a restore: repeats the erasures made since the backup, with their audit records. Subjects
+ * Repeats the erasures made since the backup after a restore, with their audit records. Subjects
  * are named as on the audit chain.
  */
 export async function eraseAgain(deps: Pick<Deps, 'db' | 'write' | 'audit'>, { subjects, actor, at }: Again): Promise<number> {

@@ -51,7 +51,7 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
     }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
-    // Before the answer only for the owner: the URL may name the order.
+    // Shown to the owner only before the answer: the URL may name the order.
     ...((owns || status !== 'pending') && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
     ...(owns && secrets.redirect_url !== undefined && returnsCode(session, at) && { returns: true as const }),
     created_at: isoUtc(session.createdAt),

@@ -37,7 +37,7 @@ export async function returnFromPage(deps: PageDeps, id: string, request: Reques
   const at = deps.now()
   const { pageOwnerHash, respondedAt } = session
   const owns = isOwner(deps.config, session, request)
-  // For others a held session is pending: the URL may name the order.
+  // A held session is pending for others: the URL may name the order.
   const isWaiting = statusAt(session, at) === 'pending' && (respondedAt === null || !owns)
   if (redirect_url === undefined || isWaiting) return {}
   if (respondedAt !== null && pageOwnerHash !== null && owns && returnsCode(session, at)) {
@@ -60,7 +60,7 @@ export function isOwner(config: Config, { pageOwnerHash }: VerificationRow, { he
 
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:')
 
-/** Over plain http a browser refuses cookies with the prefix `__Secure-`. */
+/** Browsers refuse cookies with the prefix `__Secure-` over plain http. */
 const nameOf = (config: Config): string => (isHttps(config) ? '__Secure-page' : 'vidimus-page')
 
 /** Lasts while a response code can be redeemed, so that a restarted browser owns its page. */

@@ -18,13 +18,13 @@ export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 type Session = Pick<VerificationRow, 'id' | 'tenantId' | 'template'> & { sessionKey: Uint8Array | undefined }
 
 export type Portraits = {
-  /** In the transaction of the result that `storable` returned. */
+  /** Called in the transaction of the result that `storable` returned. */
   keep(tx: Db, session: Session, result: Result): Promise<void>
   /** The result with its portraits, while they are kept. */
   show(session: Session, stored: Result): Promise<Result>
   /** True for a result that may have had a portrait, which is no longer kept. */
   isGone(tenantId: string, verification: Pick<Verification, 'id' | 'template' | 'credentials'>): Promise<boolean>
-  /** In the transaction that deletes the result. */
+  /** Called in the transaction that deletes the result. */
   forget(tx: Db, id: string): Promise<void>
   /** Forgets portraits after their time. */
   sweep(): Promise<void>

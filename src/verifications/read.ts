@@ -33,7 +33,7 @@ export async function readStatus({ db, now }: Pick<Deps, 'db' | 'now'>, id: stri
   return { id, status: statusAt(found, now()) }
 }
 
-/** For the hosted page. The id is the capability: no tenant is asked for. */
+/** A session for the hosted page. The id is the capability: no tenant is asked for. */
 export async function requireSession({ db }: Pick<Deps, 'db'>, id: string): Promise<VerificationRow> {
   const session = await findSession(db, id)
   if (!session) throw apiError('session_not_found')
@@ -43,7 +43,7 @@ export async function requireSession({ db }: Pick<Deps, 'db'>, id: string): Prom
 /** A session that a wallet can still answer. */
 export type OpenSession = VerificationRow
 
-/** For a wallet. The id is the capability here too. */
+/** A session for a wallet. The id is the capability here too. */
 export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<OpenSession> {
   const session = await findSession(db, id)
   refuseClosed(session, now())

@@ -142,7 +142,7 @@ export const CreateVerification = Type.Object(
   {
     additionalProperties: false,
     $id: 'CreateVerification',
-    // For the OpenAPI document; create.ts refuses with a sentence.
+    // Only for the OpenAPI document; create.ts refuses with a sentence.
     oneOf: [{ required: ['template'] }, { required: ['query'] }],
     examples: [{ template: 'age_over_18', purpose: 'To sell you wine' }],
   },
@@ -173,7 +173,7 @@ export const VerificationStatus = Type.Object(
   { additionalProperties: false, $id: 'VerificationStatus' },
 )
 
-/** For the OpenAPI document: one event of the stream as an object (OpenAPI 3.2 § 4.14.4). */
+/** One event of the stream as an object, for the OpenAPI document (OpenAPI 3.2 § 4.14.4). */
 export const StatusEvent = Type.Object(
   {
     event: Type.Literal('status'),

@@ -46,7 +46,7 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: Verific
   const { id, tenantId } = verification
   const wrappingKey = keyFor(deps, verification)
   const sessionKey = await keyOf(deps, tx, verification, wrappingKey)
-  // Its wrapping key is gone, which a start refuses; the others must not wait for it.
+  // The wrapping key is gone, which a start refuses; the other sessions must not wait for it.
   if (sessionKey === 'lost') return
   const events = await listSealedEvents(tx, verification)
   await sealSession(deps, tx, { ...verification, wrappingKey }, sessionKey)

@@ -49,7 +49,7 @@ const insert = hot(db =>
   }),
 )
 
-/** With its search terms. */
+/** A new session with its search terms. */
 export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
   await insert(tx, row)
   await insertTerms(tx, row)
@@ -105,7 +105,7 @@ export async function findVerification(
   return row && own(db, bothOf(row), { tenantId, environment, deviceId, id })
 }
 
-/** In either environment. */
+/** A session of either environment. */
 export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
   const [row] = await selectOneOfTenant(db, { tenantId, id })
   return row && own(db, bothOf(row), { tenantId, id })
@@ -202,7 +202,7 @@ export async function lockSession(
 }
 
 export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
-/** With the wrapping key that its own key depends on. */
+/** A session with the wrapping key that its own key depends on. */
 export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKey'>
 
 export async function countPending(db: Db): Promise<number> {

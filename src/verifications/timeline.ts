@@ -31,7 +31,7 @@ export type SessionEvents = {
   /** The person at a till compared the photo with the customer. */
   photo_compared: { actor: string; same_person: boolean }
 }
-/** How an answer arrived that a page passed on from the browser's wallet call. */
+/** The channel of an answer that a page passed on from the browser's wallet call. */
 export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
 type SessionEvent = keyof SessionEvents
 

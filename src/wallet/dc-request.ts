@@ -46,7 +46,7 @@ async function readAsking(deps: Deps, session: OpenSession, { request, owner }: 
   return { origin, ...(await readBody(request, PageRequest)) }
 }
 
-/** In the order of preference: wallets take the first that they understand. */
+/** Protocols in the order of preference: wallets take the first that they understand. */
 async function protocolsOf(deps: Deps, session: OpenSession, { device }: Asked): Promise<DcProtocol[]> {
   const { mode } = deps.config.dcApi
   if (mode === 'off') return []

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts'
 
 const SessionId = Type.Object({ sessionId: Type.String({ minLength: 1 }) })
 
-/** For the OpenAPI document only: the verbs read their bodies themselves, after the session. */
+/** Only for the OpenAPI document: the verbs read their bodies themselves, after the session. */
 const json = (schema: TSchema) => ({ required: true, content: { 'application/json': { schema: schema as object } } })
 
 /** Headers for a JSON body from another origin. */

@@ -30,7 +30,7 @@ const WalletAnswered = Type.Object(
 const Field = (description: string, bounds: object = {}) => Type.Optional(Type.String({ ...bounds, description }))
 const JsonField = (description: string) =>
   Type.Optional(Type.Unsafe<object>({ type: 'object', additionalProperties: true, description }))
-/** For the OpenAPI document only: the routes read their forms themselves. */
+/** Only for the OpenAPI document: the routes read their forms themselves. */
 const form = (fields: Record<string, TSchema>) => ({
   required: true,
   content: {

@@ -54,7 +54,7 @@ const PAGES: readonly Page[] = [
   { bundle: handbookPage, paths: [] },
 ]
 
-/** For unknown paths. */
+/** The page for unknown paths. */
 const LOST: Page = { bundle: lost, paths: [] }
 
 const HIDDEN = { detail: { hide: true } }
@@ -135,7 +135,7 @@ async function withAssets(bundle: HTMLBundle, url: string): Promise<string> {
   return html.replace(new RegExp(`"\\.?/(${names})"`, 'g'), `"${up}assets/$1"`)
 }
 
-/** How many folders the page is below the root of the service. */
+/** The number of folders between the root of the service and the page. */
 const depthOf = (url: string): number =>
   (url
     .replace(/^[a-z]+:\/\/[^/]*/, '')
@@ -152,7 +152,7 @@ async function serveAsset(name: string): Promise<Response> {
   throw apiError('not_found')
 }
 
-/** For the pages of shops. Its address stays the same, so browsers ask whether it has changed. */
+/** A script for the pages of shops. Its address stays the same, so browsers ask whether it has changed. */
 async function serveScript(bundle: HTMLBundle, { headers }: Request): Promise<Response> {
   const { assets } = await builtOf(bundle)
   const [[name, { content, type }] = missing()] = [...assets].filter(([name]) => name.endsWith('.js'))
@@ -208,7 +208,7 @@ const headersOf = ({ policy, usesCamera, asksWallets, isPopup }: Page, isFramed:
 type Asset = { content: Blob; type: string }
 type Built = { html: string; assets: ReadonlyMap<string, Asset> }
 
-/** For the whole process: the sources are the same for every app in it. */
+/** Shared by the whole process: the sources are the same for every app in it. */
 const known = new Map<HTMLBundle, { at: number; built: Promise<Built> }>()
 
 function builtOf(bundle: HTMLBundle): Promise<Built> {

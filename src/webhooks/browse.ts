@@ -52,7 +52,7 @@ async function withAttempts({ db }: Pick<Deps, 'db'>, tenantId: string, rows: De
   return rows.map(delivery => ({ delivery, attempts: attempts.get(delivery.id) ?? [] }))
 }
 
-/** For the command line: the newest 100 of both environments. */
+/** The newest 100 of both environments, for the command line. */
 export async function readDeliveries(
   { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
   tenantId: string,
@@ -83,7 +83,7 @@ export const readDeliveryOfAnyone = async ({ db }: Pick<Deps, 'db'>, id: string)
 
 export const countPending = async ({ db }: Pick<Deps, 'db'>): Promise<number> => await countPendingDeliveries(db)
 
-/** How long the oldest undelivered message has been due. */
+/** The time that the oldest undelivered message has been due. */
 export async function overdueMs({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<number> {
   const at = now()
   return at - ((await findOldestDue(db, at)) ?? at)

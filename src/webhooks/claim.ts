@@ -33,7 +33,7 @@ export async function claimAttempts(
           const attemptId = await beginAttempt(tx, { deliveryId, tenantId, attempt: attempts + 1, at })
           claimed.push({ ...delivery, attemptId, at })
         }
-        // While a backlog lasts, more is due than was claimed: the next claim will find it.
+        // A full claim may have left some behind: the next one finds out.
         const dueAt = claimed.length === limit ? at : await nextDueIn(tx, queue)
         served.push({ queue, unused: limit - claimed.length, dueAt, claimed })
       }

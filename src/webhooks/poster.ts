@@ -7,7 +7,7 @@ import type { Order, Report } from './poster-thread.ts'
 const PING_EVERY_MS = 100
 /** Pings without any message from the thread, after which it counts as stuck. */
 const UNANSWERED_MAX = 7
-/** Before its first message it may still be loading on a busy machine. */
+/** A thread may still be loading on a busy machine before its first message. */
 const UNANSWERED_AT_START_MAX = 100
 /** Time beyond a call's own limit after which a thread that still answers pings has forgotten the call. */
 const OVERDUE_AFTER_MS = 3000

@@ -21,8 +21,8 @@ type NewDelivery = Owner & {
 }
 
 /**
- * Inside the transaction of the result: neither is committed without the other. Returns the payload
- * to publish as `owed` after the commit; nothing when there is no receiver.
+ * Called inside the transaction of the result: neither is committed without the other. Returns the
+ * payload to publish as `owed` after the commit; nothing when there is no receiver.
  */
 export async function enqueueDelivery(
   { random, sealer, config }: Pick<Deps, 'random' | 'sealer' | 'config'>,
@@ -44,5 +44,5 @@ export function readDuePayload(payload: string): DueQueue {
   return { receiver, tenantId, dueAt: Number(dueAt) }
 }
 
-/** For erasure, inside its transaction. */
+/** Called inside the transaction of an erasure. */
 export const forgetDeliveries = deleteDeliveries

@@ -77,7 +77,7 @@ function next({ config, random, now }: RecordDeps, ended: number, answer: Attemp
   const at = now()
   const outcome = outcomeOf(answer)
   if (outcome === 'interrupted' && interruptions < INTERRUPTIONS_MAX)
-    // With jitter: one of them may have interrupted all the others.
+    // Jitter, because one of them may have interrupted all the others.
     return { status: 'pending', attempts: ended, dueAt: at + (waitBefore([AFTER_INTERRUPTION_MS], 0, random) ?? 0) }
   const attempts = ended + 1
   const final = finalStatus(outcome)

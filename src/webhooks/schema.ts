@@ -3,7 +3,7 @@ import { Timestamp } from '../http/schema.ts'
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** How an attempt ended. Until that is recorded it is `interrupted`. */
+/** Outcomes of an attempt. It is `interrupted` until its end is recorded. */
 export const OUTCOMES = [
   'delivered',
   'http_status',
@@ -29,7 +29,7 @@ export const DeliveryAttempt = Type.Object(
     /** The IP address that was called, and the first 4 KiB of its answer. */
     address: Nullable(Type.String()),
     answer: Nullable(Type.String()),
-    /** Why there was no answer. */
+    /** The reason why there was no answer. */
     detail: Nullable(Type.String()),
   },
   { additionalProperties: false },

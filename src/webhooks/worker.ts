@@ -15,7 +15,7 @@ import { readDuePayload } from './queue.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { createSlots } from './slots.ts'
 
-/** How often due deliveries are looked for. New ones are announced by `owed` and do not wait. */
+/** The interval between looks for due deliveries. New ones are announced by `owed` and do not wait. */
 const LOOK_EVERY_MS = 200
 /** Pause after a failed write. */
 const AFTER_FAILURE_MS = 1000
@@ -92,7 +92,7 @@ export async function startWorker(
       })
   }
 
-  /** Once until the database answers again: rounds go on meanwhile, several a second. */
+  /** Logs once until the database answers again: rounds go on meanwhile, several a second. */
   function tellOnce(error: unknown): void {
     if (!hasFailed) deps.log.error('webhooks.round_failed', { failure: describeFailure(error) })
     hasFailed = true

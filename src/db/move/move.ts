@@ -182,7 +182,7 @@ async function compare(session: Session, { file }: Source, tables: Table[], onPr
   return compared
 }
 
-/** From here on the new database serves. */
+/** The new database serves from here on. */
 export const finishMove = (session: Session, fingerprint: string): Promise<void> =>
   inTransaction(session, async () => {
     await session.rows("INSERT INTO installation (name, value) VALUES ('moved_to', $1)", [Buffer.from(fingerprint)])

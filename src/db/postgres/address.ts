@@ -25,7 +25,7 @@ export type DatabaseSettings = DatabaseAddress & {
   prepare: boolean
   /** PEM of the authority of the server's certificate. */
   ca: string | undefined
-  /** For LISTEN, where `prepare` is false; undefined looks for changes by itself. */
+  /** The address for LISTEN where `prepare` is false; without it, changes are found at intervals. */
   listen: DatabaseAddress | undefined
   /** The user that may change the schema; undefined when it is this one. */
   owner: DatabaseAddress | undefined

@@ -64,7 +64,7 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
       return
     }
   }
-  /** After a failover, the server that was the primary closes its connections or is gone. */
+  /** The former primary closes its connections, or is gone, after a failover. */
   const seek = async () => {
     while (!isClosed) {
       await choose()

@@ -126,7 +126,7 @@ export async function openPostgres(
           subscribe: notices.subscribe,
           isBeating: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
           life: nodes.life,
-          // On a full disk until a write succeeds.
+          // Shorter on a full disk, until a write succeeds.
           provenMs: () => (storage.lacksRoom() ? REFUSED_MS : PROVEN_MS),
           livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,

@@ -5,7 +5,7 @@ import type { Runner } from './pool.ts'
 /** Any number. */
 export const ERASURE_LOCK = 7_634_021_004
 
-/** Inside the transaction of an erasure, before anything is removed. */
+/** Called inside the transaction of an erasure, before anything is removed. */
 export async function shareErasures(tx: Db): Promise<void> {
   await (tx as unknown as { $client: Runner }).$client.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`, [])
 }

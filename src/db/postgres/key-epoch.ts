@@ -11,12 +11,12 @@ const WAIT = '10s'
 
 export class KeysReplaced extends Unavailable {}
 
-/** Until the end of the transaction, the keys cannot be replaced. */
+/** Keys cannot be replaced until the end of the transaction. */
 export async function shareKeys(session: Session): Promise<void> {
   await session.rows(`SELECT pg_advisory_xact_lock_shared(${ROOT_KEY_LOCK})`)
 }
 
-/** Until the end of the transaction, no other connection can read the keys or write. */
+/** No other connection can read the keys or write until the end of the transaction. */
 export async function holdKeys(session: Session): Promise<void> {
   await session.rows(`SET LOCAL lock_timeout = '${WAIT}'`)
   await session.rows(`SELECT pg_advisory_xact_lock(${ROOT_KEY_LOCK})`)

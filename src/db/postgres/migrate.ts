@@ -139,13 +139,13 @@ export async function listPending(session: Session, migrations = MIGRATIONS): Pr
 
 export const hasSchema = async (session: Session): Promise<boolean> => (await listApplied(session)).length > 0
 
-/** While a file is copied into it ("vidimus move"), it has a schema but not yet all rows. */
+/** A database that "vidimus move" copies into has a schema but not yet all rows. */
 export async function isBeingMoved(session: Session): Promise<boolean> {
   const [found] = await session.rows<{ name: string | null }>("SELECT to_regclass('move_progress')::text AS name")
   return found?.name !== null
 }
 
-/** Without the right to look into its schema a table is not found; asked for by its whole name, the server says why. */
+/** The table is named with its schema: the server then says which right is missing, instead of not finding it. */
 async function listApplied(session: Session): Promise<Applied[]> {
   const [found] = await session.rows<{ name: string | null }>(
     `SELECT coalesce(to_regclass('schema_migrations')::text,

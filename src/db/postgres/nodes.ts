@@ -39,7 +39,7 @@ export async function awaitBeats(session: Session): Promise<void> {
   await session.rows('SELECT pg_sleep(greatest(0, 4 - extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())))')
 }
 
-/** Until the end of the transaction, no node can join or write a beat. */
+/** No node can join or write a beat until the end of the transaction. */
 export async function keepNodesOut(session: Session): Promise<void> {
   await session.rows('LOCK TABLE nodes IN SHARE MODE')
 }

@@ -86,7 +86,7 @@ export async function openDatabase({
 const upgradeAt = (settings: DatabaseSettings, wanted: { now: number; mayMigrate: boolean }): Promise<string[]> =>
   withSession(settings, 'schema', async session => (await migrate(session, wanted)).upgraded)
 
-/** For commands that need an installation: they must not make one in an empty database by mistake. */
+/** Asked by commands that need an installation: they must not make one in an empty database by mistake. */
 export const hasInstallation = (settings: DatabaseSettings): Promise<boolean> =>
   withSession(
     settings,
@@ -223,7 +223,7 @@ async function openSealer(session: Session, masterKey: MasterKey, random: Random
 
 type Joined = { connect: Connect; sealer: Sealer; masterKey: MasterKey; random: Random }
 
-/** After the first beat, which the replacing of keys waits for: from now on it is refused. */
+/** Called after the first beat: from then on this node keeps the keys from being replaced. */
 export async function refuseOldKeys({ connect, sealer, masterKey, random }: Joined): Promise<void> {
   const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
   try {
@@ -234,7 +234,10 @@ export async function refuseOldKeys({ connect, sealer, masterKey, random }: Join
   }
 }
 
-/** Under the lock: of two nodes that start at once, only the one whose key counts makes a key file. False for the other. */
+/**
+ * Takes the lock: when two nodes start at once, only the one whose key is stored makes a key file.
+ * False for the other.
+ */
 async function makeRootKey(session: Session, masterKey: MasterKey, random: Random): Promise<boolean> {
   const db = drizzleOver(session)
   return await inTransaction(session, async () => {

@@ -10,7 +10,7 @@ export type Runner = {
   send?(text: string, params: unknown[]): void
   /** Counts the connections of a transaction's session. */
   generation?(): number
-  /** After a row that was not asked for: answers on this connection may belong to other statements. */
+  /** Called for a row that was not asked for: answers on this connection may belong to other statements. */
   distrust?(error: ForeignRow): void
 }
 

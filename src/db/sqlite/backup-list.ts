@@ -31,7 +31,7 @@ export const goodBackups = (files: BackupFile[], now: number): BackupFile[] =>
 
 const failureFile = (folder: string): string => join(folder, 'last-failure.json')
 
-/** For commands, which cannot read the log of the service. */
+/** Kept for commands, which cannot read the log of the service. */
 export function keepFailure(folder: string, at: number, failure: string): void {
   try {
     writeFileSync(failureFile(folder), JSON.stringify({ at, failure }), { mode: 0o600 })

@@ -78,14 +78,14 @@ async function checkFile({ dir }: Checked): Promise<Found> {
   }
 }
 
-/** In a thread with its own connection: it reads every page, and the service must not wait for that. */
+/** A thread with its own connection reads every page: the service must not wait for that. */
 async function soundnessOf(file: string): Promise<Soundness | 'late'> {
   const worker = hireThread('db/sqlite/integrity-worker')
   try {
     const soundness = new Promise<Soundness>((resolve, reject) => {
       worker.addEventListener('message', ({ data }: MessageEvent<Soundness>) => resolve(data))
       worker.addEventListener('error', event => {
-        // Otherwise the runtime would end this process too.
+        // The runtime would otherwise end this process too.
         event.preventDefault()
         reject(new Error('the thread failed'))
       })

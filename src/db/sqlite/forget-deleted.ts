@@ -9,7 +9,7 @@ const PATIENCE_MS = 100
 type LogEmptier = {
   /** Empties the log between two commits; false when a reader prevents it. */
   forgetDeleted(): Promise<boolean>
-  /** Before the writer closes. From then on, `forgetDeleted` returns how this ended. */
+  /** Called before the writer closes. `forgetDeleted` returns the result of this call from then on. */
   close(): void
 }
 

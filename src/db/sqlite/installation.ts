@@ -16,7 +16,7 @@ export function ensureRootKey(writer: Database, wrapper: Sealer, random: Random)
   return openRootKey(wrapper, findRootKey(writer)!)
 }
 
-/** After "vidimus move" everybody works with another database: whatever this one served would be lost. */
+/** A database that "vidimus move" has copied must not serve: its new writes would be lost. */
 export function refuseMoved(sqlite: Database): void {
   const moved = sqlite.query<{ value: Uint8Array }, []>("SELECT value FROM installation WHERE name = 'moved_to'").get()
   if (!moved) return

@@ -44,7 +44,7 @@ export function isServerRunning(dir: string): boolean {
 export function holdFile(file: string): (() => void) | undefined {
   closeSync(openSync(file, 'wx', 0o600))
   const release = takeFile(file)
-  // Until it was held, another process may have removed it as left over.
+  // Another process may have removed the file as left over before it was locked.
   if (release && existsSync(file)) return release
   release?.()
   rmSync(file, { force: true })

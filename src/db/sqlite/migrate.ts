@@ -46,7 +46,7 @@ export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS):
   const isNew = countApplied(sqlite, migrations) === 0
   const applyEach = (each: (act: () => boolean) => boolean) =>
     migrations.filter(([id, sql]) => each(() => apply(sqlite, id, sql, now))).map(([id]) => id)
-  // In one transaction: another process must not take a half-made new database for one of an earlier version.
+  // One transaction: another process must not take a half-made new database for one of an earlier version.
   if (isNew) return sqlite.transaction(() => applyEach(act => act())).immediate()
   // One transaction each: after a kill the next start continues with the next migration.
   return applyEach(act => sqlite.transaction(act).immediate())

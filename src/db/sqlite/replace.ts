@@ -13,7 +13,7 @@ const wholeFile = (dir: string): string => `${databaseFile(dir)}.restored`
 
 export const isReplacing = (dir: string): boolean => existsSync(wholeFile(dir))
 
-/** After a kill the new database may not have its name yet. */
+/** The new database may not have its name yet after a kill. */
 export const hasDatabase = (dir: string): boolean => sizeOf(databaseFile(dir)) > 0 || isReplacing(dir)
 
 export function discardPrepared(dir: string): void {

@@ -30,7 +30,7 @@ export function writeSnapshot(source: string, part: string, takenAt: number): vo
   stamp(part, takenAt)
 }
 
-/** In the file: its timestamps change when it is copied. */
+/** The time is in the file: the file's own timestamps change when it is copied. */
 function stamp(part: string, takenAt: number): void {
   const sqlite = new Database(part)
   try {

@@ -27,7 +27,7 @@ export function createWriterReads(writer: Database, db: Db): WriterReads {
     if (!isReading) return
     isReading = false
     try {
-      // After a failed read SQLite may have ended the transaction.
+      // SQLite may have ended the transaction after a failed read.
       if (writer.inTransaction) commit.run()
     } catch {
       if (writer.inTransaction) writer.run('ROLLBACK')

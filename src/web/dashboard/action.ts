@@ -3,7 +3,7 @@ import { Cancelled } from './client.ts'
 
 export type Action<Arguments extends unknown[]> = {
   run: (...args: Arguments) => void
-  /** For a form whose action takes no arguments. */
+  /** The handler of a form whose action takes no arguments. */
   submit: (event: Event) => void
   isBusy: boolean
   problem: unknown

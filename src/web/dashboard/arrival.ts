@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 
-/** After loading, the first view leaves the focus to the browser. */
+/** The first view after loading leaves the focus to the browser. */
 let isFirst = true
 
 /** Focuses a view's element when the view opens. */

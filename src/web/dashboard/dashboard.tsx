@@ -15,7 +15,7 @@ import { LogIn } from './views/login.tsx'
 import { OneTimeLinkView } from './views/one-time-link.tsx'
 import { useDashboardWords } from './words.ts'
 
-/** Before, at or after the log-in. The wanted view stays in the address. */
+/** The state of the log-in. The wanted view stays in the address. */
 type Where =
   | { at: 'start' }
   | { at: 'unreachable'; problem: unknown }
@@ -30,7 +30,7 @@ export function Dashboard() {
   const [where, setWhere] = useState<Where>(firstPlace)
   const enter = (session: Session) => setWhere({ at: 'inside', session })
   const start = () => setWhere({ at: 'start' })
-  /** In the background, so that the error message stays readable. */
+  /** The look is in the background: the error message stays readable. */
   const lookAgain = async () => {
     const found = await findPlace()
     setWhere(now => (now.at === 'unreachable' ? found : now))

@@ -30,7 +30,7 @@ export function FileButton({ accept, onText }: { accept: string; onText: (text: 
   return <FileInput accept={accept} onFile={async file => onText(await file.slice(0, TEXT_BYTES_MAX).text())} />
 }
 
-/** For a JSON body. */
+/** The content of a file for a JSON body. */
 export const base64Of = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader()

@@ -26,7 +26,7 @@ export function Panel({ title, backTo, children }: Props) {
   useLayoutEffect(() => {
     const opened = location.pathname
     heading.current?.focus()
-    // Once the list is visible again, unless another panel opened.
+    // The row gets the focus once the list is visible again, unless another panel opened.
     return () => void requestAnimationFrame(() => !document.querySelector('.panel') && rowOf(opened)?.focus())
   }, [])
   const close = () => goTo(backTo)

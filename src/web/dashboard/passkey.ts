@@ -2,7 +2,7 @@
 import type { NewPasskey, PasskeyAnswer, PasskeyCreation, PasskeyRequest } from '../../people/security-schema.ts'
 import { ApiFailure } from '../shared/api.ts'
 
-/** Only at the public address, in a secure context, in a browser that knows them. */
+/** Passkeys work only at the public address, in a secure context, in a browser that knows them. */
 export const canUsePasskeys = (origin: string | null): boolean =>
   origin === location.origin && typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 

@@ -80,7 +80,7 @@ export function PasswordDialog({ name, call, onRight, onCancel }: Props) {
   )
 }
 
-/** For password managers, which look for a name beside the password. */
+/** A name for password managers, which look for one beside the password. */
 export function HiddenUserName({ name }: { name: string }) {
   return (
     <input

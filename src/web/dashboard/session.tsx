@@ -11,7 +11,7 @@ const IDLE_CHECK_MS = 10_000
 
 type Around = Client & {
   session: Session
-  /** After a change of the session's data: a password, the tenants. */
+  /** Called after a change of the session's data: a password, the tenants. */
   renew: (session?: Session) => Promise<void>
   leave: () => void
 }

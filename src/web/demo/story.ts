@@ -26,7 +26,7 @@ export type Story = {
   /** The session of the online shop. */
   online: string | undefined
   erased: Erased | undefined
-  /** How each attempt ended. */
+  /** The end of each attempt. */
   caught: Partial<Record<Cheat, string>>
   cheating: Cheat | undefined
   problem: unknown

@@ -6,7 +6,7 @@ import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Ref
 
 const PREFETCH_MS = 5000
 
-/** Why the last call shared nothing. */
+/** The reason why the last call shared nothing. */
 type DigitalNote = 'cancelled' | 'declined' | 'wallet_error' | 'unreadable' | 'not_delivered'
 
 export type Digital = {
@@ -14,7 +14,7 @@ export type Digital = {
   offer: 'none' | 'preparing' | 'made'
   step: 'idle' | 'asking' | 'checking'
   note: DigitalNote | undefined
-  /** Where the answer of this page leads. */
+  /** The address that the answer of this page leads to. */
   redirectUri: string | undefined
   askWallet: () => void
   askSandbox: () => void

@@ -106,10 +106,10 @@ function Way(props: Props) {
   return <Choices {...props} />
 }
 
-/** On a phone a button comes first, on a desktop the code. */
+/** A button comes first on a phone, the code on a desktop. */
 function Choices({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
-  // Only once: turning the phone must not remove the button.
+  // Read once: turning the phone must not remove the button.
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const fallback = useFallback(digital)
   const code = (

@@ -5,7 +5,7 @@ import { LanguageSwitch } from '../shared/language.tsx'
 import { Seal, Wordmark } from '../shared/seal.tsx'
 import { useLostWords } from './words.ts'
 
-/** For a browser that asked for an unknown path. */
+/** The page for an unknown path. */
 export function Lost() {
   const words = useLostWords()
   useEffect(() => {
@@ -23,7 +23,7 @@ export function Lost() {
             <code>{location.pathname}</code>
           </p>
           {bare !== location.pathname && (
-            // With the origin: //host would lead to another one.
+            // The link has the origin: //host would lead to another one.
             <p>
               <a href={`${location.origin}${bare}`}>{words.bare}</a>
             </p>

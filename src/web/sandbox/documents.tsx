@@ -56,7 +56,7 @@ function Document({ credential, seal }: { credential: Credential; seal: SealStat
 
 export const FORMATS: Readonly<Record<Credential['format'], string>> = { 'dc+sd-jwt': 'SD-JWT VC', mso_mdoc: 'ISO mdoc' }
 
-/** From the personal ID. */
+/** Name and picture of the personal ID. */
 function personOf({ credentials }: Holder): { name: string; picture: string } {
   const claims = credentials.find(({ format }) => format === 'dc+sd-jwt')?.claims ?? {}
   return { name: `${claims.given_name} ${claims.family_name}`, picture: String(claims.picture) }

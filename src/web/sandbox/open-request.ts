@@ -1,4 +1,4 @@
-// From a wallet link to a request: only of this service, of a test session that is still pending.
+// The request behind a wallet link: only of this service, of a test session that is still pending.
 import { fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused } from '../../sandbox/wallet.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { ApiFailure, callApi } from '../shared/api.ts'

@@ -33,7 +33,7 @@ function Choice({ persona, isChosen, onChoose }: ChoiceProps) {
   const id = `persona-${persona.id}`
   const label = useRef<HTMLLabelElement>(null)
   useEffect(() => {
-    // On a phone they form a row that scrolls.
+    // Personas form a row that scrolls on a phone.
     if (isChosen) label.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [isChosen])
   return (

@@ -22,7 +22,7 @@ export function Sandbox() {
     document.title = words.title
   }, [words])
   return (
-    // In a frame only the phone is shown.
+    // Only the phone is shown in a frame.
     <div class={`sandbox${window.parent === window ? '' : ' framed'}`}>
       <aside class="sandbox-band" aria-label={words.bandLabel}>
         <strong>SANDBOX</strong> <span>{words.band}</span>

@@ -7,7 +7,7 @@ const classOf = ({ kind = 'plain', large, wide }: Look): string => `button ${kin
 
 type ButtonProps = Look & { busy?: boolean } & Omit<JSX.IntrinsicElements['button'], keyof Look | 'class' | 'className'>
 
-/** While busy it ignores clicks but keeps its width and its focus. */
+/** A busy button ignores clicks but keeps its width and its focus. */
 export function Button({ kind, large, wide, busy = false, children, type = 'button', onClick, ...rest }: ButtonProps) {
   return (
     <button

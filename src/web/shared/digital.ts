@@ -31,14 +31,14 @@ const ANSWER_MS = 30_000
 /** Only Chromium knows it. */
 type FeaturePolicy = { features: () => string[]; allowsFeature: (name: string) => boolean }
 
-/** Not in a frame: engines do not agree whose origin counts there. */
+/** False in a frame: engines do not agree whose origin counts there. */
 export function canAsk(): boolean {
   const policy = (document as { featurePolicy?: FeaturePolicy }).featurePolicy
   const isForbidden = policy?.features().includes(FEATURE) && !policy.allowsFeature(FEATURE)
   return typeof DigitalCredential !== 'undefined' && isSecureContext && self === top && !isForbidden
 }
 
-/** Before the tap, which lasts five seconds. Undefined if this browser or this session cannot be asked. */
+/** Called before the tap, which lasts five seconds. Undefined if this browser or this session cannot be asked. */
 export async function prefetch(base: string, sessionId: string, signal?: AbortSignal): Promise<Prepared | undefined> {
   if (!canAsk()) return undefined
   // A filter, no proof: Chromium allows any name.

@@ -1,4 +1,4 @@
-/** On a grid of 24, in the colour of the surrounding text. */
+/** Icons on a grid of 24, in the colour of the surrounding text. */
 const PATHS = {
   tick: 'm5 12.5 4.5 4.5L19 7.5',
   cross: 'M6 6l12 12M18 6 6 18',

@@ -17,7 +17,7 @@ export function useKeptFocus(area: RefObject<HTMLElement | null>, heading: RefOb
       })
     const isLost = () => last instanceof Element && !last.isConnected && document.activeElement === document.body
     const catchIt = () => isLost() && heading.current?.focus({ preventScroll: true })
-    // After a frame: the remover may choose a better place, such as the row of a closed panel.
+    // Waits for a frame: the remover may choose a better place, such as the row of a closed panel.
     const observer = new MutationObserver(() => void (isLost() && requestAnimationFrame(catchIt)))
     element.addEventListener('focusin', remember)
     element.addEventListener('focusout', forget)

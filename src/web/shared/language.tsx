@@ -44,7 +44,7 @@ export const inLanguage = (text: string | Readonly<Record<Language, string>>, la
 
 const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' }
 
-/** For dates and numbers: the browser's region for this language, else the most common one. */
+/** The region for dates and numbers: the browser's for this language, else the most common one. */
 export function useRegion(): string {
   const language = useLanguage()
   const regional = new RegExp(`^${language}-([A-Z][a-z]{3}-)?([A-Z]{2}|\\d{3})$`)

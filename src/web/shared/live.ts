@@ -57,7 +57,7 @@ export function watchStatus({ id, read, onStatus, onConnection, onGone }: Watch)
     poll(POLL_MS)
   }
 
-  // On a phone the page sleeps while the wallet is in front.
+  // The page sleeps on a phone while the wallet is in front.
   const wake = () => {
     if (document.visibilityState === 'visible' && source.readyState !== EventSource.CLOSED) ask().catch(pollInstead)
   }

@@ -9,9 +9,9 @@ export type SealState = 'waiting' | 'busy' | 'verified' | 'answered' | 'refused'
 type Props = {
   state: SealState
   size?: number
-  /** While waiting: the remaining part of the time, from 1 to 0. */
+  /** The remaining part of the time while waiting, from 1 to 0. */
   left?: number
-  /** For screen readers, where no text beside it says the same. */
+  /** A text for screen readers, where none beside it says the same. */
   label?: string
 }
 

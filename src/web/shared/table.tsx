@@ -8,7 +8,10 @@ export type Column<Row> = {
   kind?: 'number' | 'grows' | 'wraps'
   /** The widest table in which the column is folded away. */
   folds?: 'tablet' | 'phone'
-  /** In the lead cell: as it is, after its title, or after all others; else not shown. */
+  /**
+   * The place of the value in the lead cell on narrow screens: as it is, after its title, or after
+   * all others; else not shown.
+   */
   below?: 'plain' | 'titled' | 'last'
   /** Shown in place of the cell when folded. */
   long?: (row: Row) => ComponentChildren
@@ -24,7 +27,7 @@ type RowActions<Row> = {
 }
 
 type Props<Row> = {
-  /** For screen readers. */
+  /** A text for screen readers. */
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]

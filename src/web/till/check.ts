@@ -21,7 +21,7 @@ export const endCheck = ({ key }: Check): void => {
 /** A verdict is shown this long, then only on request. */
 export const SHOWN_MS = 20_000
 
-/** Before the page is drawn: a verdict of earlier must not greet the next customer. */
+/** Called before the page is drawn: an earlier verdict must not greet the next customer. */
 export function putAwayStale(): void {
   const kept = read('check')
   if (kept?.shownAt !== undefined && Date.now() - kept.shownAt >= SHOWN_MS) changeCheck(kept, { isPutAway: true })

@@ -4,10 +4,10 @@ import { newKey } from './new-key.ts'
 const LOCK = 'vidimus-till'
 /** Longer than any call, so that it runs out only for a closed tab. */
 const LEASE_MS = 20_000
-/** For another tab that writes at the same moment. */
+/** The time for another tab that writes at the same moment. */
 const SETTLE_MS = 60
 
-/** In one tab of this till at a time. */
+/** Runs an act in one tab of this till at a time. */
 export async function exclusively<Result>(act: () => Promise<Result>): Promise<Result> {
   const locks: LockManager | undefined = navigator.locks
   return locks ? await locks.request(LOCK, act) : await withLease(act)

@@ -22,5 +22,5 @@ export function Heading({ text, problem }: Props) {
   )
 }
 
-/** In a frame only while it has the focus: it must not take it from the page around. */
+/** False in a frame without the focus: it must not take it from the page around. */
 const isFocusFree = (): boolean => document.activeElement === document.body && (parent === window || document.hasFocus())

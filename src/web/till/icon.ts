@@ -6,7 +6,7 @@ type Color = readonly [red: number, green: number, blue: number]
 const PAPER: Color = [0x12, 0x14, 0x1a]
 const ACCENT: Color = [0x7a, 0xa2, 0xff]
 
-// On a square of side 1, within the middle 80 % that no mask cuts away.
+// Coordinates on a square of side 1, within the middle 80 % that no mask cuts away.
 const CENTER = 0.5
 const RADIUS = 0.26
 const HALF_STROKE = 0.034

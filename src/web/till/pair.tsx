@@ -15,7 +15,7 @@ import { pair } from './tokens.ts'
 import { type TillWords, useTillWords } from './words.ts'
 
 type Props = {
-  /** From the link that opened the page. */
+  /** The code in the link that opened the page. */
   code: string | undefined
   /** The name under which the till is paired already. */
   name: string | undefined
@@ -31,7 +31,7 @@ export function Pair({ code = '', name, onDone }: Props) {
   const isUnpaired = useKept('isUnpaired')
   const submit = useRef<HTMLFormElement>(null)
   usePairing(pairing, failure => setProblem(problemOf(words, failure)), onDone)
-  // Before the heading checks whether anything has the focus.
+  // Runs before the heading checks whether anything has the focus.
   useLayoutEffect(() => {
     if (code) submit.current?.querySelector<HTMLElement>('button[type=submit]')?.focus()
   }, [code])

@@ -6,7 +6,7 @@ import type { Check } from './memory.ts'
 import { useKeys } from './use-keys.ts'
 import { useTillWords } from './words.ts'
 
-/** Once a customer was asked, stopping needs a second tap: an answer may be under way. */
+/** Stopping needs a second tap once a customer was asked: an answer may be under way. */
 export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {
   const words = useTillWords()
   const [isOpen, setIsOpen] = useState(false)

@@ -48,7 +48,7 @@ const withToken = (call: Call, { access }: Tokens): Call => ({
   headers: { ...call.headers, authorization: `Bearer ${access}` },
 })
 
-/** In one tab at a time: a second use of a refresh token revokes the till. */
+/** Refreshes in one tab at a time: a second use of a refresh token revokes the till. */
 const refresh = (stale: Tokens): Promise<Tokens> =>
   exclusively(async () => {
     const kept = currentTokens()

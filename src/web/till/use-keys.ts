@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 export function useKeys(acts: Readonly<Record<string, () => void>>): void {
   const current = useRef(acts)
   current.current = acts
-  // Before the page is drawn: a key may be pressed at once.
+  // Runs before the page is drawn: a key may be pressed at once.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
@@ -13,7 +13,7 @@ export function useKeys(acts: Readonly<Record<string, () => void>>): void {
       if (event.key === 'Enter' && event.target instanceof Element && event.target.closest('button, a')) return
       const act = current.current[event.key]
       if (!act) return
-      // Or the browser would close with the same Escape what the act opens.
+      // The browser would otherwise close with the same Escape what the act opens.
       event.preventDefault()
       act()
     }

@@ -10,7 +10,7 @@ import { StepHeading } from './step-heading.tsx'
 
 type List = NonNullable<CheckedList['list']>
 
-/** For a list whose entries count for nothing by themselves. */
+/** The choice for a list whose entries count for nothing by themselves. */
 export type Grants = { types: string; serviceType: string }
 
 type Props = {

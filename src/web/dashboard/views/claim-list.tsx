@@ -83,7 +83,7 @@ type Privilege = Record<string, unknown> & { vehicle_category_code: string }
 
 const isPrivilege = (value: unknown): value is Privilege => isObject(value) && typeof value.vehicle_category_code === 'string'
 
-/** From a data URL (SD-JWT) or base64url (mdoc); undefined if browsers cannot show it. */
+/** An image from a data URL (SD-JWT) or base64url (mdoc); undefined if browsers cannot show it. */
 function pictureUrl(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   if (/^data:image\/(jpeg|png|webp);base64,/.test(value)) return value

@@ -71,7 +71,7 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
   )
 }
 
-/** Only shortly before the next attempt: polling for hours would extend an unused session. */
+/** True shortly before the next attempt: polling for hours would extend an unused session. */
 function useIsNear(delivery: DeliverySummary | undefined): boolean {
   const now = useNow()
   return delivery?.next_attempt_at !== undefined && Date.parse(delivery.next_attempt_at) - now < NEAR_MS

@@ -145,7 +145,7 @@ function DeviceList({ devices, onAct }: ListProps) {
   )
 }
 
-/** In spans: on narrow screens they are part of the first cell. */
+/** Spans, because they are part of the first cell on narrow screens. */
 function Chips({ names }: { names: readonly string[] }) {
   return (
     <span class="chips">

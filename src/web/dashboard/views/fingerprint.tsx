@@ -1,4 +1,4 @@
-/** In groups of four, which people compare without losing their place. */
+/** Groups of four, which people compare without losing their place. */
 export function Fingerprint({ hex }: { hex: string }) {
   return (
     <code class="fingerprint">

@@ -10,7 +10,7 @@ import { useDashboardWords } from '../words.ts'
 import { EntranceFrame } from './entrance-frame.tsx'
 import { Factors } from './factors.tsx'
 
-/** Where owners require a second factor, nothing works before it is there. */
+/** Nothing works before the second factor is set up where owners require one. */
 export function FirstFactor({ children }: { children: ComponentChildren }) {
   const { session } = useSession()
   return session.needs_second_factor ? <SetUpFactor /> : children

@@ -46,7 +46,7 @@ export function Purposes({ purposes }: Pick<GoLive, 'purposes'>) {
 
 type Props = { registered: GoLive['purposes'][number]['registered']; language: string }
 
-/** In the language of the page if the registrar has it. */
+/** The registered purpose in the language of the page, if the registrar has it. */
 function Registered({ registered, language }: Props) {
   const { lang, value } = registered.find(each => each.lang.toLowerCase().startsWith(language)) ?? registered[0]!
   return <span lang={lang}>{value}</span>

@@ -3,7 +3,7 @@ import { Table } from '../../shared/table.tsx'
 import { useFormat } from '../format.ts'
 import { useDashboardWords } from '../words.ts'
 
-/** From the bottom of a bar to its top. */
+/** The parts of a bar from bottom to top. */
 export const KINDS = ['verified', 'refused', 'declined', 'expired'] as const
 
 const BAR = { width: 14, step: 20 }

@@ -15,7 +15,7 @@ import { EntranceFrame } from './entrance-frame.tsx'
 
 type Props = { half: HalfLogin; onIn: (session: Session) => void; onBack: () => void }
 
-/** After the password: the second factor, or a recovery code. */
+/** The step after the password: the second factor, or a recovery code. */
 export function SecondStep({ half, onIn, onBack }: Props) {
   const words = useDashboardWords().entrance
   const passkey = half.passkey && canUsePasskeys(location.origin) ? half.passkey : undefined

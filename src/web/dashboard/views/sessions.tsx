@@ -13,7 +13,7 @@ import { useDashboardWords } from '../words.ts'
 
 type Open = (typeof OpenSessions.static)['data'][number]
 
-/** Where the user is logged in. */
+/** The sessions in which the user is logged in. */
 export function Sessions() {
   const words = useDashboardWords().settings
   const { call, leave } = useSession()
@@ -70,7 +70,7 @@ export function Sessions() {
   )
 }
 
-/** In this order: Edge calls itself Chrome too, and Chrome calls itself Safari. */
+/** The order matters: Edge calls itself Chrome too, and Chrome calls itself Safari. */
 const BROWSERS = { 'Edg/': 'Edge', 'OPR/': 'Opera', 'Firefox/': 'Firefox', 'Chrome/': 'Chrome', 'Safari/': 'Safari' }
 const SYSTEMS = { Android: 'Android', iPhone: 'iOS', iPad: 'iOS', Windows: 'Windows', 'Mac OS X': 'macOS', Linux: 'Linux' }
 

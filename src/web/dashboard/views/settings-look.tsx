@@ -21,7 +21,7 @@ const SURFACES = { light: '#ffffff', dark: '#1a1d25' } as const
 /** Between a control and what is around it (WCAG 2.2 § 1.4.11). */
 const CONTROL_CONTRAST_MIN = 3
 
-/** How the hosted page looks to the shop's customers. */
+/** The look of the hosted page for the shop's customers. */
 export function ShopLook() {
   const words = useDashboardWords().settings
   const { inTenant } = usePlace()

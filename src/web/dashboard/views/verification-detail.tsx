@@ -38,7 +38,7 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
   const data = useData<VerificationDetail>(inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`))
   const verification = data.value?.verification
   const isPending = verification?.status === 'pending'
-  // Once an answer is held, nobody can answer any more.
+  // Nobody can answer any more once an answer is held.
   const isOpen = isPending && verification.wallet_uri !== undefined
   useEffect(() => {
     if (verification) onSeen(withoutPresented(verification))
@@ -73,7 +73,7 @@ function withoutPresented({ claims: _, credentials: __, ...rest }: VerificationD
   return rest
 }
 
-/** Under the title: what the shop knows the verification by. */
+/** The names that the shop gave the verification, under the title. */
 function Metadata({ metadata }: { metadata: Record<string, string> }) {
   const entries = Object.entries(metadata)
   if (entries.length === 0) return null

@@ -94,6 +94,6 @@ function Form({ path, known, onChange }: FormProps) {
   )
 }
 
-/** With the typed address, unless a shell would read more in it. */
+/** The command with the typed address, unless a shell would read more in it. */
 const listenLine = (url: string): string =>
   `vidimus listen --forward ${/^https?:\/\/[\w.:/-]+$/.test(url) ? url : 'http://localhost:4000/hook'}`

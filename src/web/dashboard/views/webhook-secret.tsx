@@ -15,7 +15,7 @@ import { useDashboardWords } from '../words.ts'
 
 type State = typeof WebhookSecretState.static
 
-/** With it a receiver checks that an event was sent by this service. */
+/** The secret with which a receiver checks that this service sent an event. */
 export function WebhookSecretCard() {
   const words = useDashboardWords().webhooks
   const { call } = useSession()

@@ -98,7 +98,7 @@ function StatusFilter({ status }: { status: string | null }) {
   )
 }
 
-/** For a receiver that was down: sends everything that it missed. */
+/** Sends a receiver that was down everything that it missed. */
 function ReplayFailed({ onDone }: { onDone: () => void }) {
   const words = useDashboardWords().webhooks
   const { call } = useSession()
