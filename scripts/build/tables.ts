@@ -360,8 +360,9 @@ function meaningOf(event: string): string {
 }
 
 const EVENT_MEANINGS: Record<string, string> = {
-  'audit.not_linked': 'audit records could not be put on the chain; tried again. Look at the database if it stays',
-  'audit.not_signed': 'the head of the audit chain could not be signed; tried again within the hour',
+  'audit.not_linked':
+    'audit records could not be put on the chain; the service retries. Look at the database if it happens again',
+  'audit.not_signed': 'the head of the audit chain could not be signed; the service retries within the hour',
   'audit.not_verified':
     'the audit chain does not verify. Run `vidimus audit verify`, keep a copy of the database, and ask who changed it',
   'backup.failed': 'a scheduled backup failed; old ones stay. Check room and rights of `backups/`',
@@ -369,9 +370,9 @@ const EVENT_MEANINGS: Record<string, string> = {
   'database.file_gone':
     'a file of the database was moved, replaced or removed while the service runs, so nothing is written. Bring the same file back; no restart is needed',
   'database.foreign_row': 'the database returned a row that was not asked for; the request got 500. Check the pooler',
-  'database.keys_replaced': '`rekey` ran while this node stood still; it writes nothing more. Start it again',
+  'database.keys_replaced': '`rekey` ran while this node was stalled; the node writes nothing more. Restart it',
   'database.taken_over':
-    'a standby is the server now. If it lagged, what was acknowledged last is gone: run `vidimus audit verify` with a checkpoint you keep',
+    'a standby is now the server. If it lagged, the newest acknowledged writes are lost: run `vidimus audit verify` with a checkpoint you keep',
   'device.not_recorded': 'the time a device was last seen could not be stored; harmless once',
   'device.token_reused':
     'a refresh token was used twice, so the device was revoked. Pair it again, and ask who else had the token',
@@ -379,30 +380,31 @@ const EVENT_MEANINGS: Record<string, string> = {
   'disk.low': 'less than 256 MiB are free. Make room',
   'disk.nothing_held_back': 'no room could be held back for erasing. Make room',
   'erasure.log_not_emptied':
-    'an erased text may still be in the write-ahead log; tried again. As `error`: look for a reader that blocks it',
+    'an erased text may still be in the write-ahead log; the service retries. As `error`: look for a reader that blocks it',
   'files.limit_low': 'fewer than 16,384 files may be open. Raise `LimitNOFILE` or `ulimit -n`',
-  'heartbeat.not_recorded': 'the time of the last sign of life could not be written; look at the database if it stays',
+  'heartbeat.not_recorded': 'the time of the last heartbeat could not be stored; look at the database if it happens again',
   'job.failed': 'a periodic job failed; it runs again. `failure` names the place',
   'key.use_not_recorded': 'the hour of the last use of an API key could not be stored; harmless once',
   'keys.lost': 'a wrapping key file is gone. Restore it from your mirror of the key directory',
   'keys.not_made': 'the next wrapping key could not be written. Check the key directory',
   'keys.not_shared': 'a node cannot read the new wrapping key, so keys do not turn. Share `VIDIMUS_KEY_DIR`',
-  'keys.not_turned': 'wrapping keys did not turn; what is erased stays readable from old copies. Run `vidimus doctor`',
-  'login.failed': 'somebody was not let into the dashboard; `detail` says why. Many from one network are guesses',
+  'keys.not_turned': 'wrapping keys did not turn; erased verifications stay readable in old copies. Run `vidimus doctor`',
+  'login.failed': 'a log-in to the dashboard was refused; `detail` says why. Many from one network are guesses',
   'network.not_recorded': 'the network of a client could not be stored; harmless once',
   'request.failed': 'a request ended with 500. `failure` names the place; report it with the request id',
-  'runtime.warned': 'a warning of the runtime itself, in its words; of a lost connection to PostgreSQL, it connects again',
+  'runtime.warned':
+    'a warning of the runtime itself, in its own words; after a lost connection to PostgreSQL the service reconnects',
   'service.plain_http': 'the service listens beyond this machine over plain http. Put TLS in front',
   'setup.no_link': 'the set-up link could not be made. `vidimus user invite --name NAME` prints one',
   'signing.certificate_expires': 'the certificate that wallets see ends soon. Renew it: `vidimus signing csr`',
-  'tls.certificate_expired': 'the https certificate has expired and is served all the same. Renew it',
+  'tls.certificate_expired': 'the https certificate has expired and is still served. Renew it',
   'tls.certificate_not_yet_valid':
-    'the https certificate is not valid yet and is served all the same. Serve the one before it, or set the clock right',
+    'the https certificate is served although it is not valid yet. Serve the one before it, or set the clock right',
   'tls.not_reloaded': 'the new https certificate cannot be used; the old one stays. The line says why',
   'tls.nothing_to_reload': 'SIGHUP arrived, but the service has no certificate of its own',
-  'tls.port_lost': 'the port could not be taken again after a renewal. Start the service again',
+  'tls.port_lost': 'the port could not be opened again after a renewal. Restart the service',
   'trust.entries_halved': 'a trust list lost more than half of its issuers with an update. Ask its operator',
-  'trust.list_ended': 'a trust list has ended: its issuers count no more. Refresh it or bring a bundle',
+  'trust.list_ended': 'a trust list has ended: its issuers are no longer trusted. Refresh it or bring a bundle',
   'trust.list_refused':
     'an update of a trust list was refused; the last one still counts. `vidimus trust source show ID` says why',
   'trust.list_stale': 'a trust list is past its next update; results have a warning until its grace ends',
@@ -413,6 +415,6 @@ const EVENT_MEANINGS: Record<string, string> = {
   'webhooks.record_failed': 'the outcome of an attempt could not be stored; the message may be sent again',
   'webhooks.recovered': 'the thread that sends webhooks was started again',
   'webhooks.round_failed':
-    'due webhooks could not be read; tried again until they can be, without another line. Look at the database',
+    'due webhooks could not be read; the service retries, and logs nothing more until it succeeds. Look at the database',
   'webhooks.thread_lost': 'the thread that sends webhooks ended; it is started again',
 }

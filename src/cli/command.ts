@@ -123,7 +123,7 @@ function findSubcommand(name: string, { subcommands }: Command, word: string | u
   if (chosen) return chosen
   const words = [...new Set(subcommands.map(each => each.word))]
   const all = words.map(each => `${name} ${each}`).join(', ')
-  if (word === undefined) throw new UsageError(`${name} needs to know what to do: ${all}`)
+  if (word === undefined) throw new UsageError(`${name} needs a subcommand: ${all}`)
   const meant = nearest(word, words)
   throw new UsageError(`there is no "${name} ${word}"; ${meant ? `did you mean ${name} ${meant}?` : `choose one of ${all}`}`)
 }

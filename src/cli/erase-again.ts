@@ -21,7 +21,7 @@ same for a database file by itself.`,
     const erased = await withDeps(shell, deps => eraseAgain(deps, { subjects, actor: ACTOR, at: deps.now() }))
     return {
       json: { logs: logs.map(log => resolve(log)), erasures: subjects.size, erased_again: erased },
-      text: `${subjects.size} erasures are in ${logs.length === 1 ? 'this log' : `these ${logs.length} logs`}; ${erased} verifications were there again, and are erased.`,
+      text: `${subjects.size} erasures are in ${logs.length === 1 ? 'this log' : `these ${logs.length} logs`}; ${erased} restored verifications were erased again.`,
     }
   },
 )

@@ -54,7 +54,7 @@ function processShell(): Shell {
 /** EPIPE: the reader has seen enough, as in "vidimus template list | head". */
 function endWithReader({ code }: { code?: string }): never {
   if (code === 'EPIPE') process.exit(0)
-  complain(`vidimus: cannot write the answer (${code}); see what was done before you call this again`)
+  complain(`vidimus: cannot write the output (${code}); check what was done before you run this again`)
   process.exit(1)
 }
 

@@ -54,7 +54,7 @@ export async function makeLocalTls({ folder, hosts, hostsDefault, at, random }: 
 
 function findAuthority(caFile: string, caKeyFile: string, at: number): Authority | undefined {
   if (!existsSync(caFile) && !existsSync(caKeyFile)) return undefined
-  const lost = `the authority in ${caFile} and ${caKeyFile} is not whole; put both back, or choose another directory with --out`
+  const lost = `the authority in ${caFile} and ${caKeyFile} is incomplete; put both back, or choose another directory with --out`
   try {
     const chain = readFileSync(caFile, 'utf8')
     const privateKey = createPrivateKey(readFileSync(caKeyFile, 'utf8'))

@@ -46,7 +46,7 @@ backup and the old key can read that backup for ever.`,
     const wanted = { data, masterKey, now: now(), random, actor: ACTOR }
     const oldBackups = database ? await rekeyPostgres(database, wanted).then(() => []) : await rekey({ dir, ...wanted })
     const old = oldBackups.length
-      ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with the old key, of which you may have a copy.`
+      ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with a copy of the old key.`
       : 'Backups made before can be read only with the old key.'
     return {
       json: { key, data, backups_of_old_key: oldBackups },
@@ -76,7 +76,7 @@ function refuseUnwritable(keyFile: string): void {
     accessSync(dirname(keyFile), constants.W_OK)
   } catch {
     throw new CommandError(
-      `${keyFile} lies where this program cannot write; copy it to a file of your own, name that in VIDIMUS_MASTER_KEY_FILE, ` +
+      `${keyFile} is in a directory that this program cannot write; copy it to a file of your own, name that in VIDIMUS_MASTER_KEY_FILE, ` +
         'run this again, and give the new key to whatever provides it',
     )
   }

@@ -42,7 +42,7 @@ time of the backup: revoke again what was revoked since.`,
       if (!(error instanceof ErasuresUnknown)) throw error
       const log = erasureLogIn(backupsFolder(dir))
       throw new CommandError(
-        `nobody knows who was erased since ${file} was made; put its erasures.log beside it or at ${log}, ` +
+        `the erasures since ${file} was made are not known; put its erasures.log beside it or at ${log}, ` +
           'or say --without-erasures',
       )
     }
@@ -60,10 +60,10 @@ function show(dir: string, file: string, restoration: Restoration): Answer {
   const { takenAt, verifications, auditRecords, erasedAgain, upgraded, replaced = null } = restoration
   const figures = { taken_at: isoUtc(takenAt), verifications, audit_records: auditRecords, erased_again: erasedAgain }
   const lines = [
-    `${databaseFile(dir)} is the backup of ${figures.taken_at} now: ${verifications} verifications, ${auditRecords} audit records.`,
-    `Erased since then, and so erased again: ${erasedAgain}.`,
-    ...(upgraded.length ? [`Brought up to date: ${upgraded.join(', ')}.`] : []),
-    ...(replaced ? [`The database that was there is ${replaced}.`] : []),
+    `${databaseFile(dir)} is now the backup of ${figures.taken_at}: ${verifications} verifications, ${auditRecords} audit records.`,
+    `Erasures since then, repeated: ${erasedAgain}.`,
+    ...(upgraded.length ? [`Upgraded: ${upgraded.join(', ')}.`] : []),
+    ...(replaced ? [`The replaced database is ${replaced}.`] : []),
     'Keys and tills that were revoked since then work again: revoke them again.',
   ]
   return { json: { file, ...figures, upgraded, replaced }, text: lines.join('\n') }

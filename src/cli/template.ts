@@ -15,7 +15,7 @@ import { readGivenFile } from './pem-file.ts'
 import { withDeps, withTenant } from './with-deps.ts'
 
 const templateKey = checked(text('KEY'), key =>
-  isTemplateKey(key) ? undefined : `"${key.slice(0, 80)}" is not of small letters, digits and underscores, 64 at most`,
+  isTemplateKey(key) ? undefined : `"${key.slice(0, 80)}" must be up to 64 small letters, digits and underscores`,
 )
 
 const words = (charsMax: number) =>

@@ -59,7 +59,7 @@ In the venue, from then on:      vidimus trust bundle import trust.bundle`,
       return {
         json: { file, signer, made_at: isoUtc(madeAt), bytes: bytes.length, sources, anchors, blocks },
         text: `${file} holds ${counted(sources, 'list')}, ${counted(anchors, 'issuer')} of your own and ${counted(blocks, 'block')}.
-A machine that shall take something new from it is told once: --from ${signer}`,
+A machine that accepts new sources from it needs this once: --from ${signer}`,
       }
     },
 

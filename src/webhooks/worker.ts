@@ -83,7 +83,7 @@ export async function startWorker(
       return
     }
     serving = round()
-      .catch(tellOnce)
+      .catch(logOnce)
       .finally(() => {
         serving = undefined
         if (!isCalledAgain) return
@@ -93,7 +93,7 @@ export async function startWorker(
   }
 
   /** Logs once until the database answers again: rounds go on meanwhile, several a second. */
-  function tellOnce(error: unknown): void {
+  function logOnce(error: unknown): void {
     if (!hasFailed) deps.log.error('webhooks.round_failed', { failure: describeFailure(error) })
     hasFailed = true
   }

@@ -297,7 +297,7 @@ describe('a wrong call exits 2 and says what is wrong', () => {
     ['version --verbose', /'--verbose'/],
     ['version please', /version takes no "please"/],
     ['doctor more', /doctor takes no "more"/],
-    ['tenant', /tenant needs to know what to do: tenant create, tenant list, tenant set;/],
+    ['tenant', /tenant needs a subcommand: tenant create, tenant list, tenant set;/],
     ['tenant destroy', /there is no "tenant destroy"; choose one of tenant create, tenant list, tenant set;/],
     ['tenant create', /--name is missing/],
     ['tenant create --name', /--name/],
@@ -315,7 +315,7 @@ describe('a wrong call exits 2 and says what is wrong', () => {
     ['tenant set TENANT --app-scheme shop,ms-msdt', /--app-scheme: "ms-msdt" has a meaning of its own/],
     ['tenant set TENANT --app-scheme s', /--app-scheme: "s" is no scheme: write 2 to 32 letters/],
     ['tenant set TENANT --app-scheme a1,a2,a3,a4,a5,a6,a7,a8,a9,b1,b2', /--app-scheme: at most 10 schemes can be listed/],
-    ['key', /key needs to know what to do: key create, key list, key revoke, key roll;/],
+    ['key', /key needs a subcommand: key create, key list, key revoke, key roll;/],
     ['key create --env test', /--tenant is missing/],
     ['key create --tenant TENANT', /--env is missing/],
     ['key create --tenant TENANT --env prod', /--env: "prod" is not one of test, live/],
@@ -330,16 +330,16 @@ describe('a wrong call exits 2 and says what is wrong', () => {
     ['key revoke KEY --tenant TENANT', /key revoke takes no --tenant/],
     ['key roll KEY --scopes verifications:read', /key roll takes no --scopes/],
     ['key roll KEY --old-expires 2h', /--old-expires: "2h" is not one of now, 1h, 24h, 7d/],
-    ['template', /what to do: template put, template list, template delete;/],
+    ['template', /needs a subcommand: template put, template list, template delete;/],
     ['template put --key k --file QUERY', /--tenant is missing/],
     ['template put --tenant TENANT --file QUERY', /--key is missing/],
     ['template put --tenant TENANT --key k', /--file is missing/],
-    ['template put --tenant TENANT --key a-b --file QUERY', /--key: .*small letters, digits and underscores, 64 at most/],
+    ['template put --tenant TENANT --key a-b --file QUERY', /--key: .*up to 64 small letters, digits and underscores/],
     ['template put --tenant TENANT --key Ab --file QUERY', /--key: /],
     [`template put --tenant TENANT --key ${'k'.repeat(65)} --file QUERY`, /--key: /],
     ['template delete --tenant TENANT', /--key is missing/],
     ['template list --file QUERY', /template list takes no --file/],
-    ['audit', /what to do: audit verify, audit export;/],
+    ['audit', /needs a subcommand: audit verify, audit export;/],
     ['audit export', /the file to write is missing/],
     // It would verify the database, and seem to say that the file is whole.
     ['audit verify QUERY', /audit verify takes no "/],
@@ -575,7 +575,7 @@ describe('limits', () => {
       `template put --tenant TENANT --key ${templateKey} --title ${title} --file ${from}`
     const largest = file('largest.json', JSON.stringify(QUERY).padEnd(64 * 1024))
     await accepts(put('k'.repeat(64), 't'.repeat(100), largest), 'key', 'k'.repeat(64))
-    await refuses(put('k'.repeat(65), 't'), /--key: .* 64 at most/)
+    await refuses(put('k'.repeat(65), 't'), /--key: .* up to 64 small letters/)
     await refuses(put('k', 't'.repeat(101)), /--title: longer than 100 characters/)
   })
 

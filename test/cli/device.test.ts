@@ -62,7 +62,7 @@ describe('device register', () => {
   test('and its siblings exit 2 for a wrong call and 1 for an unknown id, and say why', async () => {
     const base = ['device', 'register', '--tenant', tenant]
     const wrong: [string[], number, string][] = [
-      [['device'], 2, 'device needs to know what to do: device register'],
+      [['device'], 2, 'device needs a subcommand: device register'],
       [['device', 'register'], 2, '--tenant is missing'],
       [[...base, '--env', 'prod', '--name', 'x', '--templates', 'x'], 2, '--env'],
       [[...base, '--env', 'test', '--templates', 'x'], 2, '--name is missing'],

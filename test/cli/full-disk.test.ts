@@ -61,6 +61,6 @@ function fill(file: string): void {
 test('an answer that cannot be written is a failure with a message', async () => {
   const shell = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
   const { exitCode, stderr } = await vidimus(dir, ['tenant', 'list'], {}, shell)
-  expect(stderr).toBe('vidimus: cannot write the answer (ENOSPC); see what was done before you call this again\n')
+  expect(stderr).toBe('vidimus: cannot write the output (ENOSPC); check what was done before you run this again\n')
   expect(exitCode).toBe(1)
 })
