@@ -107,7 +107,7 @@ describe('PORT', () => {
     }
   })
 
-  test('anything else is refused', () => {
+  test('PORT refuses anything else', () => {
     for (const text of ['-1', '65536', '999999999', '9999999999', '80.5', '0x50', '1e3', '+80', '8 0', 'http', '٣']) {
       expectRefused('PORT', text)
     }
@@ -126,7 +126,7 @@ describe('VIDIMUS_BACKUPS', () => {
     }
   })
 
-  test('anything else is refused', () => {
+  test('VIDIMUS_BACKUPS refuses anything else', () => {
     for (const text of ['24', '24h', '14d', '14d,24h', '24h, 14d', '24h,14d,1w', '-1h,14d', '1000h,1d', '0h,0d', 'none', 'OFF'])
       expectRefused('VIDIMUS_BACKUPS', text)
   })
@@ -317,7 +317,7 @@ describe('VIDIMUS_RATE_LIMIT_SCALE', () => {
     }
   })
 
-  test('anything else is refused', () => {
+  test('VIDIMUS_RATE_LIMIT_SCALE refuses anything else', () => {
     for (const text of [
       '-1',
       '-0.5',
@@ -356,7 +356,7 @@ describe('VIDIMUS_WEBHOOK_DELAYS', () => {
     for (const text of ['73h', '4321m', '259201s', '999999h']) expectRefused('VIDIMUS_WEBHOOK_DELAYS', text)
   })
 
-  test('anything else is refused', () => {
+  test('VIDIMUS_WEBHOOK_DELAYS refuses anything else', () => {
     for (const text of ['5', '5d', '-1s', '1.5s', '1s,', ',', '1 s', '1s;2s', '1S', '9999999s', 's']) {
       expectRefused('VIDIMUS_WEBHOOK_DELAYS', text)
     }

@@ -45,8 +45,8 @@ describe.each([
   ['what it was created with', `UPDATE verification_sessions SET sealed = ${ZEROS} WHERE id = ?`],
   ['its result', `UPDATE verification_results SET sealed = ${ZEROS} WHERE verification_id = ?`],
   ['its result, which is gone', 'DELETE FROM verification_results WHERE verification_id = ?'],
-])('with damage to %s', (_, damage) => {
-  test('it is neither shown nor left out: it and every page that holds it are 500, and all other pages are served', async () => {
+])('a session with damage to %s', (_, damage) => {
+  test('is 500, as is every page that holds it, and all other pages are served', async () => {
     const { app, tenant, damaged, newest, oldest } = await damagedAmongThree(damage)
     const whole = await listOf(app, tenant.key)
     expect(outcome(whole)).toBe('500 internal_error')

@@ -100,7 +100,7 @@ describe('DELETE /v1/verifications/{id}', () => {
   })
 })
 
-test('what was erased is in no file afterwards, sealed or not', async () => {
+test('an erased verification is in no file afterwards, sealed or not', async () => {
   const { app: own, key } = await startWithTenant()
   for (let i = 0; i < 30; i++) await createVerification(own, key, { purpose: `bystander ${i}` })
   const answer = await own.call<{ id: string }>('POST', '/v1/verifications', {

@@ -178,7 +178,7 @@ describe('the steps', () => {
     })
   })
 
-  test('what EU wallets are asked for must be registered, template by template', async () => {
+  test('claims that EU wallets are asked for must be registered, template by template', async () => {
     const { app, id, boss } = await start()
     await choose(boss, id, 'eu_wallet')
     const register = await newRegistrar(app)

@@ -146,7 +146,7 @@ describe('a session', () => {
     expect(outcome(await openBrowser(app).logIn('mia'))).toBe('401 login_failed')
   })
 
-  test('of two owners who remove each other at once, one remains', async () => {
+  test('one of two owners who remove each other at once remains', async () => {
     const { app } = await startOwned()
     const { url } = await inviteUser(app.deps, { name: 'otto', memberOf: null }, 'test')
     await openBrowser(app).post('/choose-password', { token: tokenOf(url), password: PASSWORD })

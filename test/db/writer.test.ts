@@ -79,7 +79,7 @@ describe('grouping', () => {
     expect(groups).toEqual([1, 1, 1, 1, 1])
   })
 
-  test('what arrives while a group is being committed goes into the next group', async () => {
+  test('a write that arrives while a group is being committed goes into the next group', async () => {
     const { write, groups, rows } = storage()
     const late: Promise<void>[] = []
     const early = range(3).map(n =>

@@ -51,7 +51,7 @@ function edited(good: string, alphabet: string): fc.Arbitrary<string> {
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('20,000 inputs of CBOR, random, headed and edited', async () => {
+test('20,000 inputs of CBOR, random, headed and edited, are read, or refused with a CborError', async () => {
   const good = Buffer.from('a3617801617982f5f6617aa163616263d81843010203', 'hex')
   const drawn = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
@@ -79,7 +79,7 @@ beforeAll(async () => {
     .encrypt(publicKey)
 })
 
-test('5,000 encrypted responses', async () => {
+test('5,000 encrypted responses are read, or refused as unreadable', async () => {
   const header = { alg: 'ECDH-ES', enc: 'A128GCM', kid: 'k' }
   const anyHeader = fc.dictionary(
     fc.constantFrom('alg', 'enc', 'kid', 'epk', 'zip', 'crit', 'p2c', 'apu', '__proto__'),
@@ -98,7 +98,7 @@ test('5,000 encrypted responses', async () => {
   )
 })
 
-test('5,000 signed status lists', async () => {
+test('5,000 signed status lists are read, or refused with a StatusFault', async () => {
   const good = `${encode({ alg: 'ES256', typ: 'statuslist+jwt', x5c: ['AAAA'] })}.${encode({ sub: 'https://a.example', iat: 1, status_list: { bits: 1, lst: 'eNo' } })}.AAAA`
   const drawn = fc.oneof(
     edited(good, BASE64URL),
@@ -135,7 +135,7 @@ test('2,000 mdocs as text are answered with findings, and none passes', async ()
 const posted = (type: string, body: string | Uint8Array<ArrayBuffer>) =>
   new Request('http://localhost/', { method: 'POST', headers: { 'content-type': type }, body })
 
-test('5,000 forms, and 2,500 JSON bodies', async () => {
+test('5,000 forms and 2,500 JSON bodies are read, or refused with an ApiError', async () => {
   const form = 'application/x-www-form-urlencoded'
   const bytes = fc.oneof(
     edited('vp_token=%7B%7D&state=abc&error=access_denied', 'abc%0&=+;'),
@@ -148,7 +148,7 @@ test('5,000 forms, and 2,500 JSON bodies', async () => {
   )
 })
 
-test('5,000 headers', async () => {
+test('5,000 headers are read, or refused with an ApiError', async () => {
   const config = loadConfig({ VIDIMUS_TRUSTED_PROXIES: '127.0.0.1' })
   const text = fc.oneof(
     edited('Bearer vk_test_0123456789abcdefghijklmnopqrstuv', BASE64URL),

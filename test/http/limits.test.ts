@@ -79,7 +79,7 @@ test('after 30 bad keys those of an address get 429, 10 a minute after that 401;
   expect(await statuses(2, guess)).toEqual([401, 429])
 })
 
-test('whoever saw a QR code uses up what they may ask of its session, and nothing of what its wallet and its shop may', async () => {
+test('a stranger with the id of a QR code gets 429, and leaves the budgets of its wallet and its shop whole', async () => {
   const { app, key } = await startWithTenant({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') } })
   const { id } = await createVerification(app, key, { ttl_seconds: 3600 })
   const from = (address: string) => ({ 'x-forwarded-for': address })

@@ -271,7 +271,7 @@ describe('what clients were told', () => {
   })
 })
 
-test('it shares no code with the service: it imports only itself, bun:sqlite and node', async () => {
+test('the checker shares no code with the service: it imports only itself, bun:sqlite and node', async () => {
   const seen = new Set<string>()
   const foreign = new Set<string>()
   const read = async (file: string): Promise<void> => {

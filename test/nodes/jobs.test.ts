@@ -35,7 +35,7 @@ nodesTest('a job that a living node has is left to it, and that of a dead node i
   expect(ran).toEqual(['other'])
 })
 
-nodesTest('metrics tell the number of nodes, the pool, statements and the clock', async () => {
+nodesTest('metrics show the number of nodes, the pool, statements and the clock', async () => {
   const [one] = await startNodes()
   expect((await one.call('GET', '/readyz')).status).toBe(200)
   const text = await one.deps.metrics.render()

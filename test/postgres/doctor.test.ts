@@ -21,7 +21,7 @@ async function doctor(url: string, dir: string): Promise<Record<string, Check>> 
 }
 
 describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
-  test('it names nodes, server, key and archive, and nothing of a disk that is not here, nor do the metrics', async () => {
+  test('doctor names nodes, server, key and archive; neither doctor nor the metrics name a disk', async () => {
     const url = await newDatabase(cluster, 'examined')
     const dir = temporaryDir()
     const empty = await doctor(url, dir)

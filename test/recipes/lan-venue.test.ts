@@ -89,7 +89,7 @@ test.skipIf(!Bun.which('curl'))('the call of the cash system makes one session, 
   expect(event.verification).toMatchObject({ id: made.id, status: 'completed', claims: { age_over_18: true } })
 })
 
-test('what a till asks for is told to the endpoint, and is in the list that the cash system reads', async () => {
+test('a verification of a till reaches the endpoint, and is in the list that the cash system reads', async () => {
   const receiver = receive()
   const app = await startAppFor([receiver])
   const { id } = await app.tenant()

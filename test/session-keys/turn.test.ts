@@ -265,7 +265,7 @@ sqliteOnly('backup and restore are of the file')(
   },
 )
 
-test('metrics tell the age of the wrapping key', async () => {
+test('metrics show the age of the wrapping key', async () => {
   const app = await startApp({ dir: await copy(), now: NOON + 1000 })
   app.clock.advance(3 * DAY_MS)
   expect(await app.deps.metrics.render()).toMatch(/^vidimus_wrapping_key_age_seconds 25920[01]$/m)

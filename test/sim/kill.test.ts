@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 const KILLS = 4
 const SEED = Number(process.env.SIM_SEED ?? 7)
 
-test('whatever a simulation was told before it was killed is there, or gone, as it was told', async () => {
+test('everything acknowledged before a kill of a simulation is there, or erased, as it was acknowledged', async () => {
   const dir = temporaryDir()
   const random = seeded(SEED)
   const acks: Ack[] = []
