@@ -3,9 +3,9 @@
 import { sha256Hex } from '../hash.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import type { ListEntry, ReadList, TrustList } from './list.ts'
-import { refuse, Unreadable } from './refuse.ts'
+import { malformed, refuse, Unreadable } from './refuse.ts'
 import { decodeBase64, verifyXades } from './xades.ts'
-import { childrenNamed, malformed, readXml, textOf, type XmlElement } from './xml.ts'
+import { childrenNamed, readXml, textOf, type XmlElement } from './xml.ts'
 
 const TSL = 'http://uri.etsi.org/02231/v2#'
 const XML = 'http://www.w3.org/XML/1998/namespace'

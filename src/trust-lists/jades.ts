@@ -7,7 +7,7 @@ import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from '../openid4vp/credential.ts'
 import { isObject, type Members } from '../openid4vp/members.ts'
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
-import { Unreadable } from './refuse.ts'
+import { malformed, Unreadable } from './refuse.ts'
 
 /** `chain` is DER, the signer first. */
 type VerifiedJws = { payload: Uint8Array; chain: Uint8Array[] }
@@ -66,8 +66,6 @@ export function verifyJades(text: string): VerifiedJws {
     throw new Unreadable('signature_invalid', 'the signature does not hold: it was changed on the way or at its source')
   return { payload: decoded(jws.payload), chain }
 }
-
-const malformed = (detail: string): Unreadable => new Unreadable('malformed', detail)
 
 function readCompact(text: string): Signature {
   const [, header, payload, signature] = COMPACT.exec(text) ?? []

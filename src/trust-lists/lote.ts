@@ -4,7 +4,7 @@ import { isObject, type Members } from '../openid4vp/members.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import { readJson, verifyJades } from './jades.ts'
 import type { ReadList, TrustList } from './list.ts'
-import { refuse, Unreadable } from './refuse.ts'
+import { malformed, refuse, Unreadable } from './refuse.ts'
 
 const VERSION = 1
 const ANNOUNCED_MAX = 64
@@ -19,8 +19,6 @@ export function readLote(bytes: Uint8Array): ReadList {
     throw error
   }
 }
-
-const malformed = (detail: string): Unreadable => new Unreadable('malformed', detail)
 
 /** White space around it, and one byte order mark, come from editors and publishing scripts. */
 function decodeText(bytes: Uint8Array): string {

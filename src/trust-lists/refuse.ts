@@ -13,3 +13,5 @@ export class Unreadable extends Error {
     super(detail)
   }
 }
+
+export const malformed = (detail: string): Unreadable => new Unreadable('malformed', detail)

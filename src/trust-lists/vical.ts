@@ -7,7 +7,7 @@ import { algorithmOf, hasCritical, parseSign1, type Sign1, sigStructure } from '
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import type { ReadList, TrustList } from './list.ts'
-import { refuse, Unreadable } from './refuse.ts'
+import { malformed, refuse, Unreadable } from './refuse.ts'
 
 /** About 3,000 entries as operators write them; a presentation may have a fifth of it. */
 const ITEMS_MAX = 100_000
@@ -28,8 +28,6 @@ export function readVical(bytes: Uint8Array): ReadList {
 }
 
 const parse = (bytes: Uint8Array): CborItem => parseCbor(bytes, new CborNames(), ITEMS_MAX)
-
-const malformed = (detail: string): Unreadable => new Unreadable('malformed', detail)
 
 function verifiedPayload(sign1: Sign1): Uint8Array {
   if (!sign1.payload) throw malformed('its content is not inside')

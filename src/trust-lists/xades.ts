@@ -3,8 +3,8 @@
 import { hash, verify, X509Certificate } from 'node:crypto'
 import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
-import { Unreadable } from './refuse.ts'
-import { attributeOf, childrenNamed, elementsOf, malformed, textOf, type XmlElement } from './xml.ts'
+import { malformed, Unreadable } from './refuse.ts'
+import { attributeOf, childrenNamed, elementsOf, textOf, type XmlElement } from './xml.ts'
 import { canonicalXml } from './xml-canonical.ts'
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#'
