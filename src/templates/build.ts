@@ -93,7 +93,7 @@ const isOf = (credential: CredentialQuery, document: DocumentKey): boolean =>
       typesOf(credential).every(type => form.types([]).includes(type)),
   )
 
-const typesOf = (query: CredentialQuery): readonly string[] =>
+export const typesOf = (query: CredentialQuery): readonly string[] =>
   query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
 
 /** Equal for queries that differ in ids and in order only. */

@@ -5,7 +5,7 @@ import { refuseForeign } from '../db/foreign-row.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
 import { column, hot } from '../db/statements.ts'
 import type { storedResponseCode } from './response-code.ts'
-import type { Owner, ResultRow, SessionKey } from './store.ts'
+import { isResultOf, type Owner, type ResultRow, type SessionKey } from './store.ts'
 
 const isSession = () => and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))
 
@@ -13,9 +13,6 @@ const isUnanswered = () => and(isSession(), eq(verificationSessions.status, 'pen
 
 /** Answers, cancellations and the deadline race for an open session. */
 const isOpen = () => and(isUnanswered(), gt(verificationSessions.expiresAt, column('at')))
-
-const isResultOf = ({ id, tenantId }: SessionKey) =>
-  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
 
 const keep = hot<{ id: string; sealed_response_key: Uint8Array }>(db =>
   db

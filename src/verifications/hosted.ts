@@ -3,6 +3,7 @@
 import { apiError } from '../http/errors.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
+import { typesOf } from '../templates/build.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../tenants/look.ts'
@@ -115,9 +116,6 @@ function claimChoices(asked: readonly CredentialQuery[]): string[][] {
 const namesOf = (format: CredentialQuery['format'], claims: CredentialQuery['claims'] = []): string[] => [
   ...new Set(claims.map(({ path }) => mergedName(format, path))),
 ]
-
-const typesOf = (query: CredentialQuery): readonly string[] =>
-  query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
 
 /** Merges alternatives with the same claims, and their documents. */
 function distinct(alternatives: Share['alternatives']): Share['alternatives'] {

@@ -33,13 +33,8 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
     .post(
       '/verifications',
       async ({ caller, body, request, set, status }) => {
-        const creation = await createVerification(
-          deps,
-          creations,
-          caller,
-          body,
-          request.headers.get('idempotency-key') ?? undefined,
-        )
+        const key = request.headers.get('idempotency-key') ?? undefined
+        const creation = await createVerification(deps, creations, caller, body, key)
         Object.assign(set.headers, linksTo(deps.config.publicUrl, creation.verification.id))
         if (creation.replayed) set.headers['idempotent-replayed'] = 'true'
         else addDailyBudget(set.headers, creation.charge)

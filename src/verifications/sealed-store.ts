@@ -5,7 +5,7 @@ import { idempotencyKeys, verificationEvents, verificationResults, verificationS
 import { locked } from '../db/statements.ts'
 import type { EventRow } from './event-store.ts'
 import type { ReplayRow } from './replay-store.ts'
-import type { SessionKey, VerificationRow, VerificationWithResult } from './store.ts'
+import { isResultOf, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
 
 /** Raw SQL: with drizzle's form SQLite would not use the partial index. */
 const isKeyless = sql`wrapping_key IS NULL`
@@ -40,9 +40,6 @@ export async function hasOpenKeyless(db: Db): Promise<boolean> {
     .limit(1)
   return rows.length > 0
 }
-
-const isResultOf = ({ id, tenantId }: SessionKey) =>
-  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
 
 export async function updateSession(
   tx: Db,

@@ -11,6 +11,10 @@ export type VerificationRow = typeof verificationSessions.$inferSelect
 export type ResultRow = typeof verificationResults.$inferSelect
 export type VerificationWithResult = { verification: VerificationRow; result: ResultRow | null }
 
+export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
+/** A session with the wrapping key that its own key depends on. */
+export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKey'>
+
 /** A tenant sees the sessions of one environment, a device those that it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
 
@@ -60,13 +64,16 @@ const isItsResult = and(
   eq(verificationResults.tenantId, verificationSessions.tenantId),
 )
 
+export const isResultOf = ({ id, tenantId }: SessionKey) =>
+  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
+
 const withResult = (db: Db) =>
   db
     .select({ verification: verificationSessions, result: verificationResults })
     .from(verificationSessions)
     .leftJoin(verificationResults, isItsResult)
 
-function own(db: Db, row: VerificationWithResult, asked: Partial<VerificationRow>): VerificationWithResult {
+function notForeign(db: Db, row: VerificationWithResult, asked: Partial<VerificationRow>): VerificationWithResult {
   refuseForeign(db, row.verification, asked)
   return row
 }
@@ -102,13 +109,13 @@ export async function findVerification(
 ): Promise<VerificationWithResult | undefined> {
   const select = deviceId === undefined ? selectOne : selectOneOfDevice
   const [row] = await select(db, { tenantId, environment, deviceId, id })
-  return row && own(db, bothOf(row), { tenantId, environment, deviceId, id })
+  return row && notForeign(db, bothOf(row), { tenantId, environment, deviceId, id })
 }
 
 /** A session of either environment. */
 export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
   const [row] = await selectOneOfTenant(db, { tenantId, id })
-  return row && own(db, bothOf(row), { tenantId, id })
+  return row && notForeign(db, bothOf(row), { tenantId, id })
 }
 
 const selectPageWhere = (...owned: (SQL | undefined)[]) =>
@@ -132,7 +139,7 @@ export async function listVerifications(
 ): Promise<VerificationWithResult[]> {
   const select = deviceId === undefined ? selectPage : selectPageOfDevice
   const rows = await select(db).execute({ tenantId, environment, deviceId, ...page })
-  return rows.map(row => own(db, row, { tenantId, environment, deviceId }))
+  return rows.map(row => notForeign(db, row, { tenantId, environment, deviceId }))
 }
 
 type StatusRow = { id: string; status: VerificationRow['status']; expires_at: number; responded_at: number | null }
@@ -201,10 +208,6 @@ export async function lockSession(
   return row.environment === environment && (deviceId === undefined || row.deviceId === deviceId) ? row : undefined
 }
 
-export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
-/** A session with the wrapping key that its own key depends on. */
-export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKey'>
-
 export async function countPending(db: Db): Promise<number> {
   const [row] = await db.select({ pending: count() }).from(verificationSessions).where(eq(verificationSessions.status, 'pending'))
   return row?.pending ?? 0
@@ -241,7 +244,7 @@ export async function listEndedSince(
     .orderBy(endedAt, verificationSessions.id)
     .limit(limit)
   return rows
-    .map(row => own(db, row, { tenantId }))
+    .map(row => notForeign(db, row, { tenantId }))
     .flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
 }
 
