@@ -2,10 +2,10 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
-import { DAY_MS } from '../helpers/certificates.ts'
+import { DAY_MS, pemOf } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
-import { makeSigner, pemOf } from '../trust-lists/make.ts'
+import { makeSigner } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)

@@ -2,11 +2,11 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
-import { DAY_MS, issueAuthority } from '../helpers/certificates.ts'
+import { DAY_MS, issueAuthority, pemOf } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { hostLists } from '../helpers/list-host.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
-import { type ListSigner, LOTE, makeSigner, pemOf, type WantedLote } from '../trust-lists/make.ts'
+import { type ListSigner, LOTE, makeSigner, type WantedLote } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)

@@ -7,7 +7,7 @@ import { verifyAudit } from '../../src/audit/verify.ts'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verification-schema.ts'
 import { type Answer, createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { issueAuthority } from '../helpers/certificates.ts'
+import { issueAuthority, pemOf } from '../helpers/certificates.ts'
 import {
   type Browser,
   joinMember,
@@ -30,9 +30,6 @@ const QUERY = {
     { id: 'm', format: 'dc+sd-jwt', meta: { vct_values: ['https://club.example/m'] }, claims: [{ path: ['level'] }] },
   ],
 }
-
-const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
 
 type Page = { data: AuditRecord[]; next_before: number | null }
 

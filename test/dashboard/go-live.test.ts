@@ -14,7 +14,7 @@ import { addAnchors } from '../../src/trust/settings.ts'
 import { HELP } from '../../src/web/dashboard/views/go-live-help.ts'
 import { newRegistrar } from '../helpers/access.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
-import { DAY_MS, issue, issueAuthority } from '../helpers/certificates.ts'
+import { DAY_MS, issue, issueAuthority, pemOf } from '../helpers/certificates.ts'
 import { type Browser, joinMember, outcome, startOwned } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { pair } from '../helpers/devices.ts'
@@ -27,9 +27,6 @@ afterAll(cleanUp)
 const NEARBY = { now: Date.now(), resolve: async () => ['127.0.0.1'] }
 
 const start = () => startOwned(NEARBY)
-
-const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
 
 const pathOf = async (browser: Browser, tenant: string): Promise<GoLive> =>
   (await browser.get<GoLive>(`/tenants/${tenant}/go-live`)).body

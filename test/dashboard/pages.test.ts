@@ -6,7 +6,7 @@ import type { Overview, VerificationDetail, VerificationPage } from '../../src/d
 import { addAnchors } from '../../src/trust/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
-import { CertificateRequest, issue, issueAuthority } from '../helpers/certificates.ts'
+import { CertificateRequest, issue, issueAuthority, pemOf } from '../helpers/certificates.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
@@ -15,9 +15,6 @@ import { verifyWith } from '../helpers/wallet.ts'
 setDefaultTimeout(60_000)
 
 const DAY_MS = 86_400_000
-
-const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
 
 type Place = { app: TestApp; boss: Browser; shop: Awaited<ReturnType<TestApp['tenant']>>; at: string }
 

@@ -21,6 +21,7 @@ import {
   issuerAltName,
   keyIdentifier,
   makeKeys,
+  pemOf,
   purposes,
   signsCertificates,
   Usage,
@@ -56,9 +57,6 @@ export async function forgeSigner(leaf: Wanted = {}): Promise<Signer> {
   const root = await newRoot()
   return signerFrom(await newLeaf(root, leaf), { root })
 }
-
-const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
 
 export type IsoWish = { purpose?: string; country?: string; pathLength?: number; days?: number; crl?: string[] }
 

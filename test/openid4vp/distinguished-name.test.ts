@@ -16,6 +16,7 @@ import {
   type Named,
   NOW,
   nameOf,
+  pemOf,
   signsCertificates,
 } from '../helpers/certificates.ts'
 
@@ -128,12 +129,6 @@ describe.skipIf(openssl === null)('comparison with OpenSSL (skipped if it is not
     },
   )
 })
-
-const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
-    .toString('base64')
-    .match(/.{1,64}/g)
-    ?.join('\n')}\n-----END CERTIFICATE-----\n`
 
 async function verifiedByOpenssl(leaf: Issued, root: Issued): Promise<boolean> {
   const [leafFile, rootFile] = [join(directory, 'leaf.pem'), join(directory, 'root.pem')]

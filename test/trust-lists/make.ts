@@ -2,7 +2,18 @@
 // Nothing here is from the service but the encoding of text.
 import { constants, createHash, KeyObject, sign } from 'node:crypto'
 import type { Extension } from '@peculiar/x509'
-import { DAY_MS, type Issued, issue, issueAuthority, makeKeys, NOW, purposes, Usage, usages } from '../helpers/certificates.ts'
+import {
+  DAY_MS,
+  type Issued,
+  issue,
+  issueAuthority,
+  makeKeys,
+  NOW,
+  pemOf,
+  purposes,
+  Usage,
+  usages,
+} from '../helpers/certificates.ts'
 import { cbor, Tagged } from '../helpers/mdoc.ts'
 
 /** ISO/IEC 18013-5 Annex C: signer of a VICAL. */
@@ -71,12 +82,6 @@ export const makeIssuer = (wanted: Parameters<typeof issueAuthority>[0] = {}): P
   issueAuthority({ name: `C=UT, CN=Listed Root ${++roots}`, notAfter: NOW + 3000 * DAY_MS, ...wanted })
 
 export const fingerprintOf = (der: Uint8Array): string => createHash('sha256').update(der).digest('hex')
-
-export const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
-    .toString('base64')
-    .match(/.{1,64}/g)
-    ?.join('\n')}\n-----END CERTIFICATE-----\n`
 
 export type VicalEntry = {
   certificate: Uint8Array

@@ -7,9 +7,10 @@ import { grantsOf } from '../../src/trust-lists/grants.ts'
 import type { ListKind, TrustList } from '../../src/trust-lists/list.ts'
 import { readList } from '../../src/trust-lists/read-list.ts'
 import { judgeSigner } from '../../src/trust-lists/signer.ts'
+import { pemOf } from '../helpers/certificates.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { withVector } from '../helpers/vectors.ts'
-import { MDL, pemOf } from './make.ts'
+import { MDL } from './make.ts'
 import { accepted, expectRefused } from './outcome.ts'
 
 const RULES = { types: null, serviceType: null, mode: null, use: 'issuers' } as const

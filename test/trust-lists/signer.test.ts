@@ -6,12 +6,13 @@ import {
   issue,
   issueAuthority,
   NOW,
+  pemOf,
   purposes,
   signsCertificates,
   Usage,
   usages,
 } from '../helpers/certificates.ts'
-import { fingerprintOf, makeSigner, pemOf, VICAL_SIGNER, type WantedSigner } from './make.ts'
+import { fingerprintOf, makeSigner, VICAL_SIGNER, type WantedSigner } from './make.ts'
 import { expectRefused } from './outcome.ts'
 
 const root = await issueAuthority({ name: 'C=US, CN=List Root' })

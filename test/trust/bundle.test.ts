@@ -9,9 +9,9 @@ import { pinSigner } from '../../src/trust/pins.ts'
 import { addAnchors, readAnchors, TrustProblem } from '../../src/trust/settings.ts'
 import { readSource, readSources } from '../../src/trust/sources.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
-import { DAY_MS, NOW } from '../helpers/certificates.ts'
+import { DAY_MS, NOW, pemOf } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
-import { fingerprintOf, LOTE, makeIssuer, makeLote, makeSigner, pemOf, SERVICE } from '../trust-lists/make.ts'
+import { fingerprintOf, LOTE, makeIssuer, makeLote, makeSigner, SERVICE } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)

@@ -8,11 +8,11 @@ import { PRESET_NAMES, PRESETS, presetFor } from '../../src/trust/presets.ts'
 import { readAnchors, TrustProblem } from '../../src/trust/settings.ts'
 import { readSource, readSources, removeSource } from '../../src/trust/sources.ts'
 import { cleanUp, startApp } from '../helpers/app.ts'
-import { DAY_MS, issueAuthority, NOW } from '../helpers/certificates.ts'
+import { DAY_MS, issueAuthority, NOW, pemOf } from '../helpers/certificates.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
 import { withVector } from '../helpers/vectors.ts'
-import { fingerprintOf, LOTE, makeLote, makeSigner, makeVical, pemOf, SERVICE } from '../trust-lists/make.ts'
+import { fingerprintOf, LOTE, makeLote, makeSigner, makeVical, SERVICE } from '../trust-lists/make.ts'
 
 setDefaultTimeout(60_000)
 afterAll(cleanUp)
