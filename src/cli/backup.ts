@@ -24,8 +24,8 @@ export const command = defineCommand(
 page, every reference, the audit chain. Only its owner can read FILE, which appears once it is
 known to be good. A file that exists stays, unless you say --force.
 
-The backup holds everything except the keys, without which nobody can read what is sealed in it: keep
-a copy of master.key and the wrapping keys (wrapping-N.key) somewhere else, as a mirror that is
+The backup holds everything except the keys, without which nobody can read what is sealed in it:
+keep a copy of master.key and the wrapping keys (wrapping-N.key) somewhere else, as a mirror that is
 renewed daily. The backup can be restored until the wrapping keys of its day are destroyed
 (VIDIMUS_KEY_WINDOW_DAYS). The server makes backups of its own (VIDIMUS_BACKUPS).`,
     example: 'vidimus backup /mnt/safe/vidimus.db',

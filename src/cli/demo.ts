@@ -27,10 +27,10 @@ export const command = defineCommand(
       port: optional(numberFrom(0, 65_535), `by default PORT, ${PORT_DEFAULT}, or one that is free`),
       'no-open': toggle('do not open the browser'),
     },
-    about: `Shows everything on one page: a till, an online shop, a phone and the back office. It runs on a directory of its
-own, which is deleted afterwards, and needs no internet. Prints the address, a QR code of it
-where other devices can reach it, and the commands that do the same. Stop it with Ctrl-C. HOST=0.0.0.0 lets other devices of your network
-in.`,
+    about: `Shows everything on one page: a till, an online shop, a phone and the back office. It runs on a
+directory of its own, which is deleted afterwards, and needs no internet. Prints the address, a QR
+code of it where other devices can reach it, and the commands that do the same. Stop it with Ctrl-C.
+HOST=0.0.0.0 lets other devices of your network in.`,
     example: 'vidimus demo --no-open',
   },
   async ({ port, noOpen, json }, { env, print }) => {

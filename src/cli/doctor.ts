@@ -16,8 +16,8 @@ export const command = defineCommand(
     about: `Lists what would stop a real wallet or webhook, and what endangers the data, each with what to do.
 It changes nothing, sends nobody a message, and works with and without a running service. Give it
 the same variables as the service, or it examines another one. The exit code is 1 when there is a
-problem, and 0 otherwise; warnings, and what is not set up yet, are no problems. The dashboard shows the same under Settings,
-Health.`,
+problem, and 0 otherwise; warnings, and what is not set up yet, are no problems. The dashboard shows
+the same under Settings, Health.`,
     example: 'VIDIMUS_DATA_DIR=/var/lib/vidimus VIDIMUS_PUBLIC_URL=https://verify.shop.example vidimus doctor',
   },
   async (_, shell) => {

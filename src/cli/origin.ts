@@ -15,8 +15,8 @@ export const command = defineCommand(
       list: { flags: FLAGS },
       remove: { argument: ORIGIN, flags: FLAGS },
     },
-    about: `The pages of a shop that ask wallets through the browser's own wallet call. Wallets show the origin, and
-your certificate vouches for it. The pages of this service need no entry. Apps are written
+    about: `The pages of a shop that ask wallets through the browser's own wallet call. Wallets show the origin,
+and your certificate vouches for it. The pages of this service need no entry. Apps are written
 android:apk-key-hash:…`,
     example: 'vidimus origin add https://shop.example --tenant ten_… --env live',
   },

@@ -20,13 +20,13 @@ export const command = defineCommand(
 that: no row is written anew, the keys that rows are sealed under are wrapped by the new master key
 instead of the old one. A master.key that is a link is refused.
 
-With --data rows get a new key as well. New rows use it at once; the service seals all old ones again
-in the background, continues after a stop or a kill, and drops the old key at the end: "vidimus
-doctor" and the log show how far it is. From then on the old master.key with an old backup opens
-nothing that was written since, even for somebody who also gets a new copy of the database. The keys
-of look-up hashes, of names on the audit chain and of its signed checkpoints stay the same, because
-rows and exports depend on them: somebody who had the old key can still test guesses against these
-hashes, and sign checkpoints.
+With --data rows get a new key as well. New rows use it at once; the service seals all old ones
+again in the background, continues after a stop or a kill, and drops the old key at the end:
+"vidimus doctor" and the log show how far it is. From then on the old master.key with an old backup
+opens nothing that was written since, even for somebody who also gets a new copy of the database.
+The keys of look-up hashes, of names on the audit chain and of its signed checkpoints stay the same,
+because rows and exports depend on them: somebody who had the old key can still test guesses against
+these hashes, and sign checkpoints.
 
 The old key is gone afterwards. Backups that were made before can be read only with the old key, so
 keep a copy of it for as long as you keep them, and make a new backup. Anybody who holds an old

@@ -24,8 +24,9 @@ of these knows all erasures since then, nothing is done, unless you say --withou
 replaced database is kept in backups/ for 14 days.
 
 The key directory must have the master.key and the wrapping keys (wrapping-N.key) that were in use
-when the backup was made. On a new machine, put your copy of them there first. API keys, tills, templates and trusted issuers are as they were at the
-time of the backup: revoke again what was revoked since.`,
+when the backup was made. On a new machine, put your copy of them there first. API keys, tills,
+templates and trusted issuers are as they were at the time of the backup: revoke again what was
+revoked since.`,
     example: 'vidimus restore data/backups/daily-20260304.db',
   },
   async ({ backup, withoutErasures }, { env }) => {

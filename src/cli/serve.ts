@@ -28,8 +28,8 @@ export const command = defineCommand(
     },
     about: `Starts the service. The first start makes the data directory with database, master key, and a
 signing key with its certificate. While nobody has set up the dashboard, each start prints a link
-that does it, once and within the hour; on PostgreSQL only the start that makes the database does. With --json the first line of standard output is
-{"listening":…,"setup_url":…}.
+that does it, once and within the hour; on PostgreSQL only the start that makes the database does.
+With --json the first line of standard output is {"listening":…,"setup_url":…}.
 
 SIGTERM and SIGINT stop it: open requests are answered first. SIGHUP reads VIDIMUS_TLS_CERT and
 VIDIMUS_TLS_KEY again, for new connections; a pair that cannot be used is refused with a line in
