@@ -7,7 +7,8 @@ import { findTemplate } from '../../src/templates/store.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
-import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
+import { joinMember, PASSWORD } from '../helpers/dashboard.ts'
+import { enter, OWNER, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 
 afterAll(cleanUp)
 shareService()
@@ -160,6 +161,61 @@ describe('templates', () => {
     await page.getByText('Somebody has saved or deleted this template since you opened it.').waitFor()
     expect((await findTemplate(app.deps.db, id, 'shared'))?.title).toBe('By a colleague')
     expect(await page.getByLabel('Title').inputValue()).toBe('By me')
+  })
+
+  browserTest('unsaved work in the editor is there again when its user logs in again, and only then', async openPage => {
+    const app = await startForBrowser()
+    const { id } = await app.tenant()
+    await joinMember(app, id, 'mila', 'member', app.deps.config.publicUrl)
+    const { page } = await enter(app, openPage, '/dashboard/template-editor')
+    const title = page.getByLabel('Title')
+    const save = page.getByRole('button', { name: 'Save template' })
+    const write = async () => {
+      await title.fill('Wine club')
+      await page.getByLabel('Purpose (optional)').fill('To let you in')
+      await page.getByRole('radio', { name: /^No rules/ }).check()
+      await until(async () => await save.isEnabled())
+    }
+    const beAway = async () => {
+      app.clock.advance(31 * 60_000)
+      await save.click()
+      await page.getByText(/You were away for a while/).waitFor()
+    }
+    const logIn = async (name: string) => {
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+      await page.getByRole('button', { name: 'Log in', exact: true }).click()
+      await title.waitFor()
+    }
+    const signOut = async () => {
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByText('You are signed out.').waitFor()
+    }
+    await write()
+    await beAway()
+    expect(await page.content()).not.toContain('Wine club')
+    expect(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))).not.toContain('Wine')
+    await logIn('mila')
+    expect(await title.inputValue()).toBe('')
+    await signOut()
+    await logIn(OWNER)
+    expect(await title.inputValue()).toBe('')
+    await write()
+    await signOut()
+    await logIn(OWNER)
+    expect(await title.inputValue()).toBe('')
+    await write()
+    await beAway()
+    await logIn(OWNER)
+    await page.getByText('Your work is still here. It is not saved yet.').waitFor()
+    await expectAccessible(page)
+    await until(async () => await save.isEnabled())
+    await save.click()
+    await page.locator('.panel').getByRole('heading', { name: 'Wine club' }).waitFor()
+    expect(await findTemplate(app.deps.db, id, 'wine_club')).toMatchObject({ purpose: 'To let you in', rules: [] })
+    await page.getByRole('link', { name: 'New template' }).click()
+    await title.waitFor()
+    expect(await title.inputValue()).toBe('')
   })
 
   browserTest('a built-in template can be the start of an own one', async openPage => {

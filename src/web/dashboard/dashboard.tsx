@@ -5,6 +5,7 @@ import { Button } from '../shared/button.tsx'
 import { useCommon } from '../shared/language.tsx'
 import { Seal } from '../shared/seal.tsx'
 import { callOpen } from './client.ts'
+import { forgetDraft } from './draft.ts'
 import { Frame } from './frame.tsx'
 import { Problem } from './problem.tsx'
 import { LoggedIn } from './session.tsx'
@@ -38,6 +39,7 @@ export function Dashboard() {
   const show = (why?: 'away' | 'left') => void atTheDoor(why).then(setWhere)
   useEffect(() => {
     if (where.at === 'start') void findPlace().then(setWhere)
+    if (where.at === 'login' && where.why === 'left') forgetDraft()
   }, [where.at])
   useEffect(() => {
     // Pasting a link into an open dashboard does not reload it.

@@ -2,10 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Catalogue, Template } from '../../../dashboard/settings-schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field, Select, TextArea } from '../../shared/field.tsx'
-import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { type Language, useCommon, useLanguage } from '../../shared/language.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
+import { useDraft } from '../draft.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { Problem } from '../problem.tsx'
@@ -60,16 +61,16 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   const { call } = useSession()
   const { inTenant } = usePlace()
   const from = known ?? copied ?? all.find(({ key }) => key === FIRST_TEMPLATE)
-  const [seenAt] = useState(known?.updated_at ?? null)
-  const [ownKey, setOwnKey] = useState(known?.key)
-  const [title, setTitle] = useState(
-    known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
-  )
-  const key = ownKey ?? keyFrom(title)
-  const [profile, setProfile] = useState<NonNullable<Template['profile']> | ''>(from?.profile ?? '')
-  const [rules, setRules] = useState(() => savedRules(from))
-  const [purpose, setPurpose] = useState(from?.localized.purpose?.[language] ?? '')
-  const [text, setText] = useState(() => pretty(from?.query))
+  const { work, change, isKept } = useDraft(() => ({
+    seenAt: known?.updated_at ?? null,
+    ownKey: known?.key,
+    title: known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
+    ...contentOf(from, language),
+  }))
+  const { seenAt, title, profile, rules, purpose, text } = work
+  const key = work.ownKey ?? keyFrom(title)
+  const setText = (next: string) => change({ text: next })
+  const setRules = (next: string) => change({ rules: next })
   const check = useQueryCheck(text, rules)
   const { choice, isJsonOnly, isBuilt, leftOut, choose, problem } = useChoice(check, text, setText)
   const [isAdvanced, setIsAdvanced] = useState(false)
@@ -89,18 +90,13 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
     goTo(hrefTo(`templates/${encodeURIComponent(key)}`))
   })
-  const start = (template: Template) => {
-    setText(pretty(template.query))
-    setRules(savedRules(template))
-    setPurpose(template.localized.purpose?.[language] ?? '')
-    setProfile(template.profile ?? '')
-  }
   const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
   const asked = check.state === 'good' ? check.asks.flatMap(({ claims }) => claims) : (choice?.claims ?? [])
   return (
     <form class="editor" onSubmit={save.submit}>
       <div class="stack">
+        {isKept && <Notice tone="neutral">{words.editor.kept}</Notice>}
         <Field
           label={words.editor.titleLabel}
           hint={words.editor.titleHint}
@@ -108,7 +104,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           required
           maxLength={100}
           value={title}
-          onText={setTitle}
+          onText={next => change({ title: next })}
         />
         <Field
           label={words.editor.key}
@@ -121,9 +117,9 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           readOnly={known !== undefined}
           maxLength={KEY_CHARS_MAX}
           value={key}
-          onText={setOwnKey}
+          onText={next => change({ ownKey: next })}
         />
-        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={start} />}
+        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={chosen => change(contentOf(chosen, language))} />}
         {choice && <TemplateBuilder catalogue={catalogue} choice={choice} leftOut={leftOut} onChange={choose} />}
         {isJsonOnly && <Notice tone="neutral">{words.editor.jsonOnly}</Notice>}
         <Problem of={problem} />
@@ -140,13 +136,13 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           autocomplete="off"
           maxLength={300}
           value={purpose}
-          onText={setPurpose}
+          onText={next => change({ purpose: next })}
         />
         <Select
           label={words.editor.profile}
           value={profile}
           options={[['', words.templates.operator], ...PROFILES.map(each => [each, words.templates.profiles[each]] as const)]}
-          onChoose={setProfile}
+          onChoose={next => change({ profile: next })}
         />
         <details class="folded" open={isAdvanced} onToggle={event => setIsAdvanced(event.currentTarget.open)}>
           <summary>{words.editor.advanced}</summary>
@@ -183,6 +179,14 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     </form>
   )
 }
+
+/** What an own template takes over from the one it starts from. */
+const contentOf = (template: Template | undefined, language: Language) => ({
+  profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
+  rules: savedRules(template),
+  purpose: template?.localized.purpose?.[language] ?? '',
+  text: pretty(template?.query),
+})
 
 /** Empty for the default. */
 const savedRules = (template: Template | undefined): string => (template?.saved_rules ? rulesText(template.saved_rules) : '')

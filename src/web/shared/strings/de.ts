@@ -863,6 +863,7 @@ export const dashboard: typeof en.dashboard = {
     intro: 'Wählen Sie, was Sie annehmen und wonach Sie fragen. Das Bild zeigt, wie eine Wallet Ihre Kunden fragen würde.',
     copyOf: title => `${title} (Kopie)`,
     editTitle: title => `„${title}“ bearbeiten`,
+    kept: 'Ihre Arbeit ist noch da. Sie ist noch nicht gespeichert.',
     from: 'Anfangen mit',
     key: 'Schlüssel',
     keyHint: 'Kleine Buchstaben, Ziffern und Unterstriche; Ihre Software benutzt ihn. Er lässt sich später nicht ändern.',

@@ -968,6 +968,7 @@ export const dashboard = {
     intro: 'Choose what to accept and what to ask for. The picture shows how a wallet would ask your customer.',
     copyOf: (title: string) => `${title} (copy)`,
     editTitle: (title: string) => `Edit “${title}”`,
+    kept: 'Your work is still here. It is not saved yet.',
     from: 'Start from',
     key: 'Key',
     keyHint: 'Small letters, digits and underscores; your software uses it. It cannot be changed later.',
