@@ -260,6 +260,29 @@ browserTest('a dialog shows a long name without spaces whole', async openPage =>
   expect(right).toBeLessThan(edge)
 })
 
+browserTest('on a laptop no table of keys, people or sign-ins is wider than its frame, in either language', async openPage => {
+  const app = await startForBrowser()
+  const { id } = await app.tenant({ name: 'Weinhandlung' })
+  const wide: string[] = []
+  for (const locale of ['en-GB', 'de-DE']) {
+    const { page, browser } = await enter(app, openPage, '/dashboard', { locale })
+    if (locale === 'en-GB') await browser.post('/users', { name: 'victor', tenant: id, role: 'viewer' })
+    for (const view of ['keys', 'settings/people', 'settings/security']) {
+      await page.goto(`/dashboard/${view}`)
+      await page.locator('.table').first().waitFor()
+      await settled(page)
+      for (const width of [1440, 1280, 1100]) {
+        await page.setViewportSize({ width, height: 800 })
+        const beyond = await page
+          .locator('.table-frame')
+          .evaluateAll(frames => frames.map(each => each.scrollWidth - each.clientWidth).filter(px => px > 0))
+        if (beyond.length + (await overflowOf(page)) > 0) wide.push(`${locale} ${view} at ${width}: ${beyond}`)
+      }
+    }
+  }
+  expect(wide).toEqual([])
+})
+
 browserTest('each tab of the settings has a title of its own', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
