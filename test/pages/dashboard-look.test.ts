@@ -283,6 +283,20 @@ browserTest('on a laptop no table of keys, people or sign-ins is wider than its 
   expect(wide).toEqual([])
 })
 
+browserTest('a panel at the end of a long page leaves the switch of the environment free', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/templates', { viewport: { width: 1280, height: 800 } })
+  const last = page.locator('.list a.row-button:visible').last()
+  await last.scrollIntoViewIfNeeded()
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+  await last.click()
+  await page.locator('.panel').waitFor()
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+  const [bar, panel] = [await page.locator('.top-bar').boundingBox(), await page.locator('.panel').boundingBox()]
+  expect(panel!.y).toBeGreaterThanOrEqual(bar!.y + bar!.height)
+})
+
 browserTest('each tab of the settings has a title of its own', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
