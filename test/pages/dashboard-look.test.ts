@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
-import { cleanUp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, createVerification, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { pair, register } from '../helpers/devices.ts'
@@ -295,6 +295,20 @@ browserTest('a panel at the end of a long page leaves the switch of the environm
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
   const [bar, panel] = [await page.locator('.top-bar').boundingBox(), await page.locator('.panel').boundingBox()]
   expect(panel!.y).toBeGreaterThanOrEqual(bar!.y + bar!.height)
+})
+
+browserTest('the window of an opened row is titled by it, and by the list again when it closes', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key, { template: 'age_over_21' })
+  const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`)
+  const titled = (title: string) => page.waitForFunction(wanted => document.title === wanted, title)
+  await titled('Age 21 or over · Verifications · Vidimus')
+  await page.locator('.panel').press('Escape')
+  await titled('Verifications · Vidimus')
+  await page.goto('/dashboard/templates')
+  await page.getByRole('link', { name: 'Age 18 or over', exact: true }).click()
+  await titled('Age 18 or over · Templates · Vidimus')
 })
 
 browserTest('each tab of the settings has a title of its own', async openPage => {

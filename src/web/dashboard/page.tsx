@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { useKeptFocus } from '../shared/kept-focus.ts'
 import { useArrival } from './arrival.ts'
 
@@ -12,15 +12,27 @@ type Props = {
   children: ComponentChildren
 }
 
+const Opened = createContext<(part: string | undefined) => void>(() => {})
+
+/** The title of an open panel, for that of the window. */
+export function useOpened(part: string): void {
+  const setOpened = useContext(Opened)
+  useEffect(() => {
+    setOpened(part)
+    return () => setOpened(undefined)
+  }, [part])
+}
+
 /** A view with its heading and its main actions. */
 export function Page({ title, part, intro, actions, children }: Props) {
   const page = useRef<HTMLDivElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useArrival(() => heading.current)
   useKeptFocus(page, heading)
+  const [opened, setOpened] = useState<string>()
   useEffect(() => {
-    document.title = [part, title, 'Vidimus'].filter(Boolean).join(' · ')
-  }, [title, part])
+    document.title = [opened ?? part, title, 'Vidimus'].filter(Boolean).join(' · ')
+  }, [title, part, opened])
   return (
     <div ref={page} class="page stack loose">
       <header class="page-header">
@@ -32,7 +44,7 @@ export function Page({ title, part, intro, actions, children }: Props) {
         </div>
         {actions && <div class="row">{actions}</div>}
       </header>
-      {children}
+      <Opened.Provider value={setOpened}>{children}</Opened.Provider>
     </div>
   )
 }

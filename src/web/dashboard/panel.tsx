@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../shared/icons.tsx'
 import { useCommon } from '../shared/language.tsx'
+import { useOpened } from './page.tsx'
 import { goTo } from './route.tsx'
 import { useDashboardWords } from './words.ts'
 
@@ -15,7 +16,7 @@ export function Split({ list, panel }: { list: ComponentChildren; panel?: Compon
   )
 }
 
-type Props = { title: ComponentChildren; backTo: string; children: ComponentChildren }
+type Props = { title: string; backTo: string; children: ComponentChildren }
 
 /** Takes the focus when it opens, and returns it to its row when it closes. */
 export function Panel({ title, backTo, children }: Props) {
@@ -23,6 +24,7 @@ export function Panel({ title, backTo, children }: Props) {
   const common = useCommon()
   const id = useId()
   const heading = useRef<HTMLHeadingElement>(null)
+  useOpened(title)
   useLayoutEffect(() => {
     const opened = location.pathname
     heading.current?.focus()

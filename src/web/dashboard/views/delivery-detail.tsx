@@ -41,7 +41,7 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
   }, [delivery])
   useEvery(LOOK_MS, useIsNear(delivery), data.reload)
   return (
-    <Panel title={delivery?.type ?? words.title} backTo={hrefTo('webhooks', { status: search.get('status') })}>
+    <Panel title={delivery?.type ?? words.event} backTo={hrefTo('webhooks', { status: search.get('status') })}>
       <Loaded data={data}>
         {({ delivery, url, attempts, message }) => (
           <>
