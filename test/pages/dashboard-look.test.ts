@@ -311,6 +311,36 @@ browserTest('the window of an opened row is titled by it, and by the list again 
   await titled('Age 18 or over · Templates · Vidimus')
 })
 
+browserTest('links and rows that stand alone are targets of at least 24 px', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  const { id } = await createVerification(app, key)
+  const { page } = await enter(app, openPage, '/dashboard/audit')
+  const small: string[] = []
+  const measure = async (...targets: Locator[]) => {
+    for (const target of targets) {
+      await target.waitFor()
+      const { height } = (await target.boundingBox())!
+      if (height < 24) small.push(`${await target.textContent()}: ${height}`)
+    }
+  }
+  await measure(page.locator('.record > summary').first())
+  await page.route('**/overview?*', async route => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), attention: [] } })
+  })
+  await page.goto('/dashboard')
+  await measure(page.getByRole('link', { name: 'Health of the installation' }))
+  await page.goto(`/v/${id}`)
+  await page.getByText('No wallet yet?').click()
+  await measure(
+    page.getByRole('link', { name: 'Answer with the sandbox wallet' }),
+    page.getByRole('button', { name: "Simulate the browser's wallet" }),
+    page.getByRole('link', { name: 'About the EU Digital Identity Wallet' }),
+  )
+  expect(small).toEqual([])
+})
+
 browserTest('each tab of the settings has a title of its own', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
