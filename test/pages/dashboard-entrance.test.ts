@@ -156,6 +156,19 @@ describe('the log-in', () => {
   })
 })
 
+browserTest('a name or password that the form refuses is told what is wrong with it', async openPage => {
+  const app = await startForBrowser({})
+  const page = await openPage(app.deps.config.publicUrl)
+  await page.goto((await openSetup(app.deps)) ?? '')
+  await page.getByLabel('Name', { exact: true }).fill('Olivia Jones')
+  await page.getByLabel('Password', { exact: true }).fill('short')
+  await page.getByRole('button', { name: 'Create my account' }).click()
+  await page.locator('.problem').first().waitFor()
+  expect(await page.locator('.problem').allTextContents()).toEqual(['This does not fit the line above.', 'This is too short.'])
+  await page.getByRole('button', { name: 'Deutsch' }).click()
+  await page.getByText('Das ist zu kurz.').waitFor()
+})
+
 describe('a session', () => {
   browserTest('an expired session leads to the log-in and back to the same view', async openPage => {
     const app = await startForBrowser()

@@ -42,12 +42,18 @@ function useProblem(given: ComponentChildren, { onText }: OnText) {
   const [found, setFound] = useState<keyof typeof words>()
   return {
     problem: given || (found && words[found]),
-    onInvalid: ({ currentTarget }: ControlEvent) => setFound(currentTarget.validity.valueMissing ? 'missing' : 'address'),
+    onInvalid: ({ currentTarget }: ControlEvent) => setFound(kindOf(currentTarget.validity)),
     onInput: ({ currentTarget }: ControlEvent) => {
       setFound(undefined)
       onText?.(currentTarget.value)
     },
   }
+}
+
+function kindOf({ valueMissing, typeMismatch, tooShort }: ValidityState) {
+  if (valueMissing) return 'missing'
+  if (typeMismatch) return 'address'
+  return tooShort ? 'short' : 'other'
 }
 
 type Inner<Attributes> = Around & Omit<Attributes, keyof Around | 'class' | 'className' | 'id' | 'role' | 'size'>

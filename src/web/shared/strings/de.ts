@@ -20,6 +20,8 @@ export const common: typeof en.common = {
   fieldProblems: {
     missing: 'Bitte ausfüllen.',
     address: 'Schreiben Sie eine ganze Adresse, wie https://shop.example/hooks.',
+    short: 'Das ist zu kurz.',
+    other: 'Das passt nicht zu der Zeile darüber.',
   },
   unreachable: 'Der Dienst antwortet nicht. Prüfen Sie das Netz; diese Seite versucht es von selbst wieder.',
   broken: 'Auf dieser Seite ist etwas schiefgegangen. Auf dem Server ist nichts verloren.',

@@ -24,7 +24,12 @@ export const common = {
   /** Before a detail that the service words in English. */
   inEnglish: '',
   justNow: 'just now',
-  fieldProblems: { missing: 'Fill this in.', address: 'Write a whole address, like https://shop.example/hooks.' },
+  fieldProblems: {
+    missing: 'Fill this in.',
+    address: 'Write a whole address, like https://shop.example/hooks.',
+    short: 'This is too short.',
+    other: 'This does not fit the line above.',
+  },
   unreachable: 'The service does not answer. Check the network; this page tries again by itself.',
   broken: 'Something on this page went wrong. Nothing was lost on the server.',
   testLabel: 'Test environment',
