@@ -47,7 +47,7 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
           <>
             <About delivery={delivery} url={url} />
             <Problem of={replay.problem} />
-            {isReplayed && <Notice tone="ok">{words.replayed}</Notice>}
+            {isReplayed && delivery.status === 'pending' && <Notice tone="ok">{words.replayed}</Notice>}
             <div>
               <Button busy={replay.isBusy} onClick={() => replay.run()}>
                 <Icon name="reload" />
