@@ -1,10 +1,11 @@
 // Second factors in a real browser, with an authenticator of Chromium's own (CDP WebAuthn).
 import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { codeOfStep } from '../../src/people/one-time-code.ts'
-import type { TestApp } from '../helpers/app.ts'
+import { createVerification, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, readCode, shoot, type WatchedPage } from '../helpers/browser.ts'
 import { joinMember, PASSWORD } from '../helpers/dashboard.ts'
 import { enter, OWNER, shareService, startForBrowser, takeCookie } from '../helpers/dashboard-page.ts'
+import { receive, untilAttempted } from '../helpers/receiver.ts'
 
 setDefaultTimeout(60_000)
 shareService()
@@ -194,5 +195,32 @@ browserTest('a viewer sees lists and outcomes, and no button that changes someth
     const buttons = page.locator('main').getByRole('button', { name: changes })
     expect([view, await buttons.allTextContents()]).toEqual([view, []])
   }
+  expect(page.complaints).toEqual([])
+})
+
+browserTest('a viewer meets nothing that the service then refuses, and deliveries lead to the verification', async openPage => {
+  const receiver = receive()
+  const app = await startForBrowser({ resolve: async () => ['127.0.0.1'], config: { egressAllow: [receiver.allow] } })
+  const shop = await app.tenant()
+  await enter(app, openPage)
+  const { id } = await createVerification(app, shop.key, { webhook_url: receiver.url() })
+  await app.call('POST', `/v1/verifications/${id}/cancel`, { key: shop.key })
+  await untilAttempted(app, id, 1)
+  const viewer = await joinMember(app, shop.id, 'vera', 'viewer', app.deps.config.publicUrl)
+  const page = await openPage(app.deps.config.publicUrl)
+  await takeCookie(page, app.deps.config.publicUrl, viewer.state.cookie)
+  await page.goto('/dashboard/verifications')
+  await page.getByRole('table').waitFor()
+  expect(await page.getByRole('button', { name: 'Export CSV' }).count()).toBe(0)
+  for (const view of ['go-live', 'template-editor']) {
+    await page.goto(`/dashboard/${view}`)
+    await page.getByText('Your role lets you look, not change.').waitFor()
+    expect([view, await page.locator('main input, main button').count()]).toEqual([view, 0])
+  }
+  await page.goto('/dashboard/webhooks')
+  await page.getByRole('link', { name: 'verification.failed' }).click()
+  await page.locator('.panel').getByText('Webhook, attempt 1').waitFor()
+  expect(new URL(page.url()).pathname).toBe(`/dashboard/verifications/${id}`)
+  expect(await page.locator('.panel .timeline').getByRole('link').count()).toBe(0)
   expect(page.complaints).toEqual([])
 })

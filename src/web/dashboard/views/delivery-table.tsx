@@ -4,6 +4,7 @@ import { Badge } from '../../shared/badge.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { hrefTo, Link } from '../route.tsx'
+import { useMayChange } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
 const LOOK = {
@@ -19,6 +20,9 @@ const SHORT_CHARS = 11
 
 export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[]; chosen?: string }) {
   const words = useDashboardWords().webhooks
+  const mayChange = useMayChange()
+  // A delivery shows the claims that it sent; a viewer sees its attempts at the verification.
+  const placeOf = ({ id, verification_id }: ListedDelivery) => (mayChange ? `webhooks/${id}` : `verifications/${verification_id}`)
   return (
     <Table
       caption={words.caption}
@@ -27,7 +31,7 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
           title: words.event,
           kind: 'wraps',
           cell: (row, folded) => (
-            <Link class="row-button" href={hrefTo(`webhooks/${row.id}`)}>
+            <Link class="row-button" href={hrefTo(placeOf(row))}>
               {row.type}
               <span class="whose">
                 {row.receiver} <code>{row.verification_id.slice(0, SHORT_CHARS)}…</code>

@@ -7,7 +7,7 @@ import { Seal } from '../../shared/seal.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
-import { ForEditors, usePlace } from '../session.tsx'
+import { ForEditors, useMayChange, usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ChooseDocuments } from './go-live-documents.tsx'
 import { Purposes } from './go-live-purposes.tsx'
@@ -37,7 +37,10 @@ export function GoLive() {
 
 function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => void }) {
   const words = useDashboardWords().goLive
+  const { problems } = useDashboardWords()
+  const mayChange = useMayChange()
   const [isChanging, setIsChanging] = useState(false)
+  if (path.documents.length === 0 && !mayChange) return <Notice tone="neutral">{problems.viewer_refused}</Notice>
   if (path.documents.length === 0 || isChanging) {
     return (
       <ChooseDocuments

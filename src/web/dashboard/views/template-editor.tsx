@@ -11,7 +11,7 @@ import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
 import { Problem } from '../problem.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
-import { usePlace, useSession } from '../session.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { EditorResult } from './editor-result.tsx'
@@ -26,7 +26,8 @@ const PROFILES = ['haip', 'plain', 'eu-av'] as const
 const FIRST_TEMPLATE = 'age_over_18'
 
 export function TemplateEditor({ templateKey }: { templateKey: string }) {
-  const words = useDashboardWords().editor
+  const { editor: words, problems } = useDashboardWords()
+  const mayChange = useMayChange()
   const language = useLanguage()
   const { inTenant } = usePlace()
   const templates = useTemplates()
@@ -34,8 +35,16 @@ export function TemplateEditor({ templateKey }: { templateKey: string }) {
   const { search } = useRoute()
   const known = templates.value?.data.find(({ key, builtin }) => key === templateKey && !builtin)
   const copied = templates.value?.data.find(({ key }) => key === search.get('from'))
+  const title = known ? words.editTitle(known.localized.title[language]) : words.newTitle
+  if (!mayChange) {
+    return (
+      <Page title={title}>
+        <Notice tone="neutral">{problems.viewer_refused}</Notice>
+      </Page>
+    )
+  }
   return (
-    <Page title={known ? words.editTitle(known.localized.title[language]) : words.newTitle} intro={words.intro}>
+    <Page title={title} intro={words.intro}>
       <Loaded data={templates}>
         {({ data }) => (
           <Loaded data={catalogue}>

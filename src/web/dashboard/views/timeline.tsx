@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { LoggedDelivery, Moment } from '../../../dashboard/verification-schema.ts'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
+import { useMayChange } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { CheckList } from './check-list.tsx'
 import { outcomeTone } from './delivery-detail.tsx'
@@ -52,6 +53,7 @@ function Happened({ moment, before, isJudged }: HappenedProps) {
 function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
   const { webhooks, verification } = useDashboardWords()
   const actorName = useActorName()
+  const mayChange = useMayChange()
   const words = verification.events
   switch (moment.event) {
     case 'created':
@@ -90,7 +92,11 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
       }
     case 'webhook':
       return {
-        sentence: <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>,
+        sentence: mayChange ? (
+          <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>
+        ) : (
+          words.webhook(moment.attempt)
+        ),
         tone: outcomeTone(moment.outcome),
         more: <p>{[webhooks.outcomes[moment.outcome], moment.http_status].filter(Boolean).join(' · ')}</p>,
       }

@@ -10,7 +10,7 @@ import { Split } from '../panel.tsx'
 import { Problem } from '../problem.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { saveFile } from '../save-file.ts'
-import { usePlace, useSession } from '../session.tsx'
+import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { TryIt } from './try-it.tsx'
@@ -41,7 +41,9 @@ export function Verifications({ id }: { id: string }) {
       actions={
         !isEmpty && (
           <>
-            <Export query={queryOf(environment, filter)} />
+            <ForEditors>
+              <Export query={queryOf(environment, filter)} />
+            </ForEditors>
             <TryIt />
           </>
         )
