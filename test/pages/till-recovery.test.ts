@@ -207,6 +207,21 @@ describe('a token', () => {
     await isIdle(page)
   })
 
+  browserTest('a till that is revoked while it shows a code takes it away within five seconds', async openPage => {
+    const { app, key, page, device } = await openTill(openPage)
+    await page.clock.install()
+    await page.reload()
+    await isIdle(page)
+    const polled = page.waitForResponse(/till\/data/)
+    await ask(page)
+    await polled
+    await page.clock.pauseAt(Date.now() + 4000)
+    await app.call('DELETE', `/v1/devices/${device.id}`, { key })
+    await page.clock.runFor(5000)
+    await heading(page, 'This till is not paired any more.').waitFor()
+    expect(await page.getByRole('img', { name: /QR code/ }).count()).toBe(0)
+  })
+
   browserTest('a till that is revoked during a creation shows the pairing, not an error of the check', async openPage => {
     const { app, key, page, device } = await openTill(openPage)
     await app.call('DELETE', `/v1/devices/${device.id}`, { key })
