@@ -64,6 +64,11 @@ export function SecondStep({ half, onIn, onBack }: Props) {
           </Button>
         </form>
       )}
+      {isRecovering && (
+        <p class="hint">
+          {words.noCodes} <code>vidimus user reset NAME</code>
+        </p>
+      )}
       <div class="row">
         {(half.has_codes || passkey) && (
           <Button kind="quiet" onClick={swap}>

@@ -209,6 +209,11 @@ function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Li
         <p class="secondary">{words.linkMore(user.name)}</p>
         <Secret text={url} label={words.link} />
         <p class="hint">{words.linkUntil(time(expires_at))}</p>
+        {user.has_second_factor && (
+          <p class="hint">
+            {words.linkKeepsFactor} <code>vidimus user reset {user.name}</code>
+          </p>
+        )}
         <CopiedButton onClose={onClose} />
       </div>
     </Dialog>

@@ -420,6 +420,8 @@ export const dashboard: typeof en.dashboard = {
     plainHttpTunnel: 'Oder von hier einen Tunnel öffnen',
     plainHttpTunnelMore: url =>
       `Tippen Sie dies in ein Terminal auf diesem Rechner, lassen Sie es offen, und gehen Sie zu ${url}`,
+    noCodes:
+      'Auch keinen Notfallcode? Wer den Server betreibt, entfernt den zweiten Faktor und macht Ihnen einen Link, mit dem Befehl',
     forgot: 'Vergessen? Ein Eigentümer kann Ihnen unter Einstellungen, Personen einen neuen Link machen.',
     forgotOwner: 'Der einzige Eigentümer bekommt ihn auf dem Server, mit dem Befehl',
     setup: 'Dashboard einrichten',
@@ -1629,6 +1631,7 @@ export const dashboard: typeof en.dashboard = {
     ownerOf: 'Alle Geschäfte (Eigentümer)',
     linkTitle: name => `Ein Link für ${name}`,
     linkMore: name => `Geben Sie ihn ${name} auf sicherem Weg. Er geht einmal.`,
+    linkKeepsFactor: 'Der zweite Faktor bleibt. Ist auch er verloren, hilft der Befehl',
     linkUntil: when => `Er geht bis ${when}.`,
     link: 'Link',
     resetLink: 'Neuer Link',

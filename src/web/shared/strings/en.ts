@@ -538,6 +538,8 @@ export const dashboard = {
     plainHttpTlsMore: 'On the machine of the service, this makes a certificate for your network and says what to set:',
     plainHttpTunnel: 'Or open a tunnel from here',
     plainHttpTunnelMore: (url: string) => `Type this in a terminal on this computer, leave it open, and go to ${url}`,
+    noCodes:
+      'No recovery code either? Whoever runs the server takes the second factor away, and makes you a link, by the command',
     forgot: 'Forgotten? An owner can make you a new link under Settings, People.',
     forgotOwner: 'The only owner gets one on the server, by the command',
     setup: 'Set up this dashboard',
@@ -1699,6 +1701,7 @@ export const dashboard = {
     ownerOf: 'All shops (owner)',
     linkTitle: (name: string) => `A link for ${name}`,
     linkMore: (name: string) => `Hand it over to ${name} in a safe way. It works once.`,
+    linkKeepsFactor: 'The second factor stays. If it is lost too, use the command',
     linkUntil: (when: string) => `It works until ${when}.`,
     link: 'the link',
     resetLink: 'New link',
