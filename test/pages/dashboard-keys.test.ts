@@ -3,7 +3,7 @@ import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Device } from '../../src/devices/schema.ts'
 import { cleanUp } from '../helpers/app.ts'
-import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
@@ -21,14 +21,20 @@ async function shownKey(page: Page): Promise<string> {
 const statusOf = async (app: Awaited<ReturnType<typeof startForBrowser>>, key: string) =>
   (await app.call('GET', '/v1/usage', { key })).status
 
+/** The dialog of a new key, with its label. */
+async function openNewKey(openPage: OpenPage) {
+  const app = await startForBrowser()
+  await app.tenant()
+  const { page } = await enter(app, openPage, '/dashboard/keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Label').fill('Web shop')
+  return { app, page, dialog }
+}
+
 describe('a key', () => {
   browserTest('a new key may not erase by default, is shown once, and works', async openPage => {
-    const app = await startForBrowser()
-    await app.tenant()
-    const { page } = await enter(app, openPage, '/dashboard/keys')
-    await page.getByRole('button', { name: 'Create key' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Label').fill('Web shop')
+    const { app, page, dialog } = await openNewKey(openPage)
     expect(await dialog.getByLabel('Erase verifications').isChecked()).toBe(false)
     expect(await dialog.getByLabel('Create verifications').isChecked()).toBe(true)
     await dialog.getByLabel('Expires after').selectOption('90')
@@ -57,12 +63,7 @@ describe('a key', () => {
   })
 
   browserTest('Escape and Cancel do not close the dialog while a key is being made: it is shown all the same', async openPage => {
-    const app = await startForBrowser()
-    await app.tenant()
-    const { page } = await enter(app, openPage, '/dashboard/keys')
-    await page.getByRole('button', { name: 'Create key' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Label').fill('Web shop')
+    const { page, dialog } = await openNewKey(openPage)
     const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
     await page.route('**/keys', async route => {
       await mayGoOn
