@@ -19,7 +19,7 @@ async function openSandbox(openPage: OpenPage, walletUri = '', options: Paramete
   return page
 }
 
-/** By keyboard: a click would go to where the choice was while the page still moves. */
+/** A persona is chosen by keyboard: a click would go to where the choice was while the page still moves. */
 async function choose(page: WatchedPage, title: string): Promise<void> {
   await page.getByRole('radio', { name: title, exact: true }).press('Space')
   await page.locator('.persona.chosen .persona-title').filter({ hasText: title }).waitFor()

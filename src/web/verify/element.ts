@@ -45,7 +45,7 @@ async function prepare(base: string, session: string): Promise<Prepared | undefi
   return prepared
 }
 
-/** By the address of the hosted page: a session that is over is not asked again when an element is moved or made anew. */
+/** Ends by the address of the hosted page: a session that is over is not asked again when an element is moved or made anew. */
 const ended = new Map<string, End>()
 
 class VidimusVerify extends HTMLElement {
