@@ -7,6 +7,7 @@ import { publish } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
+import type { Random } from '../ids.ts'
 import { refuseMissingKeys } from '../session-keys/keys.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { optional, text, toggle } from './flags.ts'
@@ -77,7 +78,7 @@ async function writeExport(deps: Deps, file: string, force: boolean): Promise<vo
   const existing = statSync(file, { throwIfNoEntry: false })
   if (existing && !existing.isFile()) throw unwritable(file)
   const target = existing ? realpathSync(file) : file
-  const { part, release } = holdPartOf(target, file)
+  const { part, release } = holdPartOf(target, file, deps.random)
   try {
     await fill(deps, part)
     publish(part, target)
@@ -89,9 +90,9 @@ async function writeExport(deps: Deps, file: string, force: boolean): Promise<vo
   }
 }
 
-function holdPartOf(target: string, file: string): ReturnType<typeof holdPart> {
+function holdPartOf(target: string, file: string, random: Random): ReturnType<typeof holdPart> {
   try {
-    return holdPart(target)
+    return holdPart(target, random)
   } catch (error) {
     throw error instanceof StartRefusal ? error : unwritable(file)
   }

@@ -73,7 +73,7 @@ async function backUp(places: Places, file: string): Promise<BackupReport> {
       const wrapped = findRootKey(reader)
       if (wrapped) findWrapper(masterKey, wrapped, random)
     })
-    return await makeBackup(places, file, now())
+    return await makeBackup(places, file, { takenAt: now(), random })
   } catch (error) {
     const { code, path } = error as { code?: string; path?: string }
     // Only the copy is written.

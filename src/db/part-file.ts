@@ -2,19 +2,21 @@
 // alone does not, as processes of two containers may have the same number.
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Random } from '../ids.ts'
 import { StartRefusal } from './refusal.ts'
 import { sizeOf } from './sqlite/files.ts'
 import { holdFile, removeUnheld } from './sqlite/locks.ts'
 
 const LOCK = '-lock'
+export const PART_NAME_BYTES = 4
 /** Another process may take a new lock for one that was left over, but hardly twice. */
 const TRIES_MAX = 10
 
 /** A name beside the target for this process alone, until it is released. First removes what killed processes left. */
-export function holdPart(target: string): { part: string; release: () => void } {
+export function holdPart(target: string, random: Random): { part: string; release: () => void } {
   removeParts(target)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const part = `${target}.${crypto.randomUUID().slice(0, 8)}.part`
+    const part = `${target}.${Buffer.from(random(PART_NAME_BYTES)).toString('hex')}.part`
     const release = holdFile(part + LOCK)
     if (release) return { part, release }
   }
@@ -22,9 +24,14 @@ export function holdPart(target: string): { part: string; release: () => void } 
 }
 
 /** Parts that nobody holds. Those of other targets have a lock; earlier versions named them by their process, or not at all. */
-function removeParts(target: string): void {
-  const folder = dirname(target)
-  const parts = readdirSync(folder).flatMap(name => partOf(name, basename(target)) ?? [])
+const removeParts = (target: string): void => removeUnheldParts(dirname(target), name => partOf(name, basename(target)))
+
+/** Parts of any target in a folder that is ours alone, left by killed processes of this version or an earlier one. */
+export const removeAllParts = (folder: string, targets: RegExp): void =>
+  removeUnheldParts(folder, name => (targets.test(name) ? /^.+\.part(?=(?:-journal|-lock)?$)/.exec(name)?.[0] : undefined))
+
+function removeUnheldParts(folder: string, partIn: (name: string) => string | undefined): void {
+  const parts = readdirSync(folder).flatMap(name => partIn(name) ?? [])
   for (const part of new Set(parts.map(name => join(folder, name)))) {
     // A file with content is somebody else's.
     if (sizeOf(part + LOCK) > 0 || !removeUnheld(part + LOCK)) continue

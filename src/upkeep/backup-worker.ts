@@ -5,11 +5,11 @@ import { type BackupReport, makeBackup, type Places } from './backup.ts'
 
 declare const self: Worker
 
-export type Order = { places: Places; target: string; takenAt: number }
+export type Order = { places: Places; target: string; takenAt: number; nonce: Uint8Array }
 export type Outcome = { ok: true; report: BackupReport } | { ok: false; failure: string }
 
-self.onmessage = async ({ data: { places, target, takenAt } }: MessageEvent<Order>) => {
-  self.postMessage(await attempt(() => makeBackup(places, target, takenAt)))
+self.onmessage = async ({ data: { places, target, takenAt, nonce } }: MessageEvent<Order>) => {
+  self.postMessage(await attempt(() => makeBackup(places, target, { takenAt, random: () => nonce })))
 }
 
 async function attempt(make: () => Promise<BackupReport>): Promise<Outcome> {

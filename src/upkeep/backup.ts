@@ -31,8 +31,12 @@ export type KeyPlaces = { keyDir: string; masterKey: MasterKey }
 export type Places = KeyPlaces & { dataDir: string }
 
 /** Writes a part file and renames it once it is checked. */
-export async function makeBackup({ dataDir: dir, ...keys }: Places, target: string, takenAt: number): Promise<BackupReport> {
-  const { part, release } = holdPart(target)
+export async function makeBackup(
+  { dataDir: dir, ...keys }: Places,
+  target: string,
+  { takenAt, random }: { takenAt: number; random: Random },
+): Promise<BackupReport> {
+  const { part, release } = holdPart(target, random)
   try {
     const before = await headOf(databaseFile(dir))
     writeSnapshot(databaseFile(dir), part, takenAt)

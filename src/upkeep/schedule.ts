@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
+import { PART_NAME_BYTES, removeAllParts } from '../db/part-file.ts'
 import { forgetFailure, goodBackups, keepFailure, listBackups } from '../db/sqlite/backup-list.ts'
 import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
 import { hireThread } from '../threads.ts'
@@ -22,10 +23,10 @@ type Backups = {
   stop(): Promise<void>
 }
 
-type BackupDeps = Pick<Deps, 'config' | 'now' | 'log' | 'metrics' | 'erasures' | 'space'>
+type BackupDeps = Pick<Deps, 'config' | 'now' | 'random' | 'log' | 'metrics' | 'erasures' | 'space'>
 
 export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker): Backups {
-  const { config, now, log, metrics } = deps
+  const { config, now, random, log, metrics } = deps
   const plan = config.backups
   const { dataDir, keyDir, masterKey } = config
   const places = { dataDir, keyDir, masterKey }
@@ -61,13 +62,12 @@ export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker)
 
   async function makeOne(hourly: boolean, at: number): Promise<void> {
     makeBackupsFolder(config.dataDir)
-    for (const name of readdirSync(folder))
-      if (/^(hourly|daily|before)-.*\.part(-journal|-lock)?$/.test(name)) rmSync(join(folder, name))
+    removeAllParts(folder, /^(hourly|daily|before)-/)
     await deps.erasures.ensure()
     if (isStopped) return
     const startedAt = performance.now()
     const target = join(folder, hourly ? hourlyName(at) : dailyName(at))
-    const outcome = hasRoom() ? await run({ places, target, takenAt: at }) : NO_ROOM
+    const outcome = hasRoom() ? await run({ places, target, takenAt: at, nonce: random(PART_NAME_BYTES) }) : NO_ROOM
     if (isStopped) return
     metrics.count('vidimus_backups_total', { outcome: outcome.ok ? 'good' : 'failed' })
     if (!outcome.ok) {

@@ -1,6 +1,7 @@
 // `vidimus backup` beside a running server: consistent, checked, for its owner only, and there only when it is good.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdPart } from '../../src/db/part-file.ts'
@@ -239,6 +240,13 @@ test('a backup leaves the part of another one to the same file alone while that 
   expect(readdirSync(folder)).toEqual(['copy.db'])
 })
 
+test('the name of a part is drawn from the given randomness', () => {
+  const folder = temporaryDir()
+  const { part, release } = holdPart(join(folder, 'copy.db'), bytes => new Uint8Array(bytes).fill(0xab))
+  release()
+  expect(part).toBe(join(folder, 'copy.db.abababab.part'))
+})
+
 function refuseLocks(code: string) {
   return () => {
     throw Object.assign(new Error('refused'), { code })
@@ -249,7 +257,9 @@ test('where the file system has no locks a part is refused, and nothing is left'
   const folder = temporaryDir()
   const locks = spyOn(Database.prototype, 'query').mockImplementation(refuseLocks('SQLITE_BUSY'))
   try {
-    expect(() => holdPart(join(folder, 'copy.db'))).toThrow(`files in ${folder} cannot be locked; choose a directory on another`)
+    expect(() => holdPart(join(folder, 'copy.db'), randomBytes)).toThrow(
+      `files in ${folder} cannot be locked; choose a directory on another`,
+    )
   } finally {
     locks.mockRestore()
   }
@@ -262,7 +272,7 @@ test("a lock that is another user's stays, and stops nobody else", () => {
   writeFileSync(join(folder, foreign), '')
   const locks = spyOn(Database.prototype, 'query').mockImplementationOnce(refuseLocks('SQLITE_CANTOPEN'))
   try {
-    holdPart(join(folder, 'copy.db')).release()
+    holdPart(join(folder, 'copy.db'), randomBytes).release()
   } finally {
     locks.mockRestore()
   }

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BackupFile, listBackups } from '../../src/db/sqlite/backup-list.ts'
+import { holdFile } from '../../src/db/sqlite/locks.ts'
 import { hireThread } from '../../src/threads.ts'
 import { watchSteps } from '../../src/time.ts'
 import { isDue, surplusBackups } from '../../src/upkeep/backup-files.ts'
@@ -173,6 +174,21 @@ describe('a scheduled backup', () => {
     await createBackups(app.deps).runWhenDue()
     expect(namesIn(folderOf(app)).filter(name => name.endsWith('.part'))).toEqual(['mine.part'])
     expect(backupsOf(app, 'hourly')).toContain('hourly-20260304T130000Z.db')
+  })
+
+  test('leaves the part of a copy that another process writes alone, and removes it when nobody holds it any more', async () => {
+    const app = await startApp()
+    mkdirSync(folderOf(app))
+    const part = 'before-0001_x.db.0a1b2c3d.part'
+    const release = holdFile(join(folderOf(app), `${part}-lock`))!
+    writeFileSync(join(folderOf(app), part), 'half')
+    const parts = () => namesIn(folderOf(app)).filter(name => name.includes('.part'))
+    await createBackups(app.deps).runWhenDue()
+    expect(parts()).toEqual([part, `${part}-lock`])
+    release()
+    app.clock.advance(HOUR_MS)
+    await createBackups(app.deps).runWhenDue()
+    expect(parts()).toEqual([])
   })
 
   test('is not made when they are off, and copies from upgrades and restores go after 14 days all the same', async () => {
