@@ -1,10 +1,10 @@
 // Upgrades with data from every earlier schema, also when killed on the way: a copy is made before, and nothing is lost.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
-import { holdDirectory } from '../../src/db/sqlite/locks.ts'
+import { holdDirectory, holdFile } from '../../src/db/sqlite/locks.ts'
 import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, startApp, temporaryDir } from '../helpers/app.ts'
@@ -169,6 +169,18 @@ describe.each(OLD_SCHEMAS)('a database that knows %d migrations', known => {
     expect(restored.upgraded).toEqual(IDS.slice(known))
     await expectUpgraded(old)
   })
+})
+
+test('an upgrade removes the half copy of a killed one, and leaves that of a running one alone', async () => {
+  const dir = oldDir(IDS.length - 1)
+  const folder = join(dir, 'backups')
+  const [left, held] = ['0a1b2c3d', '0a1b2c3e'].map(word => `before-${IDS.at(-1)}.db.${word}.part`) as [string, string]
+  mkdirSync(folder)
+  for (const name of [left, `${left}-lock`, held]) writeFileSync(join(folder, name), '')
+  const release = holdFile(join(folder, `${held}-lock`))!
+  await vidimusJson(dir, 'upgrade')
+  expect(namesIn(folder)).toEqual([`before-${IDS.at(-1)}.db`, held, `${held}-lock`])
+  release()
 })
 
 test('a database of a newer program is refused, by --dry-run too, and nothing is changed', async () => {

@@ -54,7 +54,7 @@ export function openDataDir({ dir, masterKey, now, random, role }: Options): Dat
     const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, masterKey, file, now, random, role }))
     const isOlder = applied > 0 && applied < MIGRATIONS.length
     if (isOlder && role === 'command') throw new OlderDatabase()
-    const upgraded = isOlder ? upgrade({ dir, applied, now }) : []
+    const upgraded = isOlder ? upgrade({ dir, applied, now, random }) : []
     writer = openWriter(file)
     migrate(writer, now)
     const sealer = createSealer(ensureRootKey(writer, wrapper, random), random)
@@ -80,8 +80,10 @@ export function enter(dir: string, role: Role): () => void {
   return enter(dir, role)
 }
 
-function upgrade({ dir, applied, now }: { dir: string; applied: number; now: number }): string[] {
-  snapshotBefore(dir, applied, now)
+type Upgrade = Pick<Options, 'dir' | 'now' | 'random'> & { applied: number }
+
+function upgrade({ dir, applied, now, random }: Upgrade): string[] {
+  snapshotBefore(dir, applied, { takenAt: now, random })
   const writer = openWriter(databaseFile(dir))
   try {
     return migrate(writer, now)

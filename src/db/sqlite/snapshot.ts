@@ -3,8 +3,10 @@ import { Database } from 'bun:sqlite'
 import { closeSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
+import type { Random } from '../../ids.ts'
 import type { Db } from '../engine.ts'
 import { makeBackupsFolder, publish } from '../files.ts'
+import { holdPart } from '../part-file.ts'
 import { installation } from '../schema.ts'
 import { databaseFile, sizeOf } from './files.ts'
 import { countApplied, MIGRATIONS } from './migrate.ts'
@@ -56,16 +58,17 @@ export async function forgetSnapshotTime(tx: Db): Promise<void> {
 }
 
 /** The way back from a migration: the earlier program opens this file. */
-export function snapshotBefore(dir: string, applied: number, now: number): void {
+export function snapshotBefore(dir: string, applied: number, { takenAt, random }: { takenAt: number; random: Random }): void {
   const target = join(makeBackupsFolder(dir), `before-${MIGRATIONS[applied]![0]}.db`)
-  const part = `${target}.${process.pid}.part`
+  const { part, release } = holdPart(target, random)
   try {
-    writeSnapshot(databaseFile(dir), part, now)
+    writeSnapshot(databaseFile(dir), part, takenAt)
     if (!isSound(part)) throw damaged(databaseFile(dir))
     // Another process may have migrated first, and keeps its own copy.
     if (withReader(part, countApplied) === applied) publish(part, target)
   } finally {
     rmSync(part, { force: true })
+    release()
   }
 }
 
