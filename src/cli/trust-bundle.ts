@@ -2,6 +2,9 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { publish } from '../db/files.ts'
+import { holdPart } from '../db/part-file.ts'
+import { StartRefusal } from '../db/refusal.ts'
+import type { Random } from '../ids.ts'
 import { isoUtc } from '../time.ts'
 import { type BundleItem, exportBundle, type ImportedBundle, importBundle, inspectBundle } from '../trust/bundle.ts'
 import { BUNDLE_BYTES_MAX } from '../trust/bundle-form.ts'
@@ -53,8 +56,11 @@ In the venue, from then on:      vidimus trust bundle import trust.bundle`,
   {
     async export({ file, env: environment, force }, shell) {
       refuseUnfit(file, force)
-      const made = await withDeps(shell, deps => exportBundle(deps, { environment }, ACTOR)).catch(asCommandError)
-      await writeBundle(file, made.bytes)
+      const made = await withDeps(shell, async deps => {
+        const bundle = await exportBundle(deps, { environment }, ACTOR)
+        await writeBundle(file, bundle.bytes, deps.random)
+        return bundle
+      }).catch(asCommandError)
       const { signer, madeAt, sources, anchors, blocks, bytes } = made
       return {
         json: { file, signer, made_at: isoUtc(madeAt), bytes: bytes.length, sources, anchors, blocks },
@@ -93,16 +99,20 @@ function refuseUnfit(file: string, force: boolean): void {
 }
 
 /** Everything in it is public. Renamed into place: a stick that is full keeps the old file. */
-async function writeBundle(file: string, bytes: Uint8Array): Promise<void> {
-  const part = `${file}.${process.pid}.part`
+async function writeBundle(file: string, bytes: Uint8Array, random: Random): Promise<void> {
+  let held: ReturnType<typeof holdPart> | undefined
   try {
-    await writeFile(part, bytes, { flag: 'wx', mode: 0o644 })
-    publish(part, file)
+    held = holdPart(file, random)
+    await writeFile(held.part, bytes, { flag: 'wx', mode: 0o644 })
+    publish(held.part, file)
   } catch (error) {
-    if (existsSync(part)) rmSync(part)
+    if (held) rmSync(held.part, { force: true })
+    if (error instanceof StartRefusal) throw error
     throw new CommandError(
       `cannot write ${file} (${(error as { code?: string }).code}); give a path in a directory that is yours`,
     )
+  } finally {
+    held?.release()
   }
 }
 

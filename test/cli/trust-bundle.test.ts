@@ -67,6 +67,13 @@ test('trust bundle export replaces no file without --force, and needs a director
   expect(await bundle(dir, 'export', nowhere)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cannot write') })
 })
 
+test('trust bundle export removes the parts that killed ones left', async () => {
+  const { dir, file } = await home()
+  for (const left of ['.0a1b2c3d.part', '.0a1b2c3d.part-lock', '.77.part']) writeFileSync(file + left, '')
+  expect(await bundle(dir, 'export', file, '--force')).toMatchObject({ exitCode: 0 })
+  expect(readdirSync(join(file, '..'))).toEqual(['trust.bundle'])
+})
+
 test('trust bundle import takes everything from an accepted installation, on a machine that is new', async () => {
   const { file, exported } = await home()
   const venue = newDir()
