@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
 import { presentVerdict } from '../audit/present.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
-import { publish } from '../db/files.ts'
+import { publish, publishNew } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
@@ -11,7 +11,7 @@ import type { Random } from '../ids.ts'
 import { refuseMissingKeys } from '../session-keys/keys.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { optional, text, toggle } from './flags.ts'
-import { CommandError, type Shell } from './output.ts'
+import { CommandError, existsAlready, isTaken, type Shell } from './output.ts'
 import { withDeps } from './with-deps.ts'
 
 /** The heading is the longest: it names every checkpoint, hourly ones of many years. */
@@ -71,20 +71,19 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest) yield rest
 }
 
-/** Renamed into place: a file that is overwritten keeps its mode, its readers see both, and a killed call leaves half of it. */
+/** A part takes the name once it is whole. Writing into the old file would keep its mode, and a kill would leave a mixture. */
 async function writeExport(deps: Deps, file: string, force: boolean): Promise<void> {
-  if (!force && lstatSync(file, { throwIfNoEntry: false }))
-    throw new CommandError(`${file} exists already; choose another name, or replace it with --force`)
+  if (!force && lstatSync(file, { throwIfNoEntry: false })) throw existsAlready(file)
   const existing = statSync(file, { throwIfNoEntry: false })
   if (existing && !existing.isFile()) throw unwritable(file)
   const target = existing ? realpathSync(file) : file
   const { part, release } = holdPartOf(target, file, deps.random)
   try {
     await fill(deps, part)
-    publish(part, target)
+    ;(force ? publish : publishNew)(part, target)
   } catch (error) {
     rmSync(part, { force: true })
-    throw error
+    throw isTaken(error) ? existsAlready(file) : error
   } finally {
     release()
   }

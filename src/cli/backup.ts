@@ -12,7 +12,7 @@ import { isoUtc } from '../time.ts'
 import { type BackupReport, makeBackup, type Places } from '../upkeep/backup.ts'
 import { argument, defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
-import { CommandError } from './output.ts'
+import { CommandError, existsAlready, isTaken } from './output.ts'
 import { refusePostgres, requireDatabase } from './require-database.ts'
 
 export const command = defineCommand(
@@ -38,7 +38,7 @@ renewed daily. The backup can be restored until the wrapping keys of its day are
     refusePostgres(config, 'backup')
     await requireDatabase(config)
     refuseUnfit(file, places, force)
-    const { takenAt, bytes, verifications, auditRecords, head } = await backUp(places, file)
+    const { takenAt, bytes, verifications, auditRecords, head } = await backUp(places, file, force)
     return {
       json: { file, taken_at: isoUtc(takenAt), bytes, verifications, audit_records: auditRecords, head },
       text: `${verifications} verifications and ${auditRecords} audit records are in ${file}, and were checked.
@@ -50,8 +50,7 @@ It is of use only together with ${masterKey.file}: keep a copy of that somewhere
 function refuseUnfit(file: string, places: Places, force: boolean): void {
   if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
     throw new CommandError(`cannot write ${file}; give a path in a directory that exists and is yours`)
-  if (existsSync(file) && (!force || !statSync(file).isFile()))
-    throw new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
+  if (existsSync(file) && (!force || !statSync(file).isFile())) throw existsAlready(file, force)
   if (existsSync(file) && ownFiles(places).includes(realpathSync(file)))
     throw new CommandError(`${file} is what is to be backed up; choose another name`)
 }
@@ -64,7 +63,7 @@ function ownFiles({ dataDir, keyDir, masterKey }: Places): string[] {
   return own.filter(each => existsSync(each)).map(each => realpathSync(each))
 }
 
-async function backUp(places: Places, file: string): Promise<BackupReport> {
+async function backUp(places: Places, file: string, force: boolean): Promise<BackupReport> {
   const { dataDir, masterKey } = places
   const { now, random } = realWorld()
   const release = enter(dataDir, 'command')
@@ -73,12 +72,13 @@ async function backUp(places: Places, file: string): Promise<BackupReport> {
       const wrapped = findRootKey(reader)
       if (wrapped) findWrapper(masterKey, wrapped, random)
     })
-    return await makeBackup(places, file, { takenAt: now(), random })
+    return await makeBackup(places, file, { takenAt: now(), random, mayReplace: force })
   } catch (error) {
     const { code, path } = error as { code?: string; path?: string }
     // Only the copy is written.
     if (['SQLITE_FULL', 'ENOSPC'].includes(String(code)))
       throw new CommandError(`the disk of ${file} is full; make room there, or choose another`)
+    if (isTaken(error)) throw existsAlready(file)
     if (path?.startsWith(file))
       throw new CommandError(
         code === 'ENAMETOOLONG'

@@ -25,6 +25,12 @@ export class CommandError extends Error {
   override name = 'CommandError'
 }
 
+/** A file that a call was to write, and does not replace. */
+export const existsAlready = (file: string, force = false): CommandError =>
+  new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
+
+export const isTaken = (error: unknown): boolean => (error as { code?: unknown }).code === 'EEXIST'
+
 /** Prints an answer, and returns the exit code of success. */
 export function print(text: string): number {
   process.stdout.write(`${text}\n`)

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { publish } from '../db/files.ts'
+import { publish, publishNew } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Random } from '../ids.ts'
@@ -11,7 +11,7 @@ import { BUNDLE_BYTES_MAX } from '../trust/bundle-form.ts'
 import { presentImport, presentInspected } from '../trust/bundle-present.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { oneOf, optional, text, toggle } from './flags.ts'
-import { ACTOR, CommandError, table } from './output.ts'
+import { ACTOR, CommandError, existsAlready, isTaken, table } from './output.ts'
 import { readGivenBeginning } from './pem-file.ts'
 import { quiet } from './quiet.ts'
 import { asCommandError } from './trust-problem.ts'
@@ -58,7 +58,7 @@ In the venue, from then on:      vidimus trust bundle import trust.bundle`,
       refuseUnfit(file, force)
       const made = await withDeps(shell, async deps => {
         const bundle = await exportBundle(deps, { environment }, ACTOR)
-        await writeBundle(file, bundle.bytes, deps.random)
+        await writeBundle(file, bundle.bytes, { force, random: deps.random })
         return bundle
       }).catch(asCommandError)
       const { signer, madeAt, sources, anchors, blocks, bytes } = made
@@ -94,20 +94,20 @@ const counted = (count: number, noun: string): string => `${count} ${noun}${coun
 /** Called before anything is made: the audit chain must not name a bundle that was never written. */
 function refuseUnfit(file: string, force: boolean): void {
   if (!existsSync(dirname(file))) throw new CommandError(`cannot write ${file}; give a path in a directory that exists`)
-  if (existsSync(file) && (!force || !statSync(file).isFile()))
-    throw new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
+  if (existsSync(file) && (!force || !statSync(file).isFile())) throw existsAlready(file, force)
 }
 
 /** Everything in it is public. Renamed into place: a stick that is full keeps the old file. */
-async function writeBundle(file: string, bytes: Uint8Array, random: Random): Promise<void> {
+async function writeBundle(file: string, bytes: Uint8Array, { force, random }: { force: boolean; random: Random }) {
   let held: ReturnType<typeof holdPart> | undefined
   try {
     held = holdPart(file, random)
     await writeFile(held.part, bytes, { flag: 'wx', mode: 0o644 })
-    publish(held.part, file)
+    ;(force ? publish : publishNew)(held.part, file)
   } catch (error) {
     if (held) rmSync(held.part, { force: true })
     if (error instanceof StartRefusal) throw error
+    if (isTaken(error)) throw existsAlready(file)
     throw new CommandError(
       `cannot write ${file} (${(error as { code?: string }).code}); give a path in a directory that is yours`,
     )

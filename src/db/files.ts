@@ -1,5 +1,16 @@
 // Files of the data directory beside the database, and how they are written durably.
-import { closeSync, existsSync, fsyncSync, lchownSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lchownSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 export const backupsFolder = (dir: string): string => join(dir, 'backups')
@@ -28,6 +39,21 @@ export function giveToOwner(path: string, replaced = ''): void {
 export function publish(part: string, target: string): void {
   syncFile(part)
   renameSync(part, target)
+  syncDirectory(dirname(target))
+}
+
+/** Like publish, but fails with EEXIST when the target appeared while the part was written. */
+export function publishNew(part: string, target: string): void {
+  syncFile(part)
+  try {
+    linkSync(part, target)
+    rmSync(part)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST') throw error
+    // The FAT of a stick has no links: an empty file takes the name first.
+    closeSync(openSync(target, 'wx', 0o600))
+    renameSync(part, target)
+  }
   syncDirectory(dirname(target))
 }
 

@@ -9,7 +9,7 @@ export type Order = { places: Places; target: string; takenAt: number; nonce: Ui
 export type Outcome = { ok: true; report: BackupReport } | { ok: false; failure: string }
 
 self.onmessage = async ({ data: { places, target, takenAt, nonce } }: MessageEvent<Order>) => {
-  self.postMessage(await attempt(() => makeBackup(places, target, { takenAt, random: () => nonce })))
+  self.postMessage(await attempt(() => makeBackup(places, target, { takenAt, random: () => nonce, mayReplace: true })))
 }
 
 async function attempt(make: () => Promise<BackupReport>): Promise<Outcome> {

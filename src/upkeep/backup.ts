@@ -5,7 +5,7 @@ import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
 import type { Head } from '../audit/chain.ts'
 import { verifyChain } from '../audit/verify.ts'
-import { publish } from '../db/files.ts'
+import { publish, publishNew } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
@@ -34,7 +34,7 @@ export type Places = KeyPlaces & { dataDir: string }
 export async function makeBackup(
   { dataDir: dir, ...keys }: Places,
   target: string,
-  { takenAt, random }: { takenAt: number; random: Random },
+  { takenAt, random, mayReplace }: { takenAt: number; random: Random; mayReplace: boolean },
 ): Promise<BackupReport> {
   const { part, release } = holdPart(target, random)
   try {
@@ -42,7 +42,7 @@ export async function makeBackup(
     writeSnapshot(databaseFile(dir), part, takenAt)
     const report = await checkBackup(part, keys)
     await refuseOlder(part, before)
-    publish(part, target)
+    ;(mayReplace ? publish : publishNew)(part, target)
     return report
   } catch (error) {
     rmSync(part, { force: true })

@@ -1,10 +1,11 @@
 // `vidimus audit export FILE --force`: an export that replaces a file is as private as a new one.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
-import { databaseOf } from '../helpers/database.ts'
+import { databaseOf, isOnPostgres } from '../helpers/database.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
@@ -59,6 +60,26 @@ test('an export that is killed leaves nothing under its name, and the next one r
     expect(await vidimusJson(dir, 'audit', 'verify', '--file', join(folder, name))).toMatchObject({ ok: true })
   await vidimusJson(dir, 'audit', 'export', join(folder, 'later.jsonl'))
   expect(namesIn(folder)).toEqual([...finished, 'later.jsonl'])
+})
+
+test('an export, a bundle and a backup without --force leave a file alone that appears while they are written', async () => {
+  const dir = await directoryWithRecords()
+  const verbs = [['audit', 'export'], ['trust', 'bundle', 'export'], ...(isOnPostgres ? [] : [['backup']])]
+  for (const verb of verbs) {
+    const target = join(temporaryDir(), 'new')
+    // Only the lock of a part is taken in this way: the file was looked for before.
+    const query = spyOn(Database.prototype, 'query').mockImplementation(function (this: Database, sql: string) {
+      if (sql === 'BEGIN EXCLUSIVE') writeFileSync(target, 'mine')
+      return this.prepare(sql) as never
+    })
+    try {
+      const { exitCode, stderr } = await vidimus(dir, [...verb, target])
+      expect(stderr).toBe(`vidimus: ${target} exists already; choose another name, or replace it with --force\n`)
+      expect([exitCode, readFileSync(target, 'utf8'), namesIn(dirname(target))]).toEqual([1, 'mine', ['new']])
+    } finally {
+      query.mockRestore()
+    }
+  }
 })
 
 async function directoryWithRecords(): Promise<string> {
