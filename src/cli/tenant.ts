@@ -145,7 +145,7 @@ type Tenant = ReturnType<typeof presentTenant>
 const describe = ({ id, name, daily_quota }: Tenant): string => `Tenant ${id} (${name}), ${daily_quota} verifications a day`
 
 const describeRetention = ({ retention_days }: Tenant): string =>
-  retention_days === null ? 'for ever' : `${retention_days} days`
+  retention_days === null ? 'for ever' : `${retention_days} day${retention_days === 1 ? '' : 's'}`
 
 const presentWithEndpoints = async (deps: Deps, tenant: TenantRow) => ({
   ...presentTenant(tenant),

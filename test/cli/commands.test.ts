@@ -138,6 +138,18 @@ describe('--json prints exactly one object on standard output', () => {
     expect(await vidimusJson<Tenant>(own, 'tenant', 'set', made.id, '--app-scheme', 'none')).toEqual(back)
   })
 
+  test('tenant set says in which number of days sessions are erased, in the singular too', async () => {
+    const own = temporaryDir()
+    const { id } = await vidimusJson<Tenant>(own, 'tenant', 'create', '--name', 'Bakery')
+    const set = async (days: string) => (await vidimus(own, ['tenant', 'set', id, '--retention-days', days])).stdout
+    for (const [days, kept] of [
+      ['0', '0 days'],
+      ['1', '1 day'],
+      ['2', '2 days'],
+    ] as const)
+      expect(await set(days)).toContain(`, kept ${kept}.\n`)
+  })
+
   test('tenant set --webhook-url, which shows only the origin, and "none", which removes the endpoint', async () => {
     const own = join(temporaryDir(), 'data')
     const { id } = await vidimusJson<NewTenant>(own, 'tenant', 'create', '--name', 'Bakery')
