@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { callOut } from '../egress/client.ts'
 import type { ListRefused } from '../trust-lists/list.ts'
 import { LIST_BYTES_MAX } from '../trust-lists/read-list.ts'
@@ -52,19 +52,12 @@ async function fetchRemote(
 const etagOf = (given: string | undefined): string | null =>
   given !== undefined && given.length <= ETAG_CHARS_MAX && /^[\x21-\x7e]+$/.test(given) ? given : null
 
-/** Pipes are read too, though their size is not known before. */
+/** Pipes are read too, though their size is not known before. Not with readBeginning: the service must not wait for a pipe. */
 export async function readLocal(path: string): Promise<FetchedBytes | ListRefused> {
   try {
-    await using file = await open(path, 'r')
     // One byte more than allowed is enough to refuse it.
-    const room = Buffer.alloc(LIST_BYTES_MAX + 1)
-    let length = 0
-    let bytesRead: number
-    do {
-      ;({ bytesRead } = await file.read(room, length, room.length - length, null))
-      length += bytesRead
-    } while (bytesRead > 0)
-    return length > LIST_BYTES_MAX ? tooLarge() : { ok: true, bytes: new Uint8Array(room.subarray(0, length)), etag: null }
+    const bytes = Buffer.concat(await Array.fromAsync(createReadStream(path, { end: LIST_BYTES_MAX })))
+    return bytes.length > LIST_BYTES_MAX ? tooLarge() : { ok: true, bytes: new Uint8Array(bytes), etag: null }
   } catch (error) {
     return unreachable(`${path} cannot be read (${(error as { code?: string }).code})`)
   }

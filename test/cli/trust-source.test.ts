@@ -64,6 +64,11 @@ test('trust source check reads a pipe to its end', async () => {
   expect([exitCode, stdout.includes(signer.fingerprint), await writer.exited]).toEqual([0, true, 0])
 })
 
+test('trust source check refuses a device without end', async () => {
+  const { exitCode, stderr } = await source(newDir(), 'check', '/dev/zero')
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'vidimus: /dev/zero: it is larger than 4 MiB\n' })
+})
+
 test('trust source check refuses a file that is no list, and an address without https', async () => {
   const page = fileOf('page.html', '<!doctype html><title>Not found</title>')
   expect(await source(newDir(), 'check', page)).toMatchObject({
