@@ -10,7 +10,7 @@ import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
 const DELIVERIES_MAX = 5
-/** Of those used, and as many of those only set: each is a connection. */
+/** Receivers that were used, and as many that are only set: each is a connection. */
 const RECEIVERS_MAX = 5
 const ENVIRONMENTS = ['test', 'live'] as const
 
