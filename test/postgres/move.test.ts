@@ -226,6 +226,19 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     expect(empty).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('there is no database in') })
     expect((await vidimus(dir, ['tenant', 'list'])).exitCode).toBe(0)
   })
+
+  test('a database into which a move has begun is not called empty, before the keys are in it either', async () => {
+    const url = await newDatabase(cluster, 'barely_begun')
+    await cluster.query('CREATE TABLE move_progress (table_name text)', 'barely_begun')
+    for (const args of [['tenant', 'list'], ['doctor']]) {
+      const { stdout, stderr } = await vidimus(temporaryDir(), args, { VIDIMUS_DATABASE_URL: url })
+      expect([args, stdout + stderr]).toEqual([
+        args,
+        expect.stringMatching(/move into this database is not finished.*call "vidimus move" again/is),
+      ])
+    }
+  })
+
   test('a target that cannot be used is refused in a dry run too, and names --to', async () => {
     const dir = copyOf(origin)
     const url = await newDatabase(cluster, 'rights')

@@ -88,11 +88,10 @@ const upgradeAt = (settings: DatabaseSettings, wanted: { now: number; mayMigrate
 
 /** Asked by commands that need an installation: they must not make one in an empty database by mistake. */
 export const hasInstallation = (settings: DatabaseSettings): Promise<boolean> =>
-  withSession(
-    settings,
-    'job',
-    async session => (await hasSchema(session)) && (await findRootKey(drizzleOver(session))) !== undefined,
-  )
+  withSession(settings, 'job', async session => {
+    await refuseHalfMoved(session)
+    return (await hasSchema(session)) && (await findRootKey(drizzleOver(session))) !== undefined
+  })
 
 /** One short act on a database that is not opened as a whole. */
 export async function withSession<Result>(
