@@ -4,7 +4,7 @@ import { randomFillSync } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import type { Config } from './config.ts'
 import type { Engine } from './db/engine.ts'
-import { openEngine, type Role, type Space } from './db/open.ts'
+import { type OnWait, openEngine, type Role, type Space } from './db/open.ts'
 import { readExtraCa } from './egress/extra-ca.ts'
 import type { EgressPolicy, Resolve } from './egress/policy.ts'
 import { createResolver } from './egress/resolve.ts'
@@ -74,13 +74,22 @@ export const realWorld = (): World => ({
 export async function createGround(config: Config, world: World, role: Role): Promise<Ground> {
   const { random, resolve } = world
   const egress = egressOf(config)
-  const opened = await openEngine({ config, now: world.now(), wall: world.monotonic && world.wall, random, role })
+  const { writeLog: write } = world
+  const logWith = (now: Clock) => createLog({ level: config.log, now, write, isPretty: () => world.prettyLog })
+  const opened = await openEngine({
+    config,
+    now: world.now(),
+    wall: world.monotonic && world.wall,
+    random,
+    role,
+    onWait: role === 'server' ? logWait(logWith(world.now)) : undefined,
+  })
   const { sealer, isNew, shownAt, upgraded } = opened
   const monotonic = world.monotonic ?? (() => 0)
   const clock = opened.wall ? steadyClock(opened.wall, monotonic) : world.now
   // A clock set back since the last run continues from the latest time that was shown then.
   const now = clock() < shownAt ? steadyClock(clock, monotonic, shownAt) : clock
-  const log = createLog({ level: config.log, now, write: world.writeLog, isPretty: () => world.prettyLog })
+  const log = logWith(now)
   const metrics = createMetrics()
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
   const { engine, space } = await opened.open({ log, metrics, now })
@@ -113,6 +122,11 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     upgraded,
   }
 }
+
+const logWait =
+  (log: Log): OnWait =>
+  (address, failure) =>
+    log.warn('database.awaited', { address, failure })
 
 /** The destinations that this machine may call. */
 export const egressOf = ({ egressAllow, host, port, extraCaFile }: Config): EgressPolicy => ({

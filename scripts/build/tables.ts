@@ -367,6 +367,8 @@ const EVENT_MEANINGS: Record<string, string> = {
     'the audit chain does not verify. Run `vidimus audit verify`, keep a copy of the database, and ask who changed it',
   'backup.failed': 'a scheduled backup failed; old ones stay. Check room and rights of `backups/`',
   'clock.stepped': 'the clock was set by more than ten minutes. Check NTP',
+  'database.awaited':
+    'PostgreSQL does not answer; the start waits for it, for a minute at most. Start it, or mend `VIDIMUS_DATABASE_URL`',
   'database.file_gone':
     'a file of the database was moved, replaced or removed while the service runs, so nothing is written. Bring the same file back; no restart is needed',
   'database.foreign_row': 'the database returned a row that was not asked for; the request got 500. Check the pooler',

@@ -1,7 +1,7 @@
 import type { Opened, Opening } from './opening.ts'
 import { openSqlite } from './sqlite/engine.ts'
 
-export type { Role, Space } from './opening.ts'
+export type { OnWait, Role, Space } from './opening.ts'
 
 /** The only place that asks which database is used. */
 export const openEngine = async (opening: Opening): Promise<Opened> => {

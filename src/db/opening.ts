@@ -40,4 +40,9 @@ export type Opening = {
   wall: Clock | undefined
   random: Random
   role: Role
+  /** A service may wait a minute for the database of another machine; commands do not. */
+  onWait?: OnWait
 }
+
+/** Called once, when the database at this address does not answer at once. */
+export type OnWait = (address: string, why: string) => void

@@ -7,6 +7,7 @@ import { temporaryDir } from '../helpers/app.ts'
 import { serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { PROGRAM } from '../helpers/program.ts'
 import type { Run } from '../helpers/run.ts'
 import { shareCluster } from '../helpers/shared-cluster.ts'
 
@@ -40,6 +41,46 @@ function expectRefusal({ exitCode, stdout, stderr }: Run, code: number, text: st
   expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' })
 }
 
+/** A pooler takes the connection, and holds statements back while its server is away. */
+function silentPooler() {
+  const welcome = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49])
+  const known = new Set<unknown>()
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket) {
+        if (!known.has(socket)) socket.write(welcome)
+        known.add(socket)
+      },
+    },
+  })
+  return { port: listener.port, [Symbol.dispose]: () => listener.stop(true) }
+}
+
+/** A service that may not listen yet, and the lines it writes. */
+function serving(url: string) {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([PROGRAM, 'serve', '--json'], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: temporaryDir(), VIDIMUS_DATABASE_URL: url, PORT: '0', VIDIMUS_LOG: 'warn' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  return { child, output: linesOf(child.stdout), log: linesOf(child.stderr) }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+}
+
+const nextOf = async (lines: AsyncGenerator<string, void>) => JSON.parse((await lines.next()).value!)
+
 describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
   test('a command gives up on a server that does not answer', async () => {
     const url = `postgres://postgres:hunter2@127.0.0.1:${await freePort()}/vidimus`
@@ -48,15 +89,39 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expect(run.stderr).not.toContain('hunter2')
   })
 
-  test('the service waits for a server that starts later', async () => {
+  test('a command gives up on a pooler whose server does not answer', async () => {
+    using pooler = silentPooler()
+    const run = await command(`postgres://postgres@127.0.0.1:${pooler.port}/vidimus`)
+    expectRefusal(run, 20, 'cannot reach the database of VIDIMUS_DATABASE_URL (it does not answer)')
+  })
+
+  test('the service logs once that it waits for a server, with its address, and goes on when that starts', async () => {
     const late = await startCluster()
     await newDatabase(late, 'vidimus')
     await late.stop()
-    const serving = serve(temporaryDir(), [], { VIDIMUS_DATABASE_URL: late.url('vidimus') })
-    // Long enough for its first attempt; nothing depends on it.
-    await Bun.sleep(1000)
+    const { child, output, log } = serving(late.url('vidimus'))
+    expect(await nextOf(log)).toMatchObject({
+      level: 'warn',
+      event: 'database.awaited',
+      address: expect.stringContaining(String(late.port)),
+    })
     await late.start()
-    expect((await fetch(`${(await serving).url}/readyz`)).status).toBe(200)
+    const { listening } = await nextOf(output)
+    expect((await fetch(`${listening}/readyz`)).status).toBe(200)
+    child.kill('SIGKILL')
+    expect((await Array.fromAsync(log)).filter(line => line.includes('database.awaited'))).toEqual([])
+  })
+
+  test('the service logs that it waits for a server that takes its connection and is silent', async () => {
+    using pooler = silentPooler()
+    const { child, log } = serving(`postgres://postgres@127.0.0.1:${pooler.port}/vidimus`)
+    expect(await nextOf(log)).toMatchObject({
+      event: 'database.awaited',
+      address: `127.0.0.1:${pooler.port}`,
+      failure: 'it does not answer',
+    })
+    child.kill('SIGKILL')
+    await child.exited
   })
 
   test('a missing database and a missing user are refused', async () => {

@@ -32,7 +32,7 @@ const ELSEWHERE: Space = {
 }
 
 export async function openPostgres(
-  { config, now: startedAt, wall, random, role }: Opening,
+  { config, now: startedAt, wall, random, role, onWait }: Opening,
   settings: DatabaseSettings,
 ): Promise<Opened> {
   makeDirectory(config.dataDir)
@@ -45,6 +45,7 @@ export async function openPostgres(
     wall,
     mayMigrate: !isCommand,
     patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
+    onWait,
   })
   const clock = wall && createDatabaseClock(wall, () => performance.now())
   const shownAt = clock ? await startClock(connect, clock) : startedAt

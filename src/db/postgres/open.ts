@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Sealer } from '../../seal.ts'
+import { within } from '../../time.ts'
+import type { OnWait } from '../opening.ts'
 import { type REFUSALS, StartRefusal } from '../refusal.ts'
 import {
   adoptNewKey,
@@ -21,11 +23,13 @@ import { type Connect, createConnect } from './connect.ts'
 import { keepEpoch, shareKeys } from './key-epoch.ts'
 import { hasSchema, isBeingMoved, isUpToDate, MIGRATION_LOCK, migrate } from './migrate.ts'
 import { drizzleOver } from './pool.ts'
-import { createSession, isConnectionLost, type Session, sqlStateOf } from './session.ts'
+import { ConnectionLost, createSession, isConnectionLost, type Session, sqlStateOf } from './session.ts'
 
 const VERSION_MINIMUM = 140_000
 const REACHABLE_WITHIN_MS = 60_000
 const RETRY_MS = 500
+const SILENCE_SHOWN_MS = 1000
+const NO_ANSWER = 'it does not answer'
 const CLOCK_OFF_MAX_MS = 60_000
 /** The server ends a statement of the start after 60 seconds. */
 const SILENCE_MAX_MS = 65_000
@@ -50,6 +54,7 @@ type Opening = {
   mayMigrate: boolean
   /** A command does not wait for a database that is down. */
   patienceMs?: number
+  onWait?: OnWait
   /** Undefined when time is injected. */
   wall?: () => number
 }
@@ -62,17 +67,18 @@ export async function openDatabase({
   mayMigrate,
   wall,
   patienceMs = REACHABLE_WITHIN_MS,
+  onWait,
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
   const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
   try {
-    await reach(connect, session, patienceMs)
+    await reach(connect, session, { patienceMs, onWait: why => onWait?.(addressOf(settings), why) })
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
     await refuseHalfMoved(session)
     const upgraded = (await isUpToDate(session)) ? [] : await upgradeAt(settings, { now, mayMigrate })
-    const { sealer, isNew } = await openSealer(session, masterKey, random)
+    const { sealer, isNew } = await openSealer(session, { masterKey, random })
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
     connect.close()
@@ -105,7 +111,7 @@ export async function withSession<Result>(
     use === 'schema' ? Number.POSITIVE_INFINITY : SILENCE_MAX_MS,
   )
   try {
-    await reach(connect, session, COMMAND_PATIENCE_MS)
+    await reach(connect, session, { patienceMs: COMMAND_PATIENCE_MS })
     await refuseUnfit(session)
     return await act(session)
   } catch (error) {
@@ -136,20 +142,41 @@ async function placeOf(session: Session): Promise<string> {
   return found!.place
 }
 
-/** Waits for a server that starts, and for a standby that takes over. */
-async function reach(connect: Connect, session: Session, patienceMs: number): Promise<void> {
+type Patience = { patienceMs: number; onWait?: (why: string) => void }
+
+/** Waits for a server that starts, and for a standby that takes over. A pooler whose server is down takes connections, and is silent. */
+async function reach(connect: Connect, session: Session, { patienceMs, onWait }: Patience): Promise<void> {
   const until = performance.now() + patienceMs
-  for (;;) {
-    try {
-      await connect.choose()
-      await session.rows('SELECT 1')
-      return
-    } catch (error) {
-      if (!isConnectionLost(error) || isWithoutTls(error) || performance.now() > until) throw error
-      await Bun.sleep(RETRY_MS)
+  let sayOnce = onWait
+  const say = (why: string) => {
+    sayOnce?.(why)
+    sayOnce = undefined
+  }
+  const silence = setTimeout(say, SILENCE_SHOWN_MS, NO_ANSWER)
+  const attempt = async () => {
+    await connect.choose()
+    await session.rows('SELECT 1')
+  }
+  try {
+    for (;;) {
+      try {
+        return await within(Math.max(RETRY_MS, until - performance.now()), attempt(), () => {
+          session.drop()
+          throw new ConnectionLost(NO_ANSWER)
+        })
+      } catch (error) {
+        if (!isConnectionLost(error) || isWithoutTls(error) || performance.now() > until) throw error
+        say((innermost(error) as Error).message)
+        await Bun.sleep(RETRY_MS)
+      }
     }
+  } finally {
+    clearTimeout(silence)
   }
 }
+
+const addressOf = ({ host, port, socket, others }: DatabaseSettings): string =>
+  [{ host, port, socket }, ...others].map(server => server.socket ?? `${server.host}:${server.port}`).join(', ')
 
 type Facts = Record<'number' | 'version' | 'encoding' | 'fsync' | 'full_page_writes' | 'is_standby' | 'read_only', string>
 
@@ -207,10 +234,13 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
   }
 }
 
+type Keys = Pick<Opening, 'masterKey' | 'random'>
+
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
-async function openSealer(session: Session, masterKey: MasterKey, random: Random): Promise<{ sealer: Sealer; isNew: boolean }> {
+async function openSealer(session: Session, keys: Keys): Promise<{ sealer: Sealer; isNew: boolean }> {
+  const { masterKey, random } = keys
   const db = drizzleOver(session)
-  const isNew = !(await findRootKey(db)) && (await makeRootKey(session, masterKey, random))
+  const isNew = !(await findRootKey(db)) && (await makeRootKey(session, keys))
   return await inTransaction(session, async () => {
     await shareKeys(session)
     const found = (await findRootKey(db))!
@@ -220,13 +250,13 @@ async function openSealer(session: Session, masterKey: MasterKey, random: Random
   })
 }
 
-type Joined = { connect: Connect; sealer: Sealer; masterKey: MasterKey; random: Random }
+type Joined = Keys & { connect: Connect; sealer: Sealer }
 
 /** Called after the first beat: from then on this node keeps the keys from being replaced. */
-export async function refuseOldKeys({ connect, sealer, masterKey, random }: Joined): Promise<void> {
+export async function refuseOldKeys({ connect, sealer, ...keys }: Joined): Promise<void> {
   const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
   try {
-    if ((await openSealer(session, masterKey, random)).sealer.epoch === sealer.epoch) return
+    if ((await openSealer(session, keys)).sealer.epoch === sealer.epoch) return
     throw new StartRefusal('key_wrong', 'the keys were replaced while this node started; start it again')
   } finally {
     await session.close()
@@ -237,7 +267,7 @@ export async function refuseOldKeys({ connect, sealer, masterKey, random }: Join
  * Takes the lock: when two nodes start at once, only the one whose key is stored makes a key file.
  * False for the other.
  */
-async function makeRootKey(session: Session, masterKey: MasterKey, random: Random): Promise<boolean> {
+async function makeRootKey(session: Session, { masterKey, random }: Keys): Promise<boolean> {
   const db = drizzleOver(session)
   return await inTransaction(session, async () => {
     await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
