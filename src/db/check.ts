@@ -1,8 +1,10 @@
 // One check of an installation and its finding. The engine runs the checks of its own part, doctor runs the others.
 import { describeFailure } from '../log.ts'
 import { isoUtc, within } from '../time.ts'
+import { sqlStateOf } from './postgres/session.ts'
 
 const CHECK_MS_MAX = 5000
+const LACKS_RIGHT = '42501'
 
 /** The languages of the pages. Commands print the English sentences. */
 type Language = 'en' | 'de'
@@ -33,6 +35,17 @@ const foundWith = (status: Found['status'], { en, de }: ToldWithRemedy): Found =
   de: { detail: de[0], remedy: de[1] },
 })
 
+const LACKING = problem({
+  en: [
+    'The user of VIDIMUS_DATABASE_URL lacks a right that this check needs.',
+    'Run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants it.',
+  ],
+  de: [
+    'Dem Benutzer aus VIDIMUS_DATABASE_URL fehlt ein Recht, das diese Prüfung braucht.',
+    'Rufen Sie „vidimus upgrade“ mit VIDIMUS_DATABASE_OWNER_URL auf; das erteilt es.',
+  ],
+})
+
 /** A check that fails or takes too long is a problem of its own; the others continue. */
 export async function runCheck(check: () => Found | Promise<Found>): Promise<Found> {
   const seconds = CHECK_MS_MAX / 1000
@@ -47,6 +60,7 @@ export async function runCheck(check: () => Found | Promise<Found>): Promise<Fou
   try {
     return await within(CHECK_MS_MAX, Promise.resolve(check()), tooLate)
   } catch (error) {
+    if (sqlStateOf(error) === LACKS_RIGHT) return LACKING
     const failure = describeFailure(error)
     return problem({
       en: [`The check itself failed (${failure}).`, 'Try again; if it happens again, report this line.'],

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
@@ -139,9 +140,18 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     await cluster.query('REVOKE INSERT ON verification_sessions FROM doctor_poor', name)
     await cluster.query('REVOKE UPDATE (salt) ON audit_entries FROM doctor_poor', name)
     await cluster.query('REVOKE ALL ON SEQUENCE webhook_attempts_id_seq FROM doctor_poor', name)
-    expect((await doctor(url, dir)).database).toMatchObject(
-      lacking('audit_entries, verification_sessions, webhook_attempts_id_seq'),
-    )
+    await cluster.query('REVOKE SELECT ON webhook_deliveries FROM doctor_poor', name)
+    const { database, ...others } = await doctor(url, dir)
+    expect(database).toMatchObject(lacking('audit_entries, verification_sessions, webhook_attempts_id_seq, webhook_deliveries'))
+    // Another check that needs the table says the same, instead of the server's error.
+    expect(others.webhooks).toEqual({
+      name: 'webhooks',
+      status: 'problem',
+      detail:
+        'The user of VIDIMUS_DATABASE_URL lacks a right that this check needs. ' +
+        'Run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants it.',
+    })
+    expect(Object.values(others).filter(({ detail }) => detail.includes('failed ('))).toEqual([])
     await cluster.query('REVOKE USAGE ON SCHEMA public FROM doctor_poor, PUBLIC', name)
     expect((await doctor(url, dir)).database).toMatchObject({
       status: 'problem',
@@ -149,6 +159,26 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     })
     await upgrade()
     expect((await doctor(url, dir)).database?.status).toBe('ok')
+  })
+
+  test('it makes no data directory where there is none, and its trial of the disk writes less than a MiB', async () => {
+    const name = 'untouched'
+    const url = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    const keys = temporaryDir()
+    const settings = { VIDIMUS_DATABASE_URL: url, VIDIMUS_KEY_DIR: keys }
+    await vidimus(dir, ['tenant', 'create', '--name', 'Shop'], settings)
+    const missing = join(dir, 'missing')
+    const { stdout } = await vidimus(missing, ['doctor', '--json'], settings)
+    const { checks } = JSON.parse(stdout) as { checks: Check[] }
+    expect(checks.find(check => check.name === 'database')?.status).toBe('ok')
+    expect(checks.filter(({ detail }) => detail.includes('ENOENT'))).toEqual([])
+    expect((await vidimus(missing, ['doctor'], { VIDIMUS_DATABASE_URL: url })).stdout).toContain('master.key')
+    expect(existsSync(missing)).toBe(false)
+    const [written] = await cluster.query<{ bytes: string }>(
+      `SELECT temp_bytes AS bytes FROM pg_stat_database WHERE datname = '${name}'`,
+    )
+    expect(Number(written!.bytes)).toBeWithin(1, 2 ** 20)
   })
 
   test('a full disk of the server is a problem, although small changes of rows still succeed', async () => {

@@ -1,6 +1,6 @@
 // The part of doctor that only PostgreSQL can be asked. Views of the server show less to a user without pg_monitor:
 // what is not seen is called so, and is no problem.
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { type EngineCheck, type Found, ok, problem, runCheck, secondOf, someOf, warning } from '../check.ts'
 import type { MasterKey } from '../root-key.ts'
 import { checkMasterKey } from '../sqlite/checks.ts'
@@ -17,8 +17,8 @@ const MIB = 1024 * 1024
 const DISK_FULL = '53100'
 const DEAD_ROWS_MIN = 100_000
 const ARCHIVE_AGE_MAX_MS = 3_600_000
-/** About 13 MiB in a file: less than one segment of the server's log. */
-const ROWS_OF_TRIAL = 1_000_000
+/** About 280 KiB in a file, which fit into no memory of a statement. */
+const ROWS_OF_TRIAL = 20_000
 /** Magic numbers of statfs(2): a container's own layer, and memory. */
 const PASSING_FILE_SYSTEMS = [0x794c7630, 0x01021994]
 
@@ -116,8 +116,8 @@ async function checkServer(session: Session, { setsLimits }: Checked): Promise<F
     })
   if (await isFull(session))
     return problem({
-      en: ['The disk of the database server is full, or nearly: creations fail.', 'Make room there.'],
-      de: ['Die Platte des Datenbankservers ist voll oder fast voll: Neue Prüfungen scheitern.', 'Schaffen Sie dort Platz.'],
+      en: ['The disk of the database server is full: creations fail.', 'Make room there.'],
+      de: ['Die Platte des Datenbankservers ist voll: Neue Prüfungen scheitern.', 'Schaffen Sie dort Platz.'],
     })
   const standbys = await checkStandbys(session)
   if (standbys.status !== 'ok') return standbys
@@ -276,5 +276,5 @@ async function checkArchive(session: Session, { dir }: Checked): Promise<Found> 
 }
 
 function isPassing(dir: string): boolean {
-  return process.platform === 'linux' && PASSING_FILE_SYSTEMS.includes(statfsSync(dir).type)
+  return process.platform === 'linux' && existsSync(dir) && PASSING_FILE_SYSTEMS.includes(statfsSync(dir).type)
 }

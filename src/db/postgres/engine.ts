@@ -35,8 +35,10 @@ export async function openPostgres(
   { config, now: startedAt, wall, random, role, onWait }: Opening,
   settings: DatabaseSettings,
 ): Promise<Opened> {
-  makeDirectory(config.dataDir)
   const isCommand = role === 'command'
+  const makePlace = () => makeDirectory(config.dataDir)
+  // A command that only looks must not make it.
+  if (!isCommand) makePlace()
   const { connect, node, sealer, isNew, upgraded, version } = await openDatabase({
     settings,
     masterKey: config.masterKey,
@@ -46,6 +48,7 @@ export async function openPostgres(
     mayMigrate: !isCommand,
     patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
     onWait,
+    makePlace,
   })
   const clock = wall && createDatabaseClock(wall, () => performance.now())
   const shownAt = clock ? await startClock(connect, clock) : startedAt
@@ -83,7 +86,7 @@ export async function openPostgres(
           }),
       })
       if (!isCommand) {
-        await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random }).catch(async error => {
+        await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random, makePlace }).catch(async error => {
           connect.close()
           await storage.close()
           await nodes.stop()

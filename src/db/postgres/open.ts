@@ -55,6 +55,8 @@ type Opening = {
   /** A command does not wait for a database that is down. */
   patienceMs?: number
   onWait?: OnWait
+  /** Called before the keys of a new installation are made. */
+  makePlace: () => void
   /** Undefined when time is injected. */
   wall?: () => number
 }
@@ -68,6 +70,7 @@ export async function openDatabase({
   wall,
   patienceMs = REACHABLE_WITHIN_MS,
   onWait,
+  makePlace,
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
@@ -78,7 +81,7 @@ export async function openDatabase({
     if (wall) await refuseWrongClock(session, wall)
     await refuseHalfMoved(session)
     const upgraded = (await isUpToDate(session)) ? [] : await upgradeAt(settings, { now, mayMigrate })
-    const { sealer, isNew } = await openSealer(session, { masterKey, random })
+    const { sealer, isNew } = await openSealer(session, { masterKey, random, makePlace })
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
     connect.close()
@@ -234,7 +237,7 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
   }
 }
 
-type Keys = Pick<Opening, 'masterKey' | 'random'>
+type Keys = Pick<Opening, 'masterKey' | 'random' | 'makePlace'>
 
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
 async function openSealer(session: Session, keys: Keys): Promise<{ sealer: Sealer; isNew: boolean }> {
@@ -267,12 +270,13 @@ export async function refuseOldKeys({ connect, sealer, ...keys }: Joined): Promi
  * Takes the lock: when two nodes start at once, only the one whose key is stored makes a key file.
  * False for the other.
  */
-async function makeRootKey(session: Session, { masterKey, random }: Keys): Promise<boolean> {
+async function makeRootKey(session: Session, { masterKey, random, makePlace }: Keys): Promise<boolean> {
   const db = drizzleOver(session)
   return await inTransaction(session, async () => {
     await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     if (await findRootKey(db)) return false
     if (!existsSync(masterKey.file) && !masterKey.isGiven) {
+      makePlace()
       writeNewKey(masterKey.file, random)
       adoptNewKey(masterKey.file)
     }
