@@ -1,7 +1,7 @@
 // Commands of root in the data directory of a service that runs as another user: the service still starts, or names the file
 // that keeps it from starting.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, chownSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
@@ -89,6 +89,30 @@ test.if(canBeService)('a file that the service may not use is named by its refus
     expect(stderr).toMatch(/^vidimus: cannot use [^\n]+; mend its permissions, [^\n]+ VIDIMUS_DATA_DIR\n$/)
     expect(stderr).toContain(`cannot use ${join(own, name)} (`)
   }
+})
+
+test.if(canBeService)('a database that the service may only read is named by every call that opens it', async () => {
+  const own = ofService()
+  const file = join(own, 'vidimus.db')
+  chmodSync(file, 0o400)
+  const refusal = `cannot use ${file} (EACCES); mend its permissions, make room, or choose another directory with VIDIMUS_DATA_DIR`
+  for (const args of [['serve'], ['tenant', 'list'], ['upgrade']]) {
+    const { exitCode, stderr } = await vidimus(own, args, { PORT: '0' }, AS_SERVICE)
+    expect({ args, exitCode, stderr }).toEqual({ args, exitCode: REFUSALS.directory_unusable, stderr: `vidimus: ${refusal}\n` })
+  }
+  expect((await vidimus(own, ['doctor'], {}, AS_SERVICE)).stdout).toContain(`Cannot use ${file} (EACCES).`)
+})
+
+test.if(canBeService)('a master key of mode 400 is not blamed for a closed file of the database', async () => {
+  const own = ofService()
+  const log = join(own, 'vidimus.db-wal')
+  chmodSync(join(own, 'master.key'), 0o400)
+  await expectStart(own)
+  writeFileSync(log, '')
+  chownSync(log, 0, 0)
+  chmodSync(log, 0o600)
+  const { stderr } = await vidimus(own, ['serve'], { PORT: '0' }, AS_SERVICE)
+  expect(stderr).toStartWith(`vidimus: cannot use ${log} (`)
 })
 
 test.if(canBeService)(

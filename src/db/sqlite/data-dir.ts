@@ -1,6 +1,6 @@
 // Opens the data directory, or refuses it. A refusal changes no byte and says in one line what to do.
 import { Database } from 'bun:sqlite'
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Sealer } from '../../seal.ts'
@@ -51,6 +51,8 @@ export function openDataDir({ dir, masterKey, now, random, role }: Options): Dat
       refuseMissing(masterKey)
       createDatabase(file, masterKey.file, random)
     }
+    // SQLite opens a file that may only be read, and fails at the first write.
+    accessSync(file, constants.R_OK | constants.W_OK)
     const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, masterKey, file, now, random, role }))
     const isOlder = applied > 0 && applied < MIGRATIONS.length
     if (isOlder && role === 'command') throw new OlderDatabase()

@@ -54,9 +54,11 @@ export function refuseReadOnly(dir: string): void {
 /** Errors that one file causes; a full or broken disk is not among them. */
 const CLOSED = /^(EACCES|EPERM|SQLITE_(CANTOPEN|READONLY|PERM|AUTH))/
 
+/** Among the files that SQLite opens: a master key that may only be read is in order. */
 function closedIn(dir: string): string | undefined {
   try {
     return readdirSync(dir)
+      .filter(name => /^(vidimus\.db|server\.lock)/.test(name))
       .map(name => join(dir, name))
       .find(path => !isOpenToUs(path))
   } catch {
