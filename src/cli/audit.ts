@@ -11,7 +11,7 @@ import type { Random } from '../ids.ts'
 import { refuseMissingKeys } from '../session-keys/keys.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { optional, text, toggle } from './flags.ts'
-import { CommandError, existsAlready, isTaken, type Shell } from './output.ts'
+import { CommandError, existsAlready, type Shell, whyUnwritten } from './output.ts'
 import { withDeps } from './with-deps.ts'
 
 /** The heading is the longest: it names every checkpoint, hourly ones of many years. */
@@ -83,7 +83,7 @@ async function writeExport(deps: Deps, file: string, force: boolean): Promise<vo
     ;(force ? publish : publishNew)(part, target)
   } catch (error) {
     rmSync(part, { force: true })
-    throw isTaken(error) ? existsAlready(file) : error
+    throw whyUnwritten(error, file)
   } finally {
     release()
   }

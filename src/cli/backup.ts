@@ -12,7 +12,7 @@ import { isoUtc } from '../time.ts'
 import { type BackupReport, makeBackup, type Places } from '../upkeep/backup.ts'
 import { argument, defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
-import { CommandError, existsAlready, isTaken } from './output.ts'
+import { CommandError, existsAlready, whyUnwritten } from './output.ts'
 import { refusePostgres, requireDatabase } from './require-database.ts'
 
 export const command = defineCommand(
@@ -76,9 +76,8 @@ async function backUp(places: Places, file: string, force: boolean): Promise<Bac
   } catch (error) {
     const { code, path } = error as { code?: string; path?: string }
     // Only the copy is written.
-    if (['SQLITE_FULL', 'ENOSPC'].includes(String(code)))
-      throw new CommandError(`the disk of ${file} is full; make room there, or choose another`)
-    if (isTaken(error)) throw existsAlready(file)
+    const why = whyUnwritten(code === 'SQLITE_FULL' ? { code: 'ENOSPC' } : error, file)
+    if (why instanceof CommandError) throw why
     if (path?.startsWith(file))
       throw new CommandError(
         code === 'ENAMETOOLONG'

@@ -29,7 +29,12 @@ export class CommandError extends Error {
 export const existsAlready = (file: string, force = false): CommandError =>
   new CommandError(`${file} exists already; choose another name${force ? '' : ', or replace it with --force'}`)
 
-export const isTaken = (error: unknown): boolean => (error as { code?: unknown }).code === 'EEXIST'
+/** Why a new file was not written, where that is known by its code; otherwise the error as it is. */
+export function whyUnwritten(error: unknown, file: string): unknown {
+  const { code } = error as { code?: unknown }
+  if (code === 'EEXIST') return existsAlready(file)
+  return code === 'ENOSPC' ? new CommandError(`the disk of ${file} is full; make room there, or choose another`) : error
+}
 
 /** Prints an answer, and returns the exit code of success. */
 export function print(text: string): number {

@@ -11,7 +11,7 @@ import { BUNDLE_BYTES_MAX } from '../trust/bundle-form.ts'
 import { presentImport, presentInspected } from '../trust/bundle-present.ts'
 import { type Answer, argument, defineCommand } from './command.ts'
 import { oneOf, optional, text, toggle } from './flags.ts'
-import { ACTOR, CommandError, existsAlready, isTaken, table } from './output.ts'
+import { ACTOR, CommandError, existsAlready, table, whyUnwritten } from './output.ts'
 import { readGivenBeginning } from './pem-file.ts'
 import { quiet } from './quiet.ts'
 import { asCommandError } from './trust-problem.ts'
@@ -106,8 +106,8 @@ async function writeBundle(file: string, bytes: Uint8Array, { force, random }: {
     ;(force ? publish : publishNew)(held.part, file)
   } catch (error) {
     if (held) rmSync(held.part, { force: true })
-    if (error instanceof StartRefusal) throw error
-    if (isTaken(error)) throw existsAlready(file)
+    const why = whyUnwritten(error, file)
+    if (why instanceof StartRefusal || why instanceof CommandError) throw why
     throw new CommandError(
       `cannot write ${file} (${(error as { code?: string }).code}); give a path in a directory that is yours`,
     )

@@ -31,7 +31,8 @@ const BACKUP = ['backup', ['backup', 'copy.db'], ofItsDisk] as const
 test.skipIf(!disk).each([
   // PostgreSQL has its own tools for it.
   ...(isOnPostgres ? [] : [BACKUP]),
-  ['audit export', ['audit', 'export', 'audit.jsonl'], () => FULL],
+  ['audit export', ['audit', 'export', 'audit.jsonl'], ofItsDisk],
+  ['trust bundle export', ['trust', 'bundle', 'export', 'trust.bundle'], ofItsDisk],
   ['tls init', ['tls', 'init', '--host', 'shop.example', '--out', 'tls'], () => FULL],
 ] as const)(`${skipped}%s says that the disk is full, and works once there is room`, async (_, words, message) => {
   const target = join(disk!.dir, words.at(-1)!)
