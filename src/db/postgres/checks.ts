@@ -116,8 +116,8 @@ async function checkServer(session: Session, { setsLimits }: Checked): Promise<F
     })
   if (await isFull(session))
     return problem({
-      en: ['The disk of the database server is full: creations fail.', 'Make room there.'],
-      de: ['Die Platte des Datenbankservers ist voll: Neue Prüfungen scheitern.', 'Schaffen Sie dort Platz.'],
+      en: ['The disk of the database server is full, or nearly: creations fail.', 'Make room there.'],
+      de: ['Die Platte des Datenbankservers ist voll oder fast voll: Neue Prüfungen scheitern.', 'Schaffen Sie dort Platz.'],
     })
   const standbys = await checkStandbys(session)
   if (standbys.status !== 'ok') return standbys
