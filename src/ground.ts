@@ -57,6 +57,8 @@ export type World = {
   resolve: Resolve
   writeLog: (line: string) => void
   prettyLog: boolean
+  /** Ends the wait for a database that does not answer. */
+  stopping?: AbortSignal
 }
 
 export const realWorld = (): World => ({
@@ -82,6 +84,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     wall: world.monotonic && world.wall,
     random,
     role,
+    stopping: world.stopping,
     onWait: role === 'server' ? logWait(logWith(world.now)) : undefined,
   })
   const { sealer, isNew, shownAt, upgraded } = opened

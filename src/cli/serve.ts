@@ -44,7 +44,9 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     const stopped = stopSignal()
     const hangUps = hangUpSignals(config)
     const world = realWorld()
-    const deps = await createDeps(config, json ? { ...world, prettyLog: false } : world, 'server')
+    world.stopping = abortedBy(stopped)
+    const deps = await createDeps(config, json ? { ...world, prettyLog: false } : world, 'server').catch(unlessStopped)
+    if (!deps) return 0
     // Warnings of the runtime, of a lost connection for example, are logged as events.
     console.warn = (...words) => deps.log.warn('runtime.warned', { detail: words.join(' ') })
     const service = await start(deps)
@@ -67,6 +69,18 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     }
   },
 )
+
+const STOPPED = new Error('stopped while it waited for its database')
+
+function abortedBy(stopped: Promise<void>): AbortSignal {
+  const controller = new AbortController()
+  void stopped.then(() => controller.abort(STOPPED))
+  return controller.signal
+}
+
+function unlessStopped(error: unknown): undefined {
+  if (error !== STOPPED) throw error
+}
 
 /** The service starts without a link on a full disk. */
 const openSetupIfPossible = (deps: Deps): Promise<string | null> =>

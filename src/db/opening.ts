@@ -42,6 +42,8 @@ export type Opening = {
   role: Role
   /** A service may wait a minute for the database of another machine; commands do not. */
   onWait?: OnWait
+  /** Ends that wait, with its reason as the error. From then on a start is not interrupted. */
+  stopping?: AbortSignal
 }
 
 /** Called once, when the database at this address does not answer at once. */

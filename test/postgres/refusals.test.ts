@@ -112,7 +112,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expect((await Array.fromAsync(log)).filter(line => line.includes('database.awaited'))).toEqual([])
   })
 
-  test('the service logs that it waits for a server that takes its connection and is silent', async () => {
+  test('the service logs that it waits for a server that takes its connection and is silent, and can be stopped meanwhile', async () => {
     using pooler = silentPooler()
     const { child, log } = serving(`postgres://postgres@127.0.0.1:${pooler.port}/vidimus`)
     expect(await nextOf(log)).toMatchObject({
@@ -120,8 +120,8 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
       address: `127.0.0.1:${pooler.port}`,
       failure: 'it does not answer',
     })
-    child.kill('SIGKILL')
-    await child.exited
+    child.kill('SIGTERM')
+    expect([await child.exited, await Array.fromAsync(log)]).toEqual([0, []])
   })
 
   test('a missing database and a missing user are refused', async () => {

@@ -32,7 +32,7 @@ const ELSEWHERE: Space = {
 }
 
 export async function openPostgres(
-  { config, now: startedAt, wall, random, role, onWait }: Opening,
+  { config, now: startedAt, wall, random, role, onWait, stopping }: Opening,
   settings: DatabaseSettings,
 ): Promise<Opened> {
   const isCommand = role === 'command'
@@ -48,6 +48,7 @@ export async function openPostgres(
     mayMigrate: !isCommand,
     patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
     onWait,
+    stopping,
     makePlace,
   })
   const clock = wall && createDatabaseClock(wall, () => performance.now())

@@ -55,6 +55,7 @@ type Opening = {
   /** A command does not wait for a database that is down. */
   patienceMs?: number
   onWait?: OnWait
+  stopping?: AbortSignal
   /** Called before the keys of a new installation are made. */
   makePlace: () => void
   /** Undefined when time is injected. */
@@ -70,13 +71,14 @@ export async function openDatabase({
   wall,
   patienceMs = REACHABLE_WITHIN_MS,
   onWait,
+  stopping,
   makePlace,
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
   const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
   try {
-    await reach(connect, session, { patienceMs, onWait: why => onWait?.(addressOf(settings), why) })
+    await reach(connect, session, { patienceMs, stopping, onWait: why => onWait?.(addressOf(settings), why) })
     const version = await refuseUnfit(session)
     if (wall) await refuseWrongClock(session, wall)
     await refuseHalfMoved(session)
@@ -145,10 +147,10 @@ async function placeOf(session: Session): Promise<string> {
   return found!.place
 }
 
-type Patience = { patienceMs: number; onWait?: (why: string) => void }
+type Patience = { patienceMs: number; stopping?: AbortSignal; onWait?: (why: string) => void }
 
 /** Waits for a server that starts, and for a standby that takes over. A pooler whose server is down takes connections, and is silent. */
-async function reach(connect: Connect, session: Session, { patienceMs, onWait }: Patience): Promise<void> {
+async function reach(connect: Connect, session: Session, { patienceMs, stopping, onWait }: Patience): Promise<void> {
   const until = performance.now() + patienceMs
   let sayOnce = onWait
   const say = (why: string) => {
@@ -156,14 +158,18 @@ async function reach(connect: Connect, session: Session, { patienceMs, onWait }:
     sayOnce = undefined
   }
   const silence = setTimeout(say, SILENCE_SHOWN_MS, NO_ANSWER)
+  const { promise: stopped, reject: stop } = Promise.withResolvers<never>()
+  const onStop = () => stop(stopping?.reason)
+  stopping?.addEventListener('abort', onStop)
   const attempt = async () => {
+    stopping?.throwIfAborted()
     await connect.choose()
     await session.rows('SELECT 1')
   }
   try {
     for (;;) {
       try {
-        return await within(Math.max(RETRY_MS, until - performance.now()), attempt(), () => {
+        return await within(Math.max(RETRY_MS, until - performance.now()), Promise.race([attempt(), stopped]), () => {
           session.drop()
           throw new ConnectionLost(NO_ANSWER)
         })
@@ -175,6 +181,7 @@ async function reach(connect: Connect, session: Session, { patienceMs, onWait }:
     }
   } finally {
     clearTimeout(silence)
+    stopping?.removeEventListener('abort', onStop)
   }
 }
 
