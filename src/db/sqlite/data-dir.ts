@@ -51,9 +51,9 @@ export function openDataDir({ dir, masterKey, now, random, role }: Options): Dat
       refuseMissing(masterKey)
       createDatabase(file, masterKey.file, random)
     }
-    // SQLite opens a file that may only be read, and fails at the first write.
-    accessSync(file, constants.R_OK | constants.W_OK)
     const { wrapper, applied, shownAt } = inspect(file, reader => lookInto(reader, { dir, masterKey, file, now, random, role }))
+    // SQLite opens a file that may only be read, and fails at the first write.
+    accessSync(file, constants.W_OK)
     const isOlder = applied > 0 && applied < MIGRATIONS.length
     if (isOlder && role === 'command') throw new OlderDatabase()
     const upgraded = isOlder ? upgrade({ dir, applied, now, random }) : []
