@@ -345,19 +345,39 @@ browserTest('an element whose session was erased ends', async openPage => {
   expect(await heard()).toEqual([{ name: 'error', session: ids[0] ?? '', reason: 'expired' }])
 })
 
-browserTest('a request for the status that is never answered does not end the following', async openPage => {
-  const { page, sessions } = await openCheckout(openPage, { isListed: false })
+browserTest(
+  'a request for the status that is never answered is given up before the next, and does not end the following',
+  async openPage => {
+    const { page, sessions } = await openCheckout(openPage, { isListed: false })
+    const link = page.getByRole('link', { name: 'Continue with your wallet' })
+    await link.waitFor()
+    await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
+    const seen: string[] = []
+    page.on('requestfailed', request => request.url().endsWith('/status') && seen.push('given up'))
+    await page.route('**/status', async route => {
+      if (seen.push('asked') > 1) await route.continue()
+    })
+    const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
+    await opened.close()
+    await page.getByText('Done. Thank you.').waitFor()
+    expect(seen).toEqual(['asked', 'given up', 'asked'])
+  },
+)
+
+browserTest('an element that is removed gives up its request for the status', async openPage => {
+  const { page } = await openCheckout(openPage, { isListed: false })
   const link = page.getByRole('link', { name: 'Continue with your wallet' })
   await link.waitFor()
-  await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
-  let asked = 0
-  await page.route('**/status', async route => {
-    if (++asked > 1) await route.continue()
-  })
+  // No timer runs: only the removal can end it.
+  await page.evaluate(() => Object.assign(globalThis, { setTimeout: () => 0 }))
+  const asked = Promise.withResolvers<void>()
+  await page.route('**/status', () => asked.resolve())
   const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
   await opened.close()
-  await page.getByText('Done. Thank you.').waitFor()
-  expect(asked).toBe(2)
+  await asked.promise
+  const givenUp = page.waitForEvent('requestfailed', request => request.url().endsWith('/status'))
+  await page.evaluate(() => document.querySelector('vidimus-verify')?.remove())
+  await givenUp
 })
 
 browserTest('an answer that arrived, but whose response is lost, ends as one from another device does', async openPage => {

@@ -7,7 +7,7 @@ import { WORDS } from './words.ts'
 const ANSWER_MS = 5000
 const POLL_MS = 2000
 
-const pause = (ms: number) => new Promise<undefined>(done => setTimeout(done, ms))
+const pause = (ms: number) => new Promise(done => setTimeout(done, ms))
 
 /** Without spaces, as it is sent. */
 const STYLE = `:host{display:block}:host([hidden]),[hidden]{display:none!important}
@@ -182,13 +182,17 @@ class VidimusVerify extends HTMLElement {
     const { signal } = this.#run
     while (!signal.aborted) {
       const url = `${this.#base}v1/verifications/${encodeURIComponent(this.#session)}/status`
-      const asked = fetch(url, { credentials: 'omit', signal })
+      // One of its own for each request, which would hold a connection of the browser. Not by AbortSignal.any, which Safari
+      // has since 17.4 only.
+      const poll = new AbortController()
+      const giveUp = () => poll.abort()
+      signal.onabort = giveUp
+      setTimeout(giveUp, ANSWER_MS)
+      // Undefined when it is late, cut off or of a proxy: the next one may be whole.
+      const status = await fetch(url, { credentials: 'omit', signal: poll.signal })
         .then(answer => answer.json())
         .then(({ status, error }) => (error?.code === 'session_not_found' ? 'gone' : status))
         .catch(() => undefined)
-      // Undefined too when it is late, cut off or of a proxy: the next one may be whole. Not by AbortSignal.any, which
-      // Safari has since 17.4 only.
-      const status = await Promise.race([asked, pause(ANSWER_MS)])
       // The answer of this page is told with its code.
       if (!signal.aborted && this.#state !== 'checking' && status && status !== 'pending') this.#end({ status })
       else await pause(POLL_MS)
