@@ -6,7 +6,6 @@ import { fetchList } from './fetch-list.ts'
 const WANTED = {
   accept: 'application/pkix-crl',
   bytesMax: CRL_BYTES_MAX,
-  redirectsMax: 0,
   metric: 'vidimus_crl_fetches_total',
 } as const
 

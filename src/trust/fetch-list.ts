@@ -5,12 +5,13 @@ import type { Deps } from './deps.ts'
 const LIMITS = { resolveMs: 2000, connectMs: 3000 }
 /** Redirects included. */
 const TOTAL_MS = 5000
+/** Lists move and leave a redirect, and hosts send everybody to https. */
+const REDIRECTS_MAX = 3
 
 type Wanted = {
   url: string
   accept: string
   bytesMax: number
-  redirectsMax: number
   metric: 'vidimus_status_list_fetches_total' | 'vidimus_crl_fetches_total'
   /** Opens this machine. */
   loopback?: boolean
@@ -22,11 +23,11 @@ type Fetched = { ok: true; contentType: string; body: Uint8Array } | Missed
 /** Fetches a status or revocation list. A failure says why, for the merchant. */
 export async function fetchList(
   { egress, resolve, now, metrics }: Pick<Deps, 'egress' | 'resolve' | 'now' | 'metrics'>,
-  { url: first, accept, bytesMax: answerBytes, redirectsMax, metric, loopback }: Wanted,
+  { url: first, accept, bytesMax: answerBytes, metric, loopback }: Wanted,
 ): Promise<Fetched> {
   const policy = loopback ? { ...egress, loopback } : egress
   const startedAt = now()
-  const answer = await followRedirects(first, redirectsMax, url => {
+  const answer = await followRedirects(first, REDIRECTS_MAX, url => {
     const totalMs = Math.max(1, TOTAL_MS - (now() - startedAt))
     const limits = { ...LIMITS, resolveMs: Math.min(LIMITS.resolveMs, totalMs), totalMs, answerBytes }
     return callOut(policy, resolve, { url, method: 'GET', headers: { accept }, limits, onLargeAnswer: 'fail' })

@@ -3,8 +3,7 @@ import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status-lis
 import type { Deps } from './deps.ts'
 import { fetchList } from './fetch-list.ts'
 
-/** Lists move, and leave a redirect. */
-const WANTED = { bytesMax: STATUS_BODY_BYTES_MAX, redirectsMax: 3, metric: 'vidimus_status_list_fetches_total' } as const
+const WANTED = { bytesMax: STATUS_BODY_BYTES_MAX, metric: 'vidimus_status_list_fetches_total' } as const
 
 /** A list of a developer's own issuer on this machine, beside a `serve --dev`. */
 export const isLocalList =

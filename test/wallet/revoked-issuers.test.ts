@@ -19,6 +19,7 @@ import {
   signerFrom,
   trust,
 } from '../helpers/forger.ts'
+import { hostLists } from '../helpers/list-host.ts'
 import { mdocQuery, sdJwtQuery } from '../helpers/queries.ts'
 
 const MDOC = { query: { credentials: [mdocQuery('mdl', [[MDL_NAMESPACE, 'family_name']])] } }
@@ -26,6 +27,8 @@ const SD_JWT = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } 
 const DATES = { thisUpdate: NOON - DAY_MS, nextUpdate: NOON + DAY_MS }
 
 const lists = new Map()
+/** Where the server sends those who ask for a list. */
+const moved = new Map<string, string>()
 const fetches: string[] = []
 const server = Bun.serve({
   hostname: '127.0.0.1',
@@ -33,11 +36,17 @@ const server = Bun.serve({
   fetch(request) {
     const { pathname } = new URL(request.url)
     fetches.push(pathname)
+    const place = moved.get(pathname)
+    if (place) return Response.redirect(place, 301)
     const list = lists.get(pathname)
     return list ? new Response(list, { headers: { 'content-type': 'application/pkix-crl' } }) : new Response('', { status: 503 })
   },
 })
-const app = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
+const secure = await hostLists()
+const app = await startApp({
+  config: { egressAllow: [...parseAllowList(`127.0.0.1:${server.port}`), secure.allow], extraCaFile: secure.caFile },
+  resolve: async () => ['127.0.0.1'],
+})
 const party = { app, key: (await app.tenant()).key }
 
 afterAll(() => server.stop(true))
@@ -83,6 +92,21 @@ describe('a document whose signer names a revocation list', () => {
     expect(credentials?.[0]?.findings).toEqual([
       { check: 'issuer_chain', status: 'fail', detail: 'The authority of the issuer has revoked its certificate.' },
     ])
+  })
+
+  test('a list whose server sends everybody to https is read there', async () => {
+    const [good, revoked] = [await makeIssuer(), await makeIssuer()]
+    for (const [{ path, root, signer }, serials] of [
+      [good, []],
+      [revoked, [revoked.serialNumber]],
+    ] as const) {
+      await trust(app, signer, { mode: 'iso' })
+      moved.set(path, secure.url(path))
+      lists.set(secure.url(path), await makeCrl(root, { ...DATES, revoked: [...serials] }))
+    }
+    secure.answer(({ url }) => new Response(lists.get(secure.url(new URL(url).pathname))))
+    expect((await presentMdl(good)).status).toBe('completed')
+    expect((await presentMdl(revoked)).credentials?.[0]?.findings[0]?.detail).toContain('has revoked its certificate')
   })
 
   test('while the list cannot be read, a document fails in mode iso and completes with a warning in mode pkix', async () => {
