@@ -42,6 +42,8 @@ export type CrlChecker = {
 }
 
 const LISTS_MAX = 100
+/** Of one certificate's list. */
+const PLACES_MAX = 3
 const LISTS_BYTES_MAX = 32 * 1024 * 1024
 /** Approximate memory of one entry. */
 const ENTRY_BYTES = 100
@@ -50,6 +52,14 @@ const KEPT_MS_MAX = 24 * 3600 * 1000
 const FAULT_KEPT_MS = 10_000
 
 type Kept = { crl: Crl; refreshAt: number }
+
+/** RFC 5280 § 6.3.3 (b) (2) (i). A list for other places is a part for other certificates, served at the wrong address. */
+function madeFor(own: readonly string[], crl: Crl): Crl {
+  if (crl.places && !crl.places.some(place => own.includes(place))) throw new CrlFault('it is made for another address')
+  return crl
+}
+
+const isWebAddress = (uri: string): boolean => /^https?:\/\//i.test(uri)
 
 export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?: number): CrlChecker {
   const kept = new Lru<Kept>({
@@ -61,14 +71,15 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
   const underWay = new Map<string, Promise<Crl>>()
   const digests = new CertificateDigests()
 
-  async function listAt(uri: string, authority: Certificate, timeUp: Promise<never>): Promise<Crl> {
+  /** `own`: the places that the certificate names for its list. */
+  async function listAt(uri: string, authority: Certificate, own: readonly string[], timeUp: Promise<never>): Promise<Crl> {
     const key = `${uri} ${digests.of(authority.der)}`
     const known = kept.get(key)
     if (known && now() < known.refreshAt) return known.crl
     try {
       const failed = faults.get(key)
       if (failed && now() < failed.until) throw failed.fault
-      const refreshed = underWay.get(key) ?? refresh(key, uri, authority, known?.crl)
+      const refreshed = underWay.get(key) ?? refresh(key, () => fetchList(uri, authority, own), known?.crl)
       underWay.set(key, refreshed)
       // A list that arrives too late for this answer is kept for the next one.
       return await Promise.race([refreshed, timeUp])
@@ -78,9 +89,9 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     }
   }
 
-  async function refresh(key: string, uri: string, authority: Certificate, known: Crl | undefined): Promise<Crl> {
+  async function refresh(key: string, fetch: () => Promise<Crl>, known: Crl | undefined): Promise<Crl> {
     try {
-      const fetched = await fetchList(uri, authority)
+      const fetched = await fetch()
       // An older list that is still valid may be a replay that hides a revocation.
       const crl = known && known.nextUpdate > now() && known.thisUpdate > fetched.thisUpdate ? known : fetched
       kept.set(key, { crl, refreshAt: Math.min(crl.nextUpdate, now() + KEPT_MS_MAX) })
@@ -94,19 +105,25 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     }
   }
 
-  async function fetchList(uri: string, authority: Certificate): Promise<Crl> {
+  async function fetchList(uri: string, authority: Certificate, own: readonly string[]): Promise<Crl> {
     const answer = await fetchCrl(uri)
     if (!answer.ok) throw new CrlFault(answer.reason)
     if (answer.body.length > CRL_BYTES_MAX) throw new CrlFault('it is too large')
-    return readCrl(answer.body, authority, uri, now())
+    // Before it is kept: it would be in the place of the right one.
+    return madeFor(own, readCrl(answer.body, authority, now()))
   }
 
   /** The first address with a list that covers the certificate decides. */
   async function isRevoked(certificate: Certificate, authority: Certificate, timeUp: Promise<never>): Promise<boolean> {
-    let fault = new CrlFault('it is not at an http or https address')
-    for (const uri of certificate.crlUris ?? []) {
+    const own = certificate.crlUris ?? []
+    let fault = new CrlFault(
+      own.length > 0
+        ? 'it is not at an http or https address'
+        : 'the certificate names none that is complete and of its own authority',
+    )
+    for (const uri of own.filter(isWebAddress).slice(0, PLACES_MAX)) {
       try {
-        const { revoked, covers } = await listAt(uri, authority, timeUp)
+        const { revoked, covers } = madeFor(own, await listAt(uri, authority, own, timeUp))
         const kind = certificate.basicConstraints?.ca ? 'authorities' : 'others'
         if (covers === 'all' || covers === kind) return revoked.has(certificate.serialNumber)
         throw new CrlFault('it does not cover this certificate')

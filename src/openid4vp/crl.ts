@@ -31,6 +31,8 @@ export type Crl = {
   /** Serial numbers as x509.ts writes them. */
   revoked: ReadonlySet<string>
   covers: 'all' | 'authorities' | 'others'
+  /** The places that it says it is made for; undefined if it names none. */
+  places: readonly string[] | undefined
 }
 
 /** The list cannot be used; `message` is a clause for the merchant. */
@@ -56,18 +58,18 @@ const PSS_HASHES: Record<string, string> = {
   '2.16.840.1.101.3.4.2.3': 'sha512',
 }
 
-/** Throws a `CrlFault`. `uri` is the address of the list. */
-export function readCrl(der: Uint8Array, authority: Certificate, uri: string, now: number): Crl {
+/** Throws a `CrlFault`. */
+export function readCrl(der: Uint8Array, authority: Certificate, now: number): Crl {
   if (der.length > CRL_BYTES_MAX) throw new CrlFault('it is too large')
   try {
-    return read(der, authority, uri, now)
+    return read(der, authority, now)
   } catch (error) {
     if (error instanceof DerError) throw new CrlFault('it cannot be read', { cause: error })
     throw error
   }
 }
 
-function read(der: Uint8Array, authority: Certificate, uri: string, now: number): Crl {
+function read(der: Uint8Array, authority: Certificate, now: number): Crl {
   const outer = new DerReader(readDer(der, TAG.sequence).content)
   const signed = outer.next(TAG.sequence)
   const algorithm = outer.next(TAG.sequence)
@@ -99,7 +101,7 @@ function read(der: Uint8Array, authority: Certificate, uri: string, now: number)
   if (extensions.some(({ oid, critical }) => critical && !KNOWN_OF_LIST.has(oid)))
     throw new CrlFault('it is limited in a way that is not known here')
   const point = extensions.find(({ oid }) => oid === OID.issuingDistributionPoint)
-  return { thisUpdate, nextUpdate: until, revoked, covers: point ? readScope(point.value, uri) : 'all' }
+  return { thisUpdate, nextUpdate: until, revoked, ...(point ? readScope(point.value) : { covers: 'all', places: undefined }) }
 }
 
 function isSigned(signed: Uint8Array, algorithm: DerElement, signature: Uint8Array, authority: Certificate): boolean {
@@ -144,8 +146,8 @@ function readRevoked(element: DerElement | undefined): Set<string> {
 
 const readExtensionList = ({ raw }: DerElement) => readExtensions({ tag: 0, content: raw, raw })
 
-/** § 5.2.5. A list that names only other addresses is a part for other certificates, served at the wrong address. */
-function readScope(value: Uint8Array, uri: string): Crl['covers'] {
+/** § 5.2.5. */
+function readScope(value: Uint8Array): Pick<Crl, 'covers' | 'places'> {
   const reader = new DerReader(readDer(value, TAG.sequence).content)
   const name = reader.optional(context(0, { constructed: true }))
   const isSet = (tag: number) => {
@@ -156,10 +158,9 @@ function readScope(value: Uint8Array, uri: string): Crl['covers'] {
   const authorities = isSet(2)
   // The list is for some reasons only, indirect, or for attribute certificates.
   if (!reader.isDone) throw new CrlFault('it is limited in a way that is not known here')
-  if (name) {
-    const [full] = readAll(name.content)
-    if (!full || !uriNames(full).includes(uri)) throw new CrlFault('it is made for another address')
-  }
   if (others && authorities) throw new CrlFault('it covers nothing')
-  return others ? 'others' : authorities ? 'authorities' : 'all'
+  return {
+    covers: others ? 'others' : authorities ? 'authorities' : 'all',
+    places: name && readAll(name.content).flatMap(uriNames),
+  }
 }

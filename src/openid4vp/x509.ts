@@ -69,7 +69,7 @@ type Extensions = {
   authorityKeyIdentifier?: Uint8Array
   hasIssuerAltName: boolean
   /**
-   * Addresses of complete lists by the issuer itself, at most three; undefined without the
+   * Addresses of complete lists by the issuer itself, of any scheme; undefined without the
    * extension, empty if it names no such address.
    */
   crlUris?: string[]
@@ -130,7 +130,6 @@ const OID = {
   // Statements of a qualified certificate (RFC 3739 § 3.2.6), which access certificates carry; they restrict nothing.
   qcStatements: '1.3.6.1.5.5.7.1.3',
 }
-const CRL_URIS_MAX = 3
 const URI_BYTES_MAX = 2048
 const UNDERSTOOD = new Set(Object.values(OID))
 
@@ -331,12 +330,11 @@ function readPolicies(value: Uint8Array): string[] {
 
 /** § 4.2.1.13. A point for some reasons only, or of another issuer, names no complete list. */
 function readCrlUris(value: Uint8Array): string[] {
-  const uris = readAll(readDer(value, TAG.sequence).content, TAG.sequence).flatMap(({ content }) => {
+  return readAll(readDer(value, TAG.sequence).content, TAG.sequence).flatMap(({ content }) => {
     const reader = new DerReader(content)
     const name = reader.optional(context(0, { constructed: true }))
     return name && reader.isDone ? readAll(name.content).flatMap(uriNames) : []
   })
-  return uris.filter(uri => /^https?:\/\//i.test(uri)).slice(0, CRL_URIS_MAX)
 }
 
 /** The addresses in a `fullName` of a distribution point. */

@@ -370,7 +370,13 @@ export default [
     'false',
     'openid4vp/crl',
   ],
-  ['a revocation list for another address counts', 'readScope', '!uriNames(full).includes(uri)', 'false', 'openid4vp/crl'],
+  [
+    'a revocation list for another address counts',
+    'madeFor',
+    '!crl.places.some(place => own.includes(place))',
+    'false',
+    'openid4vp/crl',
+  ],
   [
     'a revocation list that takes too long is a fault of the service',
     'createCrlChecker',

@@ -53,11 +53,12 @@ describe('a revocation list', () => {
   ] as [string, EcKeyGenParams][])('a list signed with %s is read with its serial numbers and dates', async (_, algorithm) => {
     const root = await issueAuthority({ keys: await makeKeys(algorithm) })
     const der = await makeCrl(root, { revoked: ['0a', '00ff01'] })
-    expect(readCrl(der, read(root), URI, NOW)).toEqual({
+    expect(readCrl(der, read(root), NOW)).toEqual({
       thisUpdate: NOW - DAY_MS,
       nextUpdate: NOW + DAY_MS,
       revoked: new Set(['0a', '00ff01']),
       covers: 'all',
+      places: undefined,
     })
   })
 
@@ -82,35 +83,34 @@ describe('a revocation list', () => {
     ],
     ['for some reasons only', { extensions: [scope(SOME_REASONS)] }, 'not known here'],
     ['for other issuers (indirect)', { extensions: [scope(INDIRECT)] }, 'not known here'],
-    ['made for another address', { extensions: [scope(named(OTHER_URI))] }, 'another address'],
   ])('a list is refused: %s', async (_, wanted, why) => {
     const der = await makeCrl(root, wanted)
-    expect(() => readCrl(der, read(root), URI, NOW)).toThrow(why)
-    expect(() => readCrl(der, read(root), URI, NOW)).toThrow(CrlFault)
+    expect(() => readCrl(der, read(root), NOW)).toThrow(why)
+    expect(() => readCrl(der, read(root), NOW)).toThrow(CrlFault)
   })
 
-  test('a list that names its own address is read', async () => {
+  test('a list is read with its scope', async () => {
     const der = await makeCrl(root, { extensions: [scope(named(URI), ONLY_USERS)] })
-    expect(readCrl(der, read(root), URI, NOW).covers).toBe('others')
+    expect(readCrl(der, read(root), NOW)).toMatchObject({ covers: 'others', places: [URI] })
   })
 
   test('a list signed with another key under the same name is refused', async () => {
     const impostor = await issueAuthority()
     const der = await makeCrl(impostor)
-    expect(() => readCrl(der, read(root), URI, NOW)).toThrow('its signature does not hold')
+    expect(() => readCrl(der, read(root), NOW)).toThrow('its signature does not hold')
   })
 
   test('a list signed by another kind of key than that of its authority is refused, not called unreachable', async () => {
     const edwards = await issueAuthority({ keys: await makeKeys({ name: 'Ed25519' } as EcKeyGenParams) })
     const der = await makeCrl(root)
     expect(edwards.name).toBe(root.name)
-    expect(() => readCrl(der, read(edwards), URI, NOW)).toThrow(new CrlFault('its signature does not hold'))
+    expect(() => readCrl(der, read(edwards), NOW)).toThrow(new CrlFault('its signature does not hold'))
   })
 
   test('a list of an authority without cRLSign is refused', async () => {
     const root = await issueAuthority({ extensions: [isAuthority(), usages(Usage.keyCertSign)] })
     const der = await makeCrl(root)
-    expect(() => readCrl(der, read(root), URI, NOW)).toThrow('may not sign such lists')
+    expect(() => readCrl(der, read(root), NOW)).toThrow('may not sign such lists')
   })
 
   test('a list with any byte changed, or truncated anywhere, is refused', async () => {
@@ -119,13 +119,13 @@ describe('a revocation list', () => {
     for (let at = 0; at < der.length; at++) {
       const changed = Uint8Array.from(der)
       changed[at]! ^= 1
-      expect(() => readCrl(changed, authority, URI, NOW)).toThrow(CrlFault)
-      expect(() => readCrl(der.subarray(0, at), authority, URI, NOW)).toThrow(CrlFault)
+      expect(() => readCrl(changed, authority, NOW)).toThrow(CrlFault)
+      expect(() => readCrl(der.subarray(0, at), authority, NOW)).toThrow(CrlFault)
     }
   })
 
   test('a list larger than the limit is refused before it is parsed', async () => {
-    expect(() => readCrl(new Uint8Array(CRL_BYTES_MAX + 1), read(root), URI, NOW)).toThrow('it is too large')
+    expect(() => readCrl(new Uint8Array(CRL_BYTES_MAX + 1), read(root), NOW)).toThrow('it is too large')
   })
 })
 
@@ -274,6 +274,32 @@ describe('the check of a path', () => {
     expect(world.fetches).toEqual([URI, OTHER_URI])
   })
 
+  test.each([
+    ['http', OTHER_URI],
+    ['ldap', 'ldap://issuer.example/cn=crl'],
+  ])('a list that names another place of the certificate, by %s, is used', async (_, place) => {
+    const world = await makeWorld([place, URI])
+    await world.publish({ extensions: [scope(named(place))] })
+    expect(await world.check()).toEqual(GOOD)
+  })
+
+  test('a list that names only places of other certificates is not used, although it was for those', async () => {
+    const world = await makeWorld([OTHER_URI, URI])
+    await world.publish({ extensions: [scope(named(OTHER_URI))] })
+    expect(await world.check()).toEqual(GOOD)
+    const other = read(await issue({ issuer: root, extensions: [crlPoint(URI)] }))
+    expect((await world.check('require', [other, read(root)])).detail).toContain('it is made for another address')
+  })
+
+  test('a list for other certificates does not take the place of the right one', async () => {
+    const world = await makeWorld()
+    await world.publish({ revoked: [world.path[0]!.serialNumber], nextUpdate: NOW + 3 * DAY_MS })
+    expect(await world.check()).toEqual(REVOKED)
+    world.clock.now += DAY_MS
+    await world.publish({ thisUpdate: world.clock.now, nextUpdate: NOW + 3 * DAY_MS, extensions: [scope(named(OTHER_URI))] })
+    expect(await world.check()).toEqual(REVOKED)
+  })
+
   test('a list of authorities is not used for a signer', async () => {
     const world = await makeWorld()
     await world.publish({ extensions: [scope(ONLY_AUTHORITIES)] })
@@ -302,6 +328,17 @@ describe('the check of a path', () => {
     const fetch: FetchCrl = uri => (uri === URI ? Promise.resolve({ ok: true, body }) : new Promise(() => {}))
     const findings = await checkWith(fetch, path.slice(1), path)
     expect(findings.failures).toEqual(['issuer_untrusted'])
+  })
+
+  test('a list for some reasons only, which is all that the certificate names, is not fetched, and the finding says so', async () => {
+    const world = await makeWorld()
+    const point = [...named(URI), 0x81, 2, 0x01, 0x40]
+    const value = Uint8Array.of(0x30, point.length + 2, 0x30, point.length, ...point)
+    const leaf = read(await issue({ issuer: root, extensions: [new Extension('2.5.29.31', false, value)] }))
+    expect((await world.check('require', [leaf, read(root)])).detail).toContain(
+      'could not be used: the certificate names none that is complete and of its own authority.',
+    )
+    expect(world.fetches).toEqual([])
   })
 
   test('an address that is neither http nor https counts as unreadable', async () => {
