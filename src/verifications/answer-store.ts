@@ -5,7 +5,10 @@ import { refuseForeign } from '../db/foreign-row.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
 import { column, hot } from '../db/statements.ts'
 import type { storedResponseCode } from './response-code.ts'
-import { isResultOf, type Owner, type ResultRow, type SessionKey } from './store.ts'
+import type { Owner, ResultRow, SessionKey } from './store.ts'
+
+const isResultOf = ({ id, tenantId }: SessionKey) =>
+  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
 
 const isSession = () => and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))
 

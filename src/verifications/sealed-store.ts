@@ -5,7 +5,10 @@ import { idempotencyKeys, verificationEvents, verificationResults, verificationS
 import { locked } from '../db/statements.ts'
 import type { EventRow } from './event-store.ts'
 import type { ReplayRow } from './replay-store.ts'
-import { isResultOf, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
+import type { SessionKey, VerificationRow, VerificationWithResult } from './store.ts'
+
+const isResultOf = ({ id, tenantId }: SessionKey) =>
+  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
 
 /** Raw SQL: with drizzle's form SQLite would not use the partial index. */
 const isKeyless = sql`wrapping_key IS NULL`

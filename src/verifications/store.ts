@@ -64,9 +64,6 @@ const isItsResult = and(
   eq(verificationResults.tenantId, verificationSessions.tenantId),
 )
 
-export const isResultOf = ({ id, tenantId }: SessionKey) =>
-  and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
-
 const withResult = (db: Db) =>
   db
     .select({ verification: verificationSessions, result: verificationResults })

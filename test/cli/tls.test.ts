@@ -129,12 +129,12 @@ describe('vidimus tls init', () => {
     rmSync(join(dir, 'tls', 'ca.key'))
     const half = await vidimus(dir, ['tls', 'init'])
     expect(half.exitCode).toBe(1)
-    expect(half.stderr).toMatch(/not whole; put both back/)
+    expect(half.stderr).toMatch(/incomplete; put both back/)
     expect(namesIn(join(dir, 'tls'))).toEqual(['ca.pem', 'cert.pem', 'key.pem'])
   })
 
   test.each([
-    [['tls'], 2, /what to do: tls init/],
+    [['tls'], 2, /needs a subcommand: tls init/],
     [['tls', 'init', '--host', 'a b'], 2, /neither a host name nor an address/],
     [['tls', 'init', 'more'], 2, /takes no "more"/],
     [['tls', 'init', '--out', '/dev/null/x'], 1, /choose another with --out/],

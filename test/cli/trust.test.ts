@@ -83,7 +83,7 @@ test('an anchor without --mode judges by the type of the document, and the list 
 const ONE_TYPE = /^vidimus: --for takes one type; call it once for each type; --help shows how to call it\n$/
 
 test.each([
-  ['trust', 2, /what to do: trust add, trust list, trust remove/],
+  ['trust', 2, /needs a subcommand: trust add, trust list, trust remove/],
   ['trust add root.pem', 2, /--env is missing/],
   ['trust add root.pem --env prod', 2, /not one of test, live/],
   ['trust add root.pem --env live --mode x', 2, /not one of iso, pkix/],

@@ -81,7 +81,7 @@ describe('a new master key', () => {
     const { backups_of_old_key } = await vidimusJson<{ backups_of_old_key: string[] }>(own, 'rekey')
     expect(backups_of_old_key).toContain(backup)
     const told = await vidimus(own, ['rekey'])
-    expect(told.stdout).toContain(`in ${join(own, 'backups')} can be read only with the old key`)
+    expect(told.stdout).toContain(`in ${join(own, 'backups')} can be read only with a copy of the old key`)
 
     const newKey = readFileSync(keyOf(own))
     const before = contentOf(own)
