@@ -124,6 +124,27 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expect([await child.exited, await Array.fromAsync(log)]).toEqual([0, []])
   })
 
+  test('a command ends, and a waiting service can be stopped, when two servers take connections and are silent', async () => {
+    using one = silentPooler()
+    using other = silentPooler()
+    const url = `postgres://postgres@127.0.0.1:${one.port},127.0.0.1:${other.port}/vidimus`
+    expectRefusal(await command(url), 20, 'cannot reach the database of VIDIMUS_DATABASE_URL (it does not answer)')
+    const { child, log } = serving(url)
+    expect(await nextOf(log)).toMatchObject({ event: 'database.awaited' })
+    child.kill('SIGTERM')
+    expect([await child.exited, await Array.fromAsync(log)]).toEqual([0, []])
+  })
+
+  test('a server that is silent does not keep the next one from being asked', async () => {
+    using silent = silentPooler()
+    const name = newName()
+    const { host, pathname } = new URL(await newDatabase(cluster, name))
+    const { child, output } = serving(`postgres://postgres@127.0.0.1:${silent.port},${host}${pathname}`)
+    const { listening } = await nextOf(output)
+    expect((await fetch(`${listening}/readyz`)).status).toBe(200)
+    child.kill('SIGKILL')
+  })
+
   test('a missing database and a missing user are refused', async () => {
     expectRefusal(await start(cluster.url('nowhere')), 21, 'there is no such database; create it')
     const nobody = cluster.url('postgres').replace('postgres@', 'nobody@')

@@ -1,8 +1,11 @@
 import { SQL } from 'bun'
+import { within } from '../../time.ts'
 import type { DatabaseAddress, DatabaseSettings, Server } from './address.ts'
 
 const CONNECT_SECONDS = 5
 const SEEK_EVERY_MS = 500
+/** A server that has not said by then whether it takes writes is passed over. */
+const ASKED_MS = 2000
 
 /** `read` cannot write, and `write` only in a transaction. `light` holds beats, leases and notices: a crash of the server may lose its last moment. */
 type Use = 'read' | 'write' | 'light' | 'job' | 'schema' | 'listen'
@@ -55,11 +58,13 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
   let current = servers[0]!
   let isClosed = false
   let isSeeking = false
+  const asking = new Set<SQL>()
 
   const choose = async (): Promise<void> => {
     if (servers.length === 1) return
     for (const server of servers) {
-      if (!(await takesWrites(settings, server))) continue
+      if (isClosed) return
+      if (!(await takesWrites(settings, server, asking))) continue
       current = server
       return
     }
@@ -68,7 +73,7 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
   const seek = async () => {
     while (!isClosed) {
       await choose()
-      if (await takesWrites(settings, current)) return
+      if (isClosed || (await takesWrites(settings, current, asking))) return
       await Bun.sleep(SEEK_EVERY_MS)
     }
   }
@@ -104,19 +109,24 @@ export function createConnect(settings: DatabaseSettings, node: string): Connect
     choose,
     close() {
       isClosed = true
+      // A connection that waits for its answer would keep the process alive.
+      for (const client of asking) void client.close({ timeout: 0 }).catch(() => {})
     },
   }
 }
 
-async function takesWrites(settings: DatabaseSettings, server: Server): Promise<boolean> {
+async function takesWrites(settings: DatabaseSettings, server: Server, asking: Set<SQL>): Promise<boolean> {
   const client = new SQL({ ...optionsFor(settings, server), prepare: false })
+  asking.add(client)
   try {
-    const [row] = await client.unsafe<{ is_standby: boolean }[]>('SELECT pg_is_in_recovery() AS is_standby')
-    return row?.is_standby === false
+    const asked = client.unsafe<{ is_standby: boolean }[]>('SELECT pg_is_in_recovery() AS is_standby')
+    const isPrimary = asked.then(([row]) => row?.is_standby === false)
+    return await within(ASKED_MS, isPrimary, () => false)
   } catch {
     // Unreachable ones are passed over; when all are, opening says why.
     return false
   } finally {
+    asking.delete(client)
     await client.close({ timeout: 0 }).catch(() => {})
   }
 }
