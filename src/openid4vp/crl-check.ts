@@ -42,7 +42,7 @@ export type CrlChecker = {
 }
 
 const LISTS_MAX = 100
-/** Of one certificate's list. */
+/** Addresses of its list that are tried for one certificate. */
 const PLACES_MAX = 3
 const LISTS_BYTES_MAX = 32 * 1024 * 1024
 /** Approximate memory of one entry. */
@@ -71,9 +71,9 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
   const underWay = new Map<string, Promise<Crl>>()
   const digests = new CertificateDigests()
 
-  /** `own`: the places that the certificate names for its list. */
+  /** `own`: the places that the certificate names for its list. A list is kept for certificates that name the same. */
   async function listAt(uri: string, authority: Certificate, own: readonly string[], timeUp: Promise<never>): Promise<Crl> {
-    const key = `${uri} ${digests.of(authority.der)}`
+    const key = JSON.stringify([uri, digests.of(authority.der), own])
     const known = kept.get(key)
     if (known && now() < known.refreshAt) return known.crl
     try {
@@ -123,7 +123,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     )
     for (const uri of own.filter(isWebAddress).slice(0, PLACES_MAX)) {
       try {
-        const { revoked, covers } = madeFor(own, await listAt(uri, authority, own, timeUp))
+        const { revoked, covers } = await listAt(uri, authority, own, timeUp)
         const kind = certificate.basicConstraints?.ca ? 'authorities' : 'others'
         if (covers === 'all' || covers === kind) return revoked.has(certificate.serialNumber)
         throw new CrlFault('it does not cover this certificate')
@@ -167,6 +167,6 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
       const timer = setTimeout(() => reject(new CrlFault('it took too long to answer')), waitMs ?? SIGNERS[signer].waitMs)
       await checkPath(findings, path, policy, SIGNERS[signer], timeUp).finally(() => clearTimeout(timer))
     },
-    known: () => [...kept.keys(), ...faults.keys()].map(key => key.slice(0, key.lastIndexOf(' '))),
+    known: () => [...new Set([...kept.keys(), ...faults.keys()].map(key => JSON.parse(key)[0]))],
   }
 }

@@ -291,6 +291,15 @@ describe('the check of a path', () => {
     expect((await world.check('require', [other, read(root)])).detail).toContain('it is made for another address')
   })
 
+  test('a list that was used for other certificates is asked for again once it is right', async () => {
+    const world = await makeWorld([OTHER_URI, URI])
+    await world.publish({ extensions: [scope(named(OTHER_URI))], nextUpdate: NOW + 3 * DAY_MS })
+    expect(await world.check()).toEqual(GOOD)
+    await world.publish({ nextUpdate: NOW + 3 * DAY_MS })
+    const other = read(await issue({ issuer: root, extensions: [crlPoint(URI)] }))
+    expect(await world.check('require', [other, read(root)])).toEqual(GOOD)
+  })
+
   test('a list for other certificates does not take the place of the right one', async () => {
     const world = await makeWorld()
     await world.publish({ revoked: [world.path[0]!.serialNumber], nextUpdate: NOW + 3 * DAY_MS })
