@@ -47,14 +47,23 @@ export function publishNew(part: string, target: string): void {
   syncFile(part)
   try {
     linkSync(part, target)
-    rmSync(part)
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST') throw error
-    // The FAT of a stick has no links: an empty file takes the name first.
-    closeSync(openSync(target, 'wx', 0o600))
-    renameSync(part, target)
+    renameNew(part, target)
   }
+  rmSync(part, { force: true })
   syncDirectory(dirname(target))
+}
+
+/** For the FAT of a stick, which has no links: an empty file takes the name first. */
+function renameNew(part: string, target: string): void {
+  closeSync(openSync(target, 'wx', 0o600))
+  try {
+    renameSync(part, target)
+  } catch (error) {
+    rmSync(target)
+    throw error
+  }
 }
 
 function syncFile(file: string): void {

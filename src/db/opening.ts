@@ -42,7 +42,7 @@ export type Opening = {
   role: Role
   /** A service may wait a minute for the database of another machine; commands do not. */
   onWait?: OnWait
-  /** Ends that wait, with its reason as the error. From then on a start is not interrupted. */
+  /** Ends that wait, with its reason as the error. Nothing after the wait is interrupted. */
   stopping?: AbortSignal
 }
 
