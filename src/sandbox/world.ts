@@ -33,9 +33,9 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
       const state = loadState(deps)
       current = { sandbox: state.then(sandboxOf), until: Number.POSITIVE_INFINITY }
       const loading = current
-      state.then(
-        async loaded => {
-          loading.until = (await issuing()).renewalDueAt(loaded)
+      loading.sandbox.then(
+        async () => {
+          loading.until = (await issuing()).renewalDueAt(await state)
         },
         () => {
           // A failure is not cached: the next call tries again.
