@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useSession } from './session.tsx'
+import { usePlace, useSession } from './session.tsx'
 
 type Draft = { of: string; address: string; work: object }
 
@@ -10,10 +10,12 @@ export const forgetDraft = (): void => {
   kept = undefined
 }
 
-/** The state of a form, which is there again when the same user logs in at the same address. */
+/** The state of a form of one shop, which is there again when the same user logs in at the same address. */
 export function useDraft<Work extends object>(first: () => Work) {
-  const { id } = useSession().session.user
-  const [isKept] = useState(() => kept?.of === id && kept.address === location.href)
+  const { user } = useSession().session
+  // An address without a shop is that of the user's first one, which may be another after the log-in.
+  const owner = `${user.id} ${usePlace().tenant.id}`
+  const [isKept] = useState(() => kept?.of === owner && kept.address === location.href)
   const [opened] = useState(() => (isKept ? (kept?.work as Work) : first()))
   const [work, setWork] = useState(opened)
   const current = useRef(work)
@@ -24,7 +26,7 @@ export function useDraft<Work extends object>(first: () => Work) {
     return () => {
       const isUnsaved = isKept || current.current !== opened
       // Whoever leaves the form has left its address before.
-      if (isUnsaved && location.href === address) kept = { of: id, address, work: current.current }
+      if (isUnsaved && location.href === address) kept = { of: owner, address, work: current.current }
     }
   }, [])
   return { work, change: (change: Partial<Work>) => setWork(before => ({ ...before, ...change })), isKept }

@@ -182,8 +182,7 @@ class VidimusVerify extends HTMLElement {
     const { signal } = this.#run
     while (!signal.aborted) {
       const url = `${this.#base}v1/verifications/${encodeURIComponent(this.#session)}/status`
-      // One of its own for each request, which would hold a connection of the browser. Not by AbortSignal.any, which Safari
-      // has since 17.4 only.
+      // A request that hangs would hold a connection of the browser. AbortSignal.any would do, but Safari has it since 17.4 only.
       const poll = new AbortController()
       const giveUp = () => poll.abort()
       signal.onabort = giveUp
