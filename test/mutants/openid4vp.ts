@@ -378,6 +378,13 @@ export default [
     'openid4vp/crl',
   ],
   [
+    'a revocation list is kept for every certificate with its address',
+    'createCrlChecker',
+    'digests.of(authority.der), own]',
+    'digests.of(authority.der)]',
+    'openid4vp/crl',
+  ],
+  [
     'a revocation list that takes too long is a fault of the service',
     'createCrlChecker',
     "reject(new CrlFault('it took",

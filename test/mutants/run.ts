@@ -89,7 +89,7 @@ async function tryMutant(root: string, mutant: Mutant): Promise<Verdict> {
 
 /** `failed` is undefined when the runner crashed before it printed its count. */
 async function runTests(root: string, tests: string[]): Promise<{ failed: number | undefined; exitCode: number | null }> {
-  const child = Bun.spawn([process.execPath, 'test', ...tests, '--timeout', '60000'], {
+  const child = Bun.spawn([process.execPath, 'test', ...tests, '--bail', '--timeout', '60000'], {
     cwd: root,
     stdout: 'ignore',
     stderr: 'pipe',
@@ -97,6 +97,7 @@ async function runTests(root: string, tests: string[]): Promise<{ failed: number
   })
   const report = await new Response(child.stderr).text()
   await child.exited
+  if (/^Bailed out after 1 failure$/m.test(report)) return { failed: 1, exitCode: child.exitCode }
   const failed = /^ *(\d+) fail$/m.exec(report)?.[1]
   const ran = /^Ran \d+ tests? across/m.test(report)
   return { failed: ran && failed !== undefined ? Number(failed) : undefined, exitCode: child.signalCode ? null : child.exitCode }

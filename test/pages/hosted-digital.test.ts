@@ -297,7 +297,15 @@ describe('the sandbox in place of the wallet of a browser', () => {
       const { body } = await ask(app, id)
       const message = JSON.stringify({ type: 'vidimus-requests', environment: 'test', requests: body.requests })
       const page = await openShop(openPage)
-      const open = (opener: Page) => popupOf(opener, () => opener.evaluate(`void (window.popup = open('${base}/sandbox?dc'))`))
+      /** Messages that come before the page listens would be lost: it tells its opener when it does. */
+      const open = async (opener: Page) => {
+        await opener.evaluate(
+          "window.ready = new Promise(done => addEventListener('message', e => e.data?.type === 'vidimus-ready' && done()))&&0",
+        )
+        const popup = await popupOf(opener, () => opener.evaluate(`void (window.popup = open('${base}/sandbox?dc'))`))
+        await opener.evaluate('window.ready')
+        return popup
+      }
       const consent = (popup: Page) => popup.getByRole('heading', { name: /asks for a proof/ })
       /** Messages of one window arrive in their order: the page has seen the others when the last is there. */
       const postAll = async (opener: Page, popup: Page, messages: string[]) => {
