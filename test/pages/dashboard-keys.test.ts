@@ -70,7 +70,7 @@ describe('a key', () => {
       await route.continue()
     })
     const asked = page.waitForRequest(request => request.method() === 'POST')
-    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
     await asked
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
