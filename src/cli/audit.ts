@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { exportAudit, verifyExport } from '../audit/export.ts'
 import { presentVerdict } from '../audit/present.ts'
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts'
-import { publish, publishNew } from '../db/files.ts'
+import { publish } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Deps } from '../deps.ts'
@@ -80,7 +80,7 @@ async function writeExport(deps: Deps, file: string, force: boolean): Promise<vo
   const { part, release } = holdPartOf(target, file, deps.random)
   try {
     await fill(deps, part)
-    ;(force ? publish : publishNew)(part, target)
+    publish(part, target, { mayReplace: force })
   } catch (error) {
     rmSync(part, { force: true })
     throw whyUnwritten(error, file)

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { publish, publishNew } from '../db/files.ts'
+import { publish } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import type { Random } from '../ids.ts'
@@ -103,7 +103,7 @@ async function writeBundle(file: string, bytes: Uint8Array, { force, random }: {
   try {
     held = holdPart(file, random)
     await writeFile(held.part, bytes, { flag: 'wx', mode: 0o644 })
-    ;(force ? publish : publishNew)(held.part, file)
+    publish(held.part, file, { mayReplace: force })
   } catch (error) {
     if (held) rmSync(held.part, { force: true })
     const why = whyUnwritten(error, file)

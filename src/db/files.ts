@@ -36,27 +36,26 @@ export function giveToOwner(path: string, replaced = ''): void {
 }
 
 /** Renames a finished file, so that after a power cut there is either the whole file or none. */
-export function publish(part: string, target: string): void {
+export function publish(part: string, target: string, { mayReplace = true } = {}): void {
   syncFile(part)
-  renameSync(part, target)
+  if (mayReplace) renameSync(part, target)
+  else renameNew(part, target)
   syncDirectory(dirname(target))
 }
 
-/** Like publish, but fails with EEXIST when the target appeared while the part was written. */
-export function publishNew(part: string, target: string): void {
-  syncFile(part)
+/** A target that appeared while the part was written stays: EEXIST. */
+function renameNew(part: string, target: string): void {
   try {
     linkSync(part, target)
   } catch (error) {
     if ((error as { code?: string }).code === 'EEXIST') throw error
-    renameNew(part, target)
+    renameWithoutLinks(part, target)
   }
   rmSync(part, { force: true })
-  syncDirectory(dirname(target))
 }
 
 /** For the FAT of a stick, which has no links: an empty file takes the name first. */
-function renameNew(part: string, target: string): void {
+function renameWithoutLinks(part: string, target: string): void {
   closeSync(openSync(target, 'wx', 0o600))
   try {
     renameSync(part, target)

@@ -5,7 +5,7 @@ import { createAudit } from '../audit/append.ts'
 import { countRecords, isOnChain, readHead } from '../audit/browse.ts'
 import type { Head } from '../audit/chain.ts'
 import { verifyChain } from '../audit/verify.ts'
-import { publish, publishNew } from '../db/files.ts'
+import { publish } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
@@ -42,7 +42,7 @@ export async function makeBackup(
     writeSnapshot(databaseFile(dir), part, takenAt)
     const report = await checkBackup(part, keys)
     await refuseOlder(part, before)
-    ;(mayReplace ? publish : publishNew)(part, target)
+    publish(part, target, { mayReplace })
     return report
   } catch (error) {
     rmSync(part, { force: true })

@@ -4,7 +4,9 @@ import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
+import { vidimus as runVidimus } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { canInject, injecting, titled } from '../helpers/crash/system-calls.ts'
 import { databaseOf, isOnPostgres } from '../helpers/database.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
@@ -80,6 +82,20 @@ test('an export, a bundle and a backup without --force leave a file alone that a
       query.mockRestore()
     }
   }
+})
+
+test.skipIf(!canInject)(titled('an export to a disk without links is written whole under its name'), async () => {
+  const dir = await directoryWithRecords()
+  const target = join(temporaryDir(), 'audit.jsonl')
+  const exported = await runVidimus(
+    dir,
+    ['audit', 'export', target],
+    await databaseOf(dir),
+    injecting('?link,linkat', 'error=EPERM'),
+  )
+  expect(exported).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await vidimusJson(dir, 'audit', 'verify', '--file', target)).toMatchObject({ ok: true })
+  expect([modeOf(target), namesIn(dirname(target))]).toEqual(['600', ['audit.jsonl']])
 })
 
 async function directoryWithRecords(): Promise<string> {
