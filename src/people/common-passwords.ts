@@ -4,11 +4,11 @@ const WORDS_MAX = 2
 
 export type CommonPasswords = ReadonlySet<string>
 
+let loading: Promise<CommonPasswords> | undefined
+
 /** 49,000 passwords that were seen most often in leaks. Read when somebody chooses a password, not before. */
-export async function loadCommonPasswords(): Promise<CommonPasswords> {
-  const { default: list } = await import('@zxcvbn-ts/language-common/src/passwords.json')
-  return new Set(list)
-}
+export const loadCommonPasswords = (): Promise<CommonPasswords> =>
+  (loading ??= import('@zxcvbn-ts/language-common/src/passwords.json').then(({ default: list }) => new Set(list)))
 
 /** One of them, or two of them with digits around: `dragon1987monkey`. In lower case. */
 export const isCommon = (text: string, common: CommonPasswords): boolean => common.has(text) || wordsIn(text, common) <= WORDS_MAX
