@@ -27,7 +27,7 @@ const SD_JWT = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } 
 const DATES = { thisUpdate: NOON - DAY_MS, nextUpdate: NOON + DAY_MS }
 
 const lists = new Map()
-/** Where the server sends those who ask for a list. */
+/** The place to which the server sends those who ask for a list. */
 const moved = new Map<string, string>()
 const fetches: string[] = []
 const server = Bun.serve({

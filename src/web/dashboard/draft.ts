@@ -25,7 +25,7 @@ export function useDraft<Work extends object>(first: () => Work) {
     forgetDraft()
     return () => {
       const isUnsaved = isKept || current.current !== opened
-      // Whoever leaves the form has left its address before.
+      // Another address: the user has left the form.
       if (isUnsaved && location.href === address) kept = { of: owner, address, work: current.current }
     }
   }, [])

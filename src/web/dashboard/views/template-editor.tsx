@@ -189,7 +189,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   )
 }
 
-/** What an own template takes over from the one it starts from. */
+/** Those parts of a template that one made from it begins with. */
 const contentOf = (template: Template | undefined, language: Language) => ({
   profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
   rules: savedRules(template),

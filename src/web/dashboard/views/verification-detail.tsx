@@ -38,7 +38,7 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
   const data = useData<VerificationDetail>(inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`))
   const verification = data.value?.verification
   const isPending = verification?.status === 'pending'
-  // Nobody can answer any more once an answer is held.
+  // A held answer is the only one.
   const isOpen = isPending && verification.wallet_uri !== undefined
   useEffect(() => {
     if (verification) onSeen(withoutPresented(verification))
