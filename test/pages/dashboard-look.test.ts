@@ -199,7 +199,7 @@ browserTest('on a phone the menu opens and closes, and a detail is a page with a
   await page.getByRole('navigation', { name: 'Main menu' }).waitFor()
   expect((await page.locator('.rail').boundingBox())?.height).toBeGreaterThan(780)
   await expectAccessible(page)
-  await page.screenshot({ path: 'screenshots/dashboard-menu-390x844.png' })
+  if (process.env.SCREENSHOTS === '1') await page.screenshot({ path: 'screenshots/dashboard-menu-390x844.png' })
   await page.getByRole('link', { name: 'Verifications', exact: true }).tap()
   await page.getByRole('heading', { name: 'Verifications' }).waitFor()
   expect(await page.getByRole('navigation', { name: 'Main menu' }).count()).toBe(0)
