@@ -13,7 +13,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 }
 
 export const sha256 = async (bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes)))
+  new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes)))
 
 /** For @sd-jwt/core. Every credential of the sandbox uses SHA-256. */
 export const sha256Hasher = (data: string | ArrayBuffer): Promise<Uint8Array> =>
@@ -21,7 +21,7 @@ export const sha256Hasher = (data: string | ArrayBuffer): Promise<Uint8Array> =>
 
 export function toBase64(bytes: Uint8Array): string {
   let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
+  for (let at = 0; at < bytes.length; at++) binary += String.fromCharCode(bytes[at]!)
   return btoa(binary)
 }
 
@@ -31,12 +31,14 @@ export const toBase64Url = (bytes: Uint8Array): string =>
 /** Takes both alphabets, with or without padding. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/').replaceAll('=', ''))
-  return Uint8Array.from(binary, char => char.charCodeAt(0))
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
+  return bytes
 }
 
 /** A copy with its last bit flipped: the end of a signature, of a text or of a boolean. */
 export function flipLastBit(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const flipped = Uint8Array.from(bytes)
+  const flipped = new Uint8Array(bytes)
   flipped[flipped.length - 1]! ^= 1
   return flipped
 }

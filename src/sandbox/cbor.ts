@@ -11,7 +11,7 @@ export type Cbor = null | boolean | number | string | Uint8Array | readonly Cbor
 /** `tagUint8Array: false`: where there is a Buffer, byte strings would get tag 64. */
 const codec = new Encoder({ mapsAsObjects: false, useRecords: false, tagUint8Array: false })
 
-export const encodeCbor = (value: Cbor): Uint8Array<ArrayBuffer> => Uint8Array.from(codec.encode(value))
+export const encodeCbor = (value: Cbor): Uint8Array<ArrayBuffer> => new Uint8Array(codec.encode(value))
 
 export const decodeCbor = (bytes: Uint8Array): Cbor => codec.decode(bytes)
 

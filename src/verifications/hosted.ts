@@ -79,7 +79,7 @@ export async function hostedLogo(deps: Pick<Deps, 'db'>, id: string): Promise<Re
   const { tenantId } = await requireSession(deps, id)
   const logo = await readLogo(deps.db, tenantId)
   if (!logo) throw apiError('not_found')
-  return new Response(Uint8Array.from(logo.bytes), {
+  return new Response(new Uint8Array(logo.bytes), {
     headers: { 'content-type': logo.type, 'cache-control': 'private, max-age=86400' },
   })
 }
