@@ -3,6 +3,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import fc from 'fast-check'
 import { cleanUp } from './app.ts'
 import { FRESH_SEED } from './fresh-seed.ts'
+import { keepReader } from './kept-reader.ts'
 import { makePasswordsCheap } from './passwords.ts'
 
 // Removes a developer's own settings, except the database server of the tests.
@@ -22,6 +23,7 @@ function roomIn(dir: string): number {
 fc.configureGlobal({ seed: FRESH_SEED })
 
 makePasswordsCheap()
+keepReader()
 
 // Registered here, in a file that is loaded once: it runs after the last test, with --parallel after the last one of each file.
 afterAll(cleanUp)
