@@ -72,7 +72,35 @@ function preparedDir(options: Options): string {
 
 /** The real service on a real file and a real port, with a clock that the test moves. */
 export async function startApp(options: Options = {}) {
-  const { config, rateLimitScale = 0, resolve, dir = preparedDir(options), now = NOON, beside, sending } = options
+  const installation = await createInstallation(options)
+  const { deps } = installation
+  const service = await start(deps, { sending: options.sending })
+  return {
+    ...installation,
+    url: service.url,
+    stop: stopOnce(service.stop),
+    call: <Body = unknown>(method: string, path: string, options?: Call) => call<Body>(service.url, method, path, options),
+  }
+}
+
+export type Installation = Awaited<ReturnType<typeof openInstallation>>
+
+/** The same without a port, threads and jobs, for tests that call the features themselves: a start costs twice as much. */
+export async function openInstallation(options: Options = {}) {
+  const installation = await createInstallation(options)
+  return { ...installation, stop: stopOnce(installation.deps.close) }
+}
+
+function stopOnce(end: () => Promise<void>): () => Promise<void> {
+  const stop = async () => {
+    if (open.delete(stop)) await end()
+  }
+  open.add(stop)
+  return stop
+}
+
+async function createInstallation(options: Options) {
+  const { config, rateLimitScale = 0, resolve, dir = preparedDir(options), now = NOON, beside } = options
   const home = beside?.home ?? dir
   const clock = beside?.clock ?? testClock(now)
   const logs: string[] = []
@@ -99,22 +127,13 @@ export async function startApp(options: Options = {}) {
   deps.isOverloaded = () => false
   // Otherwise its address, which certificates name, is known only once it listens.
   if (isPrepared(options) && deps.config.publicUrl !== '') await takeIssuers(deps)
-  const service = await start(deps, { sending })
-  const stop = async () => {
-    if (open.delete(stop)) await service.stop()
-  }
-  open.add(stop)
-
   return {
     dir,
     /** The directory of the first node, whose database and keys all share. */
     home,
     deps,
     logs,
-    url: service.url,
-    stop,
     clock,
-    call: <Body = unknown>(method: string, path: string, options?: Call) => call<Body>(service.url, method, path, options),
     /** A tenant of its own, with a key for each environment that may do everything. */
     tenant: (settings?: Parameters<typeof createTenant>[1]) => makeTenant(deps, settings),
     key: (tenantId: string, options: KeyOptions = {}) => makeKey(deps, tenantId, options),

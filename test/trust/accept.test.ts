@@ -4,7 +4,7 @@ import { pinSigner, unpinSigner } from '../../src/trust/pins.ts'
 import { refreshSource } from '../../src/trust/refresh.ts'
 import { ListProblem, readAnchors, TrustProblem } from '../../src/trust/settings.ts'
 import { readSource } from '../../src/trust/sources.ts'
-import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, type Installation, openInstallation } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, provider, trustRecords } from '../helpers/trusted-lists.ts'
 import { LOTE, makeIssuer, makeLote, makeSigner, makeVical, SERVICE, type WantedLote } from '../trust-lists/make.ts'
@@ -20,13 +20,13 @@ const listOf = (wanted: WantedLote = {}, count = 2, by = signer) => pidList(by, 
 
 /** A service with one source, whose list has number 5. */
 async function start() {
-  const app = await startApp({ now: NOW })
+  const app = await openInstallation({ now: NOW })
   const first = listOf({ sequence: 5 })
   const { id } = await addLote(app.deps, signer, first)
   return { app, id, first, bring: (bytes: Uint8Array) => refreshSource(app.deps, id, { bytes, actor: 'test' }) }
 }
 
-const anchorIds = async ({ deps }: TestApp) => (await readAnchors(deps)).map(({ id }) => id).toSorted()
+const anchorIds = async ({ deps }: Installation) => (await readAnchors(deps)).map(({ id }) => id).toSorted()
 
 /** Brings a list that must be refused, and gives the problem. */
 async function refusal({ app, id, bring }: Awaited<ReturnType<typeof start>>, bytes: Uint8Array): Promise<ListProblem> {
@@ -129,7 +129,7 @@ test('a signer that the last list announced is refused until it is pinned', asyn
 
 test('a list by a pinned signer whose certificate has expired is refused', async () => {
   const ending = await makeSigner({ notAfter: NOW + 2 * DAY_MS })
-  const app = await startApp({ now: NOW })
+  const app = await openInstallation({ now: NOW })
   const { id } = await addLote(app.deps, ending, listOf({}, 2, ending))
   app.clock.advance(3 * DAY_MS)
   const newer = listOf({ issuedAt: NOW + 3 * DAY_MS }, 3, ending)
@@ -160,7 +160,7 @@ test('of two lists of the same second, the higher number wins', async () => {
 })
 
 test('a VICAL with an earlier date is refused, whatever its number', async () => {
-  const app = await startApp({ now: NOW })
+  const app = await openInstallation({ now: NOW })
   const vical = (date: number, issueId: number, count = 1) =>
     makeVical({ date, issueId, entries: issuers.slice(0, count).map(({ der }) => ({ certificate: der })) }, signer)
   const { id } = await addLote(app.deps, signer, vical(issuedAt, 10), { kind: 'vical' })
@@ -237,7 +237,7 @@ test.each([
 })
 
 test('a source is not added with a list that has nothing that counts', async () => {
-  const app = await startApp({ now: NOW })
+  const app = await openInstallation({ now: NOW })
   const adding = addLote(app.deps, signer, makeLote({ entities: [] }, signer))
   await expect(adding).rejects.toMatchObject({ code: 'empty' })
   await expect(adding).rejects.toBeInstanceOf(TrustProblem)

@@ -8,7 +8,7 @@ import { type BundleContent, bundleSignerOf, openBundle, signBundle } from '../.
 import { pinSigner } from '../../src/trust/pins.ts'
 import { addAnchors, readAnchors, TrustProblem } from '../../src/trust/settings.ts'
 import { readSource, readSources } from '../../src/trust/sources.ts'
-import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
+import { cleanUp, type Installation, openInstallation } from '../helpers/app.ts'
 import { DAY_MS, NOW, pemOf } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
 import { fingerprintOf, LOTE, makeIssuer, makeLote, makeSigner, SERVICE } from '../trust-lists/make.ts'
@@ -23,11 +23,11 @@ const own = await makeIssuer()
 const first = pidList(signer, issuers.slice(0, 2), { issuedAt: NOW - 2 * DAY_MS, sequence: 1 })
 const newer = pidList(signer, issuers.slice(1), { issuedAt: NOW - DAY_MS, sequence: 2 })
 
-const start = () => startApp({ now: NOW })
-const exported = async ({ deps }: TestApp, environment?: 'test' | 'live') =>
+const start = () => openInstallation({ now: NOW })
+const exported = async ({ deps }: Installation, environment?: 'test' | 'live') =>
   (await exportBundle(deps, { environment }, 'test')).bytes
-const signerOf = ({ deps }: TestApp): string => bundleSignerOf(deps.sealer.key('trust bundle'))
-const imported = ({ deps }: TestApp, bytes: Uint8Array, options: Parameters<typeof importBundle>[2] = {}) =>
+const signerOf = ({ deps }: Installation): string => bundleSignerOf(deps.sealer.key('trust bundle'))
+const imported = ({ deps }: Installation, bytes: Uint8Array, options: Parameters<typeof importBundle>[2] = {}) =>
   importBundle(deps, bytes, options, 'test')
 const outcomes = (items: readonly BundleItem[]): string[] => items.map(({ what, name, outcome }) => `${what} ${name} ${outcome}`)
 const refusal = async (importing: Promise<unknown>): Promise<string> =>
@@ -45,12 +45,12 @@ function altered(bytes: Uint8Array, change: (content: BundleContent) => void): U
 }
 
 /** The same with a good signature of its own installation. */
-function resigned({ deps }: TestApp, bytes: Uint8Array, change: (content: BundleContent) => void): Uint8Array {
+function resigned({ deps }: Installation, bytes: Uint8Array, change: (content: BundleContent) => void): Uint8Array {
   return signBundle(deps.sealer.key('trust bundle'), openBundle(altered(bytes, change)).content)
 }
 
 /** What is trusted here, without times and ids. */
-async function trusted({ deps }: TestApp) {
+async function trusted({ deps }: Installation) {
   const sources = (await readSources(deps)).map(({ environment, label, types, sequence, pins, graceMs }) => ({
     ...{ environment, label, types, sequence, graceMs },
     pins: pins.map(({ fingerprint }) => fingerprint),

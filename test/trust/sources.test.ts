@@ -7,7 +7,7 @@ import { presentSource } from '../../src/trust/present.ts'
 import { PRESET_NAMES, PRESETS, presetFor } from '../../src/trust/presets.ts'
 import { readAnchors, TrustProblem } from '../../src/trust/settings.ts'
 import { readSource, readSources, removeSource } from '../../src/trust/sources.ts'
-import { cleanUp, startApp } from '../helpers/app.ts'
+import { cleanUp, openInstallation } from '../helpers/app.ts'
 import { DAY_MS, issueAuthority, NOW, pemOf } from '../helpers/certificates.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
@@ -23,7 +23,7 @@ const issuers = await makeIssuers(2)
 const list = pidList(signer, issuers)
 
 test('a source is presented with its list, its pins and its state', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const source = await addLote(deps, signer, list, { location: 'https://lists.example/pid.jwt' })
   expect(presentSource(source, NOW)).toMatchObject({
     environment: 'live',
@@ -50,7 +50,7 @@ test('a source is presented with its list, its pins and its state', async () => 
 })
 
 test('a VICAL is looked at every six hours and has 30 days of grace; without a next update it is due after 90 days', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const vical = makeVical({ date: NOW, nextUpdate: null, entries: [{ certificate: issuers[0]!.der }] }, signer)
   const source = await addLote(deps, signer, vical, { kind: 'vical' })
   expect(source.dueAt - NOW).toBeWithin(5.4 * HOUR_MS, 6.6 * HOUR_MS)
@@ -63,7 +63,7 @@ test('a VICAL is looked at every six hours and has 30 days of grace; without a n
 test('a VICAL counts by a pinned authority that is in its chain', async () => {
   const root = await issueAuthority({ name: 'C=US, CN=VICAL Root' })
   const below = await makeSigner({ issuer: root, above: [root] })
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const vical = makeVical({ entries: [{ certificate: issuers[0]!.der }] }, below)
   const add = (kind: 'vical' | 'lote', bytes: Uint8Array, pin: string) => addLote(deps, { fingerprint: pin }, bytes, { kind })
   const alone = makeVical({ entries: [{ certificate: issuers[0]!.der }] }, { ...below, chain: [below.der] })
@@ -75,7 +75,7 @@ test('a VICAL counts by a pinned authority that is in its chain', async () => {
 })
 
 test('a list of the same signer that is not the one of the preset is refused', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const wallets = makeLote({ type: LOTE.wallets, entities: [{ services: [{ certificates: [issuers[0]!.der] }] }] }, signer)
   const asked = { environment: 'live', preset: 'eu-pid', signers: [signer.fingerprint] } as const
   await expect(addSource(deps, { ...asked, bytes: wallets }, 'test')).rejects.toMatchObject({ code: 'wrong_list' })
@@ -88,7 +88,7 @@ test('a list of the same signer that is not the one of the preset is refused', a
 })
 
 test('a source for the own papers has entries, and none of them vouches for a document', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const entities = [{ services: [{ type: SERVICE.wrpacIssuance, certificates: [issuers[0]!.der] }] }]
   const bytes = makeLote({ type: LOTE.wrpac, entities }, signer)
   const source = await addSource(deps, { environment: 'live', preset: 'eu-wrpac', signers: [signer.fingerprint], bytes }, 'test')
@@ -97,7 +97,7 @@ test('a source for the own papers has entries, and none of them vouches for a do
 })
 
 test('a removed source leaves no anchor, pin or list, and one record', async () => {
-  const app = await startApp({ now: NOW })
+  const app = await openInstallation({ now: NOW })
   const { id } = await addLote(app.deps, signer, list)
   await removeSource(app.deps, id, 'test')
   for (const table of ['trust_sources', 'trust_source_pins', 'trust_lists', 'trust_anchors'])
@@ -110,7 +110,7 @@ test('a removed source leaves no anchor, pin or list, and one record', async () 
 })
 
 test('a source has at most eight pins and at least one', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const { id } = await addLote(deps, signer, list)
   const others = Array.from({ length: 7 }, (_, i) => String(i + 1).repeat(64))
   for (const other of others) await pinSigner(deps, id, other, 'test')
@@ -122,7 +122,7 @@ test('a source has at most eight pins and at least one', async () => {
 })
 
 test('there are at most 32 sources, even when two are added at once', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const add = (territory: string) => addLote(deps, signer, pidList(signer, issuers, { territory }), { label: territory })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDE']
   for (const [i, letter] of letters.entries()) await add(`${i < 26 ? 'X' : 'Z'}${letter}`)
@@ -135,7 +135,7 @@ test('there are at most 32 sources, even when two are added at once', async () =
 })
 
 test('a list that is here is not added again, even at once; in the other environment and for the own papers it may be', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const both = await Promise.allSettled([addLote(deps, signer, list), addLote(deps, signer, list, { label: 'Again' })])
   const sources = await readSources(deps)
   expect(sources).toHaveLength(1)
@@ -154,7 +154,7 @@ test('a list that is here is not added again, even at once; in the other environ
 })
 
 test('blocks are kept for each environment, and on the chain', async () => {
-  const { deps } = await startApp({ now: NOW })
+  const { deps } = await openInstallation({ now: NOW })
   const fingerprint = signer.fingerprint.toUpperCase().replace(/..(?=.)/g, '$&:')
   await block(deps, { environment: 'live', fingerprint, reason: 'stolen' }, 'test')
   await expect(block(deps, { environment: 'live', fingerprint, reason: 'again' }, 'test')).rejects.toBeInstanceOf(TrustProblem)
@@ -179,7 +179,7 @@ test('only the acceptance list of the EU comes with a pin, and every preset says
 
 withVector('trust-lists/eu-age-acceptance-17.xml', bytes => {
   test('the real list of EU age issuers is added by its preset', async () => {
-    const { deps } = await startApp({ now: NOW })
+    const { deps } = await openInstallation({ now: NOW })
     const source = await addSource(deps, { environment: 'test', preset: 'eu-av-acceptance', signers: [], bytes }, 'test')
     expect(source).toMatchObject({ sequence: 17, entries: 7, withdrawn: 1, skipped: { expired: 4 } })
     const checked = await checkList(deps, { bytes })
