@@ -36,6 +36,14 @@ const changes = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
+function memoized<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new Map<Key, Made>()
+  return key => {
+    if (!made.has(key)) made.set(key, make(key))
+    return made.get(key)!
+  }
+}
+
 /** Posts, within the bound, without a 5xx; says what became of the session. */
 async function outcomeAfter(session: Session, raw: BodyInit): Promise<{ status: number; outcome: string; claims: unknown }> {
   const before = process.cpuUsage()
@@ -197,11 +205,17 @@ describe('a portrait', () => {
       ],
     },
   }
-  const withPortrait = (bytes: number) =>
+  const withPortrait = memoized((bytes: number) =>
     holderWith(async key => {
       const portrait: Cbor = Buffer.alloc(bytes, 0xd8)
       return [await forgeMdoc(signer, key, { elements: [[MDL_NAMESPACE, 'portrait', portrait]] })]
-    })
+    }),
+  )
+  const partyOf = memoized(async (profile: 'haip' | 'plain') => {
+    const own = await startApp({ config: { wallet: { ...app.deps.config.wallet, profile } } })
+    await trust(own, signer)
+    return { app: own, key: (await own.tenant()).key }
+  })
 
   // Base64 inside base64: encrypted, a form of 1 MiB holds some 560 kB; unencrypted, some 780 kB.
   test.each([
@@ -211,9 +225,7 @@ describe('a portrait', () => {
     ['2 MB, unencrypted', 'plain', 2_000_000, 413],
     ['2 MB, encrypted', 'haip', 2_000_000, 413],
   ] as const)('an answer with a portrait of %s is taken if it has at most 1 MiB', async (_, profile, bytes, expected) => {
-    const own = await startApp({ config: { wallet: { ...app.deps.config.wallet, profile } } })
-    await trust(own, signer)
-    const session = await openSession({ app: own, key: (await own.tenant()).key }, body)
+    const session = await openSession(await partyOf(profile), body)
     const form = await formOf(session, await withPortrait(bytes))
     Bun.gc(true)
     const before = process.memoryUsage.rss()
