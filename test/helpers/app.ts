@@ -11,7 +11,7 @@ import { start } from '../../src/service/start.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { WorkerOptions } from '../../src/webhooks/worker.ts'
-import { databaseOf, dropDatabases, prepareDirectory } from './database.ts'
+import { databaseOf, dropDatabases, keepingOpen, prepareDirectory } from './database.ts'
 import { takeIssuers } from './shared-issuers.ts'
 
 /** A Wednesday at noon: far from midnight, so that a test that crosses it says so. */
@@ -218,9 +218,11 @@ export async function createVerification(app: TestApp, key: string, body: object
 
 /** Polls until the condition holds, for 30 seconds at most. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 6000; i++) {
-    if (await condition()) return
-    await Bun.sleep(5)
-  }
-  throw new Error('the condition did not hold within 30 seconds')
+  await keepingOpen(async () => {
+    for (let i = 0; i < 6000; i++) {
+      if (await condition()) return
+      await Bun.sleep(5)
+    }
+    throw new Error('the condition did not hold within 30 seconds')
+  })
 }

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { deserialize } from 'node:v8'
@@ -183,15 +183,45 @@ export function expectSound(place: Place): void {
   expect(rowsOf(place, 'PRAGMA foreign_key_check')).toEqual([])
 }
 
-function withFile<Result>(dir: string, act: (file: Database) => Result): Result {
-  // A copy in WAL mode needs its shared memory, so it is not opened read-only.
-  const file = new Database(join(dir, 'vidimus.db'), { readwrite: true, strict: true })
+const kept = new Map<string, Database>()
+let keepers = 0
+
+/** Meanwhile connections stay open: a new one reads the whole schema, which takes longer than most questions. */
+export async function keepingOpen<Result>(act: () => Promise<Result>): Promise<Result> {
+  keepers++
   try {
-    file.run('PRAGMA busy_timeout = 5000')
-    return act(file)
+    return await act()
   } finally {
-    file.close()
+    keepers--
+    if (keepers === 0) for (const place of [...kept.keys()]) closeKept(place)
   }
+}
+
+function closeKept(place: string): void {
+  kept.get(place)?.close()
+  kept.delete(place)
+}
+
+function withFile<Result>(dir: string, act: (file: Database) => Result): Result {
+  const path = join(dir, 'vidimus.db')
+  // A file that took its place is another one.
+  const place = `${statSync(path, { throwIfNoEntry: false })?.ino} ${path}`
+  let isKept = false
+  try {
+    const result = act(kept.get(place) ?? openFile(path, place))
+    isKept = keepers > 0
+    return result
+  } finally {
+    if (!isKept) closeKept(place)
+  }
+}
+
+function openFile(path: string, place: string): Database {
+  // A copy in WAL mode needs its shared memory, so it is not opened read-only.
+  const file = new Database(path, { readwrite: true, strict: true })
+  kept.set(place, file)
+  file.run('PRAGMA busy_timeout = 5000')
+  return file
 }
 
 let thread: { worker: Worker; state: Int32Array<SharedArrayBuffer>; content: Uint8Array<SharedArrayBuffer> } | undefined
