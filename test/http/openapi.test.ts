@@ -62,7 +62,13 @@ beforeAll(async () => {
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...(operation as unknown as Operation), method, path })),
   )
-  answers = (await Promise.all(Object.entries(WAYS).map(([way, use]) => askAll(way, use)))).flat()
+  const ways: Ways = Object.entries(WAYS)
+  const own = ways.filter(([, { options }]) => options)
+  const usual = ways.filter(([, { options }]) => !options)
+  const groups = Array.from({ length: SERVICES }, (_, nth) => usual.filter((_, at) => at % SERVICES === nth))
+  const asked = await Promise.all([...own.map(way => [way]), ...groups].map(askInAll))
+  const places = Object.keys(WAYS)
+  answers = asked.flat().toSorted((a, b) => places.indexOf(a.way) - places.indexOf(b.way))
 }, 300_000)
 
 test('the document passes the recommended rules of redocly without an error or a warning', async () => {
@@ -456,9 +462,20 @@ const SESSION = {
 
 const RESPONSE_CODE = 'x'.repeat(43)
 
-/** Each way has its own service, each operation its own tenant and day, so that rate limits do not interfere. */
-async function askAll(way: string, { options, use }: (typeof WAYS)[string]): Promise<typeof answers> {
-  const app = await startApp({ rateLimitScale: 1, ...options })
+/** Some ways share a service, which compiles a route for the first of them; on one for all of them years would pass. */
+const SERVICES = 6
+
+type Ways = [way: string, how: (typeof WAYS)[string]][]
+
+async function askInAll(ways: Ways): Promise<typeof answers> {
+  const app = await startApp({ rateLimitScale: 1, ...ways[0]?.[1].options })
+  const asked: typeof answers = []
+  for (const [way, { use }] of ways) asked.push(...(await askAll(app, way, use)))
+  return asked
+}
+
+/** Each operation has its own tenant and day, so that rate limits do not interfere. */
+async function askAll(app: TestApp, way: string, use: Way): Promise<typeof answers> {
   const asked: typeof answers = []
   for (const operation of operations) {
     app.clock.advance(DAY_MS)
