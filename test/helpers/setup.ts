@@ -3,7 +3,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import fc from 'fast-check'
 import { cleanUp } from './app.ts'
 import { FRESH_SEED } from './fresh-seed.ts'
-import { keepReader } from './kept-reader.ts'
+import { keepReader } from './kept-threads.ts'
 import { makePasswordsCheap } from './passwords.ts'
 
 // Removes a developer's own settings, except the database server of the tests.

@@ -15,6 +15,7 @@ import { call, createVerification, NOON, startApp, type TestApp, temporaryDir } 
 import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
 import { smallDisk, unmountAll } from '../helpers/crash/small-disk.ts'
 import { invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
+import { keeping } from '../helpers/kept-threads.ts'
 
 setDefaultTimeout(120_000)
 afterAll(stopServing)
@@ -28,13 +29,8 @@ const folderOf = (app: TestApp) => join(app.dir, 'backups')
 const backupsOf = (app: TestApp, kind: string) => namesIn(folderOf(app)).filter(name => name.startsWith(kind))
 const linesOf = (app: TestApp, event: string) => app.logs.map(line => JSON.parse(line)).filter(line => line.event === event)
 
-/** As one file, for tests that make dozens of backups: a thread takes a tenth of a second more to load the sources. */
-async function bundledWorker(): Promise<() => Worker> {
-  const outdir = temporaryDir()
-  const entrypoint = join(import.meta.dir, '../../src/upkeep/backup-worker.ts')
-  await Bun.build({ entrypoints: [entrypoint], target: 'bun', outdir })
-  return () => new Worker(join(outdir, 'backup-worker.js'), { smol: true })
-}
+/** For tests that make dozens of backups. */
+const keptWorker = keeping(() => hireThread('upkeep/backup-worker'))
 
 async function metric(app: TestApp, name: string): Promise<string | undefined> {
   const { text } = await app.call('GET', '/metrics')
@@ -65,7 +61,7 @@ describe('a scheduled backup', () => {
 
   test('comes once an hour; the newest 24 are kept, and one of each day', async () => {
     const app = await startApp()
-    const backups = createBackups(app.deps, await bundledWorker())
+    const backups = createBackups(app.deps, keptWorker)
     for (let hour = 0; hour < 26; hour++) {
       await backups.runWhenDue()
       app.clock.advance(59 * MINUTE_MS)
@@ -266,7 +262,7 @@ describe('which backups are kept', () => {
 test('the log of erasures keeps what the oldest backup could bring back, and forgets the rest', async () => {
   const app = await startApp({ config: { backups: { hourly: 0, daily: 4 } } })
   const { key } = await app.tenant()
-  const backups = createBackups(app.deps, await bundledWorker())
+  const backups = createBackups(app.deps, keptWorker)
   const erase = async () => {
     const { id } = await createVerification(app, key)
     expect((await app.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
