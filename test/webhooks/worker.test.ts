@@ -97,7 +97,10 @@ describe('a thread that breaks', () => {
   test('(loop) is replaced, also by a service that is late now and then, long before its call has had its time', async () => {
     const receiver = receive()
     const { app, key } = await startBreakable([receiver], { sending: PATIENT })
-    const id = await declined({ app, key }, receiver.url('/loop'))
+    // A thread that has not reported yet may be silent for ten seconds.
+    await untilAttempted(app, await declined({ app, key }, receiver.url('/sound')), 1)
+    const id = await declined({ app, key }, receiver.url('/loop', 'other.example'))
+    app.clock.advance(100)
     await until(async () => {
       Bun.sleepSync(170)
       await onTime(3)
