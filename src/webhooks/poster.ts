@@ -70,7 +70,7 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     })
     worker.addEventListener('close', () => drop(worker))
     thread = started
-    // The thread answers this before its first call; from then on the shorter limit of unanswered pings applies.
+    // The answer comes after the first turn of the thread, with which a call may have begun: the longer limit covers both.
     give({ kind: 'ping' })
     return started
   }
