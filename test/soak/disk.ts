@@ -135,7 +135,7 @@ async function freezeOnce(): Promise<void> {
   const dir = temporaryDir()
   const client = await clientOn(dir)
   for (let i = 0; i < 10; i++) await create(client)
-  const frozen = ['vidimus.db', 'vidimus.db-wal', '../../scripts'].map(name => join(dir, name))
+  const frozen = ['vidimus.db', 'vidimus.db-wal', '.'].map(name => join(dir, name))
   if (!freeze(frozen)) {
     thaw(frozen)
     await client.service.stop()

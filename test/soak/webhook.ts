@@ -217,14 +217,14 @@ async function trySpellings(): Promise<void> {
     const whole = parts.reduce((sum, part) => sum * 256 + part, 0)
     const hex = (value: number) => value.toString(16)
     const notations = [
-      parts.join('../../scripts'),
+      parts.join('.'),
       String(whole),
       `0x${hex(whole)}`,
-      parts.map(part => `0${part.toString(8)}`).join('../../scripts'),
-      parts.map(part => `0x${hex(part)}`).join('../../scripts'),
+      parts.map(part => `0${part.toString(8)}`).join('.'),
+      parts.map(part => `0x${hex(part)}`).join('.'),
       `${parts[0]}.${whole % 2 ** 24}`,
       `${parts[0]}.${parts[1]}.${whole % 65_536}`,
-      `${parts.join('../../scripts')}.`,
+      `${parts.join('.')}.`,
       `[::ffff:${hex(Math.floor(whole / 65_536))}:${hex(whole % 65_536)}]`,
       `[64:ff9b::${hex(Math.floor(whole / 65_536))}:${hex(whole % 65_536)}]`,
       `[2002:${hex(Math.floor(whole / 65_536))}:${hex(whole % 65_536)}::]`,
