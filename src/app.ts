@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { dashboardRoutes } from './dashboard/routes.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Demo } from './demo/furnish.ts'
 import { demoRoutes } from './demo/routes.ts'
@@ -8,9 +7,10 @@ import { deviceRoutes } from './devices/routes.ts'
 import { tillRoutes } from './devices/till-routes.ts'
 import { createHandbook } from './handbook/index.ts'
 import { docsRoutes } from './http/docs.ts'
+import { onFirstUse } from './http/on-first-use.ts'
 import { describeRoutes, type OpenApi } from './http/openapi.ts'
 import { httpPlugin } from './http/plugin.ts'
-import { allowedMethodsOf, knownQueriesOf } from './http/routing.ts'
+import type { Route } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
@@ -29,19 +29,18 @@ const IDLE_TIMEOUT_SECONDS = 15
 /** Every plugin and feature of the service, in order. */
 export function createApp(deps: Deps, demo?: Demo) {
   const creations = shareCreations(deps)
+  const dashboard = {
+    prefix: '/dashboard/api',
+    make: () => createDashboard(deps, creations),
+    server: (): typeof app.server => app.server,
+  }
   const app = new Elysia({
     normalize: false,
     // Each route limits its body (http/body.ts). The runtime's own refusal has no error envelope,
     // so its limit is set out of reach.
-    serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS },
+    serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS, routes: onFirstUse(dashboard) },
   })
-    .use(
-      httpPlugin(deps, {
-        allowedMethods: path => allowedMethods(path),
-        hasKnownQuery: (method, route) => hasKnownQuery(method, route),
-        lostPage: serveLost,
-      }),
-    )
+    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, lostPage: serveLost }))
     .use(verificationRoutes(deps, creations))
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
@@ -51,7 +50,6 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
     .use(tillRoutes(deps))
-    .use(dashboardRoutes(deps, creations))
     .use(serviceRoutes(deps, { ...deps, beat: at => recordHeartbeat(deps, at) }))
     .use(demo ? demoRoutes(deps, demo) : new Elysia())
     .use(
@@ -61,9 +59,16 @@ export function createApp(deps: Deps, demo?: Demo) {
         demo !== undefined,
       ),
     )
-  const allowedMethods = allowedMethodsOf(() => app.routes)
-  const hasKnownQuery = knownQueriesOf(() => app.routes)
   // Made on first request: the public address may be unknown until the service listens.
   const document = (): OpenApi => describeRoutes(app.routes, deps.config.publicUrl, WebhookEvent)
   return app.use(docsRoutes(deps, document))
+}
+
+/** The routes of the dashboard's pages. They are half of all routes, and many installations are run without it. */
+export async function createDashboard(deps: Deps, creations = shareCreations(deps)) {
+  const { dashboardRoutes } = await import('./dashboard/routes.ts')
+  const app = new Elysia({ normalize: false })
+    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, lostPage: serveLost }))
+    .use(dashboardRoutes(deps, creations))
+  return app
 }

@@ -7,6 +7,7 @@ import { addressBucket, clientAddress } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { ApiError, addressInHandbook, apiError, envelope } from './errors.ts'
 import type { RateLimits } from './rate-limit.ts'
+import { allowedMethodsOf, isInexact, knownQueriesOf, pathOf, type Route } from './routing.ts'
 import { describeProblem } from './schema.ts'
 
 const URL_LENGTH_MAX = 4096
@@ -66,8 +67,8 @@ const SECURITY_HEADERS = {
 const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
 type Surroundings = {
-  allowedMethods: (path: string) => string[]
-  hasKnownQuery: (method: string, route: string) => boolean
+  /** All routes that it wraps, once they are there. */
+  routes: () => Route[]
   lostPage: (url: string) => Promise<Response>
 }
 
@@ -75,8 +76,10 @@ type Surroundings = {
  * Wraps every route: request id, security headers, one log line, metrics, and the error envelope on
  * every response that is not 2xx.
  */
-export function httpPlugin(deps: Deps, { allowedMethods, hasKnownQuery, lostPage }: Surroundings) {
+export function httpPlugin(deps: Deps, { routes, lostPage }: Surroundings) {
   const { config, random, log, metrics, limits } = deps
+  const allowedMethods = allowedMethodsOf(routes)
+  const hasKnownQuery = knownQueriesOf(routes)
   const boot = Buffer.from(random(6)).toString('base64url')
   let counter = 0
 
@@ -147,9 +150,6 @@ function isPublicHttps(publicUrl: string): boolean {
   return protocol === 'https:' && isPublicName(hostname ?? '')
 }
 
-/** Not the framework's `path`, which is wrong for host names of one or two letters, as on a LAN. */
-const pathOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').split('?', 1)[0] ?? ''
-
 /**
  * Only the runtime's router compares paths as sent, and it sets `params`. The framework's router
  * gets all other requests and would also accept `/a/../metrics`, `/metrics/` and, with a Host of
@@ -167,9 +167,6 @@ function refuseUnknownPath(request: Request, limits: RateLimits, allowedMethods:
   if (methods.length === 0 || methods.includes(request.method)) throw apiError('not_found')
   throw methodNotAllowed(methods)
 }
-
-/** A segment that another reader of the path would understand differently: dots, both slashes, a fragment, U+0000. */
-const isInexact = (segment: string): boolean => segment === '.' || segment === '..' || /[/\\#\0]/.test(segment)
 
 /** Two readers of the address could use different ones. */
 function refuseRepeated(url: string): void {

@@ -1,6 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 
-type Route = { method: string; path: string; hooks?: { query?: TObject } }
+export type Route = { method: string; path: string; hooks?: { query?: TObject } }
 
 /**
  * The methods of a path, for 405: the runtime's router only knows match or no match. A path that is
@@ -36,3 +36,9 @@ const patternOf = (template: string): RegExp =>
       .replace(/:[^/]+/g, '[^/]+')
       .replace(/\\\*$/, '.+')}$`,
   )
+
+/** Not the framework's `path`, which is wrong for host names of one or two letters, as on a LAN. */
+export const pathOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, '').split('?', 1)[0] ?? ''
+
+/** A segment that another reader of the path would understand differently: dots, both slashes, a fragment, U+0000. */
+export const isInexact = (segment: string): boolean => segment === '.' || segment === '..' || /[/\\#\0]/.test(segment)

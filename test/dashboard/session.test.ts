@@ -246,7 +246,7 @@ describe('a fresh authentication', () => {
     const { app, boss, id: tenant } = await startOwned()
     app.clock.advance(5 * MINUTE_MS + 1)
     const asking = { test: new Set<string>(), live: new Set<string>() }
-    for (const route of dashboardRoutes(app).filter(each => !ENDING.includes(nameOf(each))))
+    for (const route of (await dashboardRoutes(app)).filter(each => !ENDING.includes(nameOf(each))))
       for (const environment of ['test', 'live'] as const) {
         const answer = await askRoute(boss, route, { ...NOTHING, tenant, environment })
         if (outcome(answer) === '403 reauthentication_required') asking[environment].add(nameOf(route))

@@ -1,0 +1,69 @@
+// A part of the service whose routes are made with its first request: the start does not wait for them, and they take no memory
+// where nobody asks.
+import type { BunRequest, Server } from 'bun'
+import type { AnyElysia } from 'elysia'
+import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
+import { isInexact, pathOf } from './routing.ts'
+
+/** Segments behind the prefix: more than any route has. */
+const SEGMENTS_MAX = 8
+
+type Handle = (request: BunRequest) => Response | Promise<Response>
+
+type Part = { prefix: string; make: () => Promise<AnyElysia>; server: () => Server<unknown> | null }
+
+/**
+ * Routes for the runtime, one for each number of segments: its router compares paths as sent, and its parameters are the
+ * segments as sent.
+ */
+export function onFirstUse(part: Part): Record<string, Handle> {
+  let made: Promise<Handle> | undefined
+  const handle: Handle = async request => {
+    made ??= part.make().then(app => handlerOf(app, part.server))
+    return await (await made)(request)
+  }
+  const names = Array.from({ length: SEGMENTS_MAX }, (_, i) => `/:segment${i}`)
+  return Object.fromEntries(names.map((_, i) => [part.prefix + names.slice(0, i + 1).join(''), handle]))
+}
+
+type Route = { method: string; segments: string[]; handle: Handle }
+
+function handlerOf(app: AnyElysia, server: Part['server']): Handle {
+  Object.defineProperty(app, 'server', { get: server })
+  const routes: Route[] = app.compile().routes.map(route => {
+    let handle: Handle | undefined
+    const compiled: Handle = request => {
+      handle ??= createBunRouteHandler(app, route) as Handle
+      return handle(request)
+    }
+    return { method: route.method, segments: route.path.split('/'), handle: compiled }
+  })
+  return request => {
+    const route = Object.values(request.params).some(isInexact) ? undefined : routeOf(request, routes)
+    // A request without parameters is refused: its path is unknown, or its method.
+    Object.defineProperty(request, 'params', { value: route && paramsOf(request, route) })
+    return route ? route.handle(request) : app.fetch(request)
+  }
+}
+
+/** A route that has the path itself comes before one with a parameter. */
+function routeOf({ method, url }: Request, routes: readonly Route[]): Route | undefined {
+  const path = pathOf(url).split('/')
+  const asked = method === 'HEAD' ? 'GET' : method
+  const fitting = routes.filter(route => route.method === asked && fits(route, path))
+  return fitting.find(({ segments }) => !segments.some(isParameter)) ?? fitting[0]
+}
+
+const isParameter = (segment: string): boolean => segment.startsWith(':')
+
+const fits = ({ segments }: Route, path: readonly string[]): boolean =>
+  segments.length === path.length && segments.every((segment, i) => isParameter(segment) || segment === path[i])
+
+/** The last parameters of the runtime are those of the last segments. */
+function paramsOf({ params }: BunRequest, { segments }: Route): Record<string, string> {
+  const values: string[] = Object.values(params)
+  const prefix = segments.length - values.length
+  return Object.fromEntries(
+    segments.flatMap((segment, i) => (isParameter(segment) ? [[segment.slice(1), values[i - prefix] ?? '']] : [])),
+  )
+}
