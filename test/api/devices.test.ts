@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { linkEntries } from '../../src/audit/link.ts'
 import type { Device } from '../../src/devices/schema.ts'
-import { type ErrorBody, startApp, startWithTenant } from '../helpers/app.ts'
+import { insertToken } from '../../src/devices/store.ts'
+import { type ErrorBody, startWithTenant } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { deviceOf, enroll, outcome, pair, type Registered, refresh, register, TILL } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -108,13 +109,17 @@ describe('POST /v1/devices', () => {
   })
 
   test('at most 1,000 wait in the whole installation', async () => {
-    const own = await startApp()
-    for (let i = 0; i < 20; i++) {
-      const { key } = await own.tenant()
-      await Promise.all(Array.from({ length: 50 }, () => register(own, key)))
-    }
-    const { key } = await own.tenant()
-    expect(outcome(await own.call('POST', '/v1/devices', { key, body: TILL }))).toBe('429 rate_limit_exceeded')
+    const { app: own, id: tenantId, key } = await startWithTenant()
+    const { device } = await register(own, key)
+    const waiting = { deviceId: device.id, tenantId, kind: 'pairing', familyExpiresAt: null } as const
+    const expiresAt = Date.parse(device.pairing_expires_at ?? '')
+    await own.deps.write(async tx => {
+      for (let i = 2; i < 1000; i++)
+        await insertToken(tx, { ...waiting, generation: i, hash: `${i}`.padStart(64, '0'), expiresAt })
+    })
+    const other = await own.tenant()
+    await register(own, other.key)
+    expect(outcome(await own.call('POST', '/v1/devices', { key: other.key, body: TILL }))).toBe('429 rate_limit_exceeded')
   })
 })
 
