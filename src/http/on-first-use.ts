@@ -19,18 +19,24 @@ type Part = { prefix: string; make: () => Promise<AnyElysia>; server: () => Serv
 export function onFirstUse(part: Part): Record<string, Handle> {
   let made: Promise<Handle> | undefined
   const handle: Handle = async request => {
-    made ??= part.make().then(app => handlerOf(app, part.server))
+    made ??= part.make().then(
+      app => handlerOf(app, part.server),
+      error => {
+        made = undefined
+        throw error
+      },
+    )
     return await (await made)(request)
   }
   const names = Array.from({ length: SEGMENTS_MAX }, (_, i) => `/:segment${i}`)
   return Object.fromEntries(names.map((_, i) => [part.prefix + names.slice(0, i + 1).join(''), handle]))
 }
 
-type Route = { method: string; segments: string[]; handle: Handle }
+type Served = { method: string; segments: string[]; handle: Handle }
 
 function handlerOf(app: AnyElysia, server: Part['server']): Handle {
   Object.defineProperty(app, 'server', { get: server })
-  const routes: Route[] = app.compile().routes.map(route => {
+  const routes = app.compile().routes.map((route): Served => {
     let handle: Handle | undefined
     const compiled: Handle = request => {
       handle ??= createBunRouteHandler(app, route) as Handle
@@ -38,6 +44,7 @@ function handlerOf(app: AnyElysia, server: Part['server']): Handle {
     }
     return { method: route.method, segments: route.path.split('/'), handle: compiled }
   })
+  routes.sort(exactFirst)
   return request => {
     const route = Object.values(request.params).some(isInexact) ? undefined : routeOf(request, routes)
     // A request without parameters is refused: its path is unknown, or its method.
@@ -46,21 +53,24 @@ function handlerOf(app: AnyElysia, server: Part['server']): Handle {
   }
 }
 
-/** A route that has the path itself comes before one with a parameter. */
-function routeOf({ method, url }: Request, routes: readonly Route[]): Route | undefined {
+/** Of two routes that fit a path, the one whose parameter comes later. */
+const exactFirst = (a: Served, b: Served): number => rank(a).localeCompare(rank(b))
+
+const rank = ({ segments }: Served): string => segments.map(segment => (isParameter(segment) ? '1' : '0')).join('')
+
+function routeOf({ method, url }: Request, routes: readonly Served[]): Served | undefined {
   const path = pathOf(url).split('/')
   const asked = method === 'HEAD' ? 'GET' : method
-  const fitting = routes.filter(route => route.method === asked && fits(route, path))
-  return fitting.find(({ segments }) => !segments.some(isParameter)) ?? fitting[0]
+  return routes.find(route => route.method === asked && fits(route, path))
 }
 
 const isParameter = (segment: string): boolean => segment.startsWith(':')
 
-const fits = ({ segments }: Route, path: readonly string[]): boolean =>
+const fits = ({ segments }: Served, path: readonly string[]): boolean =>
   segments.length === path.length && segments.every((segment, i) => isParameter(segment) || segment === path[i])
 
 /** The last parameters of the runtime are those of the last segments. */
-function paramsOf({ params }: BunRequest, { segments }: Route): Record<string, string> {
+function paramsOf({ params }: BunRequest, { segments }: Served): Record<string, string> {
   const values: string[] = Object.values(params)
   const prefix = segments.length - values.length
   return Object.fromEntries(

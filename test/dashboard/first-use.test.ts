@@ -1,7 +1,9 @@
 // Routes of the dashboard's pages are made with their first request, by http/on-first-use.ts.
 import { afterAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { Elysia } from 'elysia'
 import { createApp } from '../../src/app.ts'
+import { onFirstUse } from '../../src/http/on-first-use.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
 
 afterAll(cleanUp)
@@ -21,6 +23,28 @@ test('of many first requests at once, each gets its own answer', async () => {
   const ids = new Set(answers.map(({ headers }) => headers.get('x-request-id')))
   expect(ids.size).toBe(answers.length)
 })
+
+test('a failed making is not kept: the next request makes them', async () => {
+  let attempts = 0
+  const make = async () => {
+    attempts += 1
+    if (attempts === 1) throw new Error('not this time')
+    return new Elysia().get('/part/:id', ({ params }) => `parameter ${params.id}`).get('/part/new', 'exact')
+  }
+  const server = Bun.serve({
+    port: 0,
+    development: false,
+    error,
+    routes: onFirstUse({ prefix: '/part', make, server: () => null }),
+  })
+  using _ = server
+  const get = async (path: string) => await (await fetch(new URL(path, server.url))).text()
+  expect(await get('/part/one')).toBe('failed: not this time')
+  expect(await get('/part/one')).toBe('parameter one')
+  expect(await get('/part/new')).toBe('exact')
+})
+
+const error = ({ message }: Error) => new Response(`failed: ${message}`, { status: 500 })
 
 const ANSWERS = {
   'GET /dashboard/api/session': 401,
