@@ -87,12 +87,7 @@ test('an export, a bundle and a backup without --force leave a file alone that a
 test.skipIf(!canInject)(titled('an export to a disk without links is written whole under its name'), async () => {
   const dir = await directoryWithRecords()
   const target = join(temporaryDir(), 'audit.jsonl')
-  const exported = await runVidimus(
-    dir,
-    ['audit', 'export', target],
-    await databaseOf(dir),
-    injecting('?link,linkat', 'error=EPERM'),
-  )
+  const exported = await runVidimus(dir, ['audit', 'export', target], {}, injecting('?link,linkat', 'error=EPERM'))
   expect(exported).toMatchObject({ exitCode: 0, stderr: '' })
   expect(await vidimusJson(dir, 'audit', 'verify', '--file', target)).toMatchObject({ ok: true })
   expect([modeOf(target), namesIn(dirname(target))]).toEqual(['600', ['audit.jsonl']])

@@ -75,7 +75,7 @@ function differs(foreignUs: readonly number[], neverUs: readonly number[]): -1 |
   return foreign > never ? 1 : -1
 }
 
-/** By probe. */
+/** One for each probe. */
 export const differencesUs = (samples: ReadonlyMap<string, Samples>): number[] =>
   [...samples.values()].map(({ foreignUs, neverUs }) => Math.abs(undisturbed(foreignUs) - undisturbed(neverUs)))
 
