@@ -1,7 +1,7 @@
 // Pages of one test after the other are in the same process of the browser, and have nothing in common.
 import { afterAll, expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { browserTest } from './browser.ts'
+import { browserTest, expectAccessible } from './browser.ts'
 
 const html = { 'content-type': 'text/html', 'set-cookie': 'seen=1', 'cache-control': 'max-age=3600' }
 const requests: string[] = []
@@ -78,4 +78,30 @@ browserTest('a page holds its clock', async openPage => {
 browserTest('no page of the next test has that clock', async openPage => {
   const pages = await Promise.all([openPage(origin), openPage(origin)])
   expect(pages.map(page => page.context())).not.toContain(before!)
+})
+
+const PALE = 'main, dialog { background: white } @media (prefers-color-scheme: dark) { dialog p { color: #eee } }'
+
+browserTest('a fault in a modal dialog is told, one behind it is not, and both themes are looked at', async openPage => {
+  const page = await openPage(origin)
+  await page.goto('/third')
+  const lookAt = async (dialog: string, act: string) => {
+    await page.evaluate(
+      ([style, dialog, act]) => {
+        document.documentElement.lang = 'en'
+        document.title = 'A page'
+        document.body.innerHTML = `<style>${style}</style><main><h1>A page</h1><input><dialog aria-label="Ask">${dialog}</dialog></main>`
+        document.querySelector('dialog')?.[act as 'show' | 'showModal']()
+      },
+      [PALE, dialog, act],
+    )
+    return await expectAccessible(page).then(
+      () => 'nothing',
+      ({ message }: Error) => message.match(/(light|dark): [\w-]+/g)?.join(),
+    )
+  }
+  expect(await lookAt('<button>Yes</button>', 'showModal')).toBe('nothing')
+  expect(await lookAt('<button>Yes</button>', 'show')).toBe('light: label')
+  expect(await lookAt('<button></button>', 'showModal')).toBe('light: button-name')
+  expect(await lookAt('<p>Are you sure?</p><button>Yes</button>', 'showModal')).toBe('dark: color-contrast')
 })
