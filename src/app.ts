@@ -1,3 +1,4 @@
+import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Demo } from './demo/furnish.ts'
@@ -29,18 +30,15 @@ const IDLE_TIMEOUT_SECONDS = 15
 /** Every plugin and feature of the service, in order. */
 export function createApp(deps: Deps, demo?: Demo) {
   const creations = shareCreations(deps)
-  const dashboard = {
-    prefix: '/dashboard/api',
-    make: () => createDashboard(deps, creations),
-    server: (): typeof app.server => app.server,
-  }
+  const server = (): typeof app.server => app.server
+  const dashboard = { prefix: '/dashboard/api', make: () => createDashboard(deps, creations, server) }
   const app = new Elysia({
     normalize: false,
     // Each route limits its body (http/body.ts). The runtime's own refusal has no error envelope,
     // so its limit is set out of reach.
     serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS, routes: onFirstUse(dashboard) },
   })
-    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, lostPage: serveLost }))
+    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
     .use(verificationRoutes(deps, creations))
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
@@ -65,10 +63,14 @@ export function createApp(deps: Deps, demo?: Demo) {
 }
 
 /** The routes of the dashboard's pages. They are half of all routes, and many installations are run without it. */
-export async function createDashboard(deps: Deps, creations = shareCreations(deps)) {
+export async function createDashboard(
+  deps: Deps,
+  creations = shareCreations(deps),
+  server: () => Server<unknown> | null = () => null,
+) {
   const { dashboardRoutes } = await import('./dashboard/routes.ts')
   const app = new Elysia({ normalize: false })
-    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, lostPage: serveLost }))
+    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
     .use(dashboardRoutes(deps, creations))
   return app
 }

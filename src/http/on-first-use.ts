@@ -1,6 +1,6 @@
 // A part of the service whose routes are made with its first request: the start does not wait for them, and they take no memory
 // where nobody asks.
-import type { BunRequest, Server } from 'bun'
+import type { BunRequest } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 import { isInexact, pathOf } from './routing.ts'
@@ -10,7 +10,7 @@ const SEGMENTS_MAX = 8
 
 type Handle = (request: BunRequest) => Response | Promise<Response>
 
-type Part = { prefix: string; make: () => Promise<AnyElysia>; server: () => Server<unknown> | null }
+type Part = { prefix: string; make: () => Promise<AnyElysia> }
 
 /**
  * Routes for the runtime, one for each number of segments: its router compares paths as sent, and its parameters are the
@@ -19,13 +19,10 @@ type Part = { prefix: string; make: () => Promise<AnyElysia>; server: () => Serv
 export function onFirstUse(part: Part): Record<string, Handle> {
   let made: Promise<Handle> | undefined
   const handle: Handle = async request => {
-    made ??= part.make().then(
-      app => handlerOf(app, part.server),
-      error => {
-        made = undefined
-        throw error
-      },
-    )
+    made ??= part.make().then(handlerOf, error => {
+      made = undefined
+      throw error
+    })
     return await (await made)(request)
   }
   const names = Array.from({ length: SEGMENTS_MAX }, (_, i) => `/:segment${i}`)
@@ -34,8 +31,7 @@ export function onFirstUse(part: Part): Record<string, Handle> {
 
 type Served = { method: string; segments: string[]; handle: Handle }
 
-function handlerOf(app: AnyElysia, server: Part['server']): Handle {
-  Object.defineProperty(app, 'server', { get: server })
+function handlerOf(app: AnyElysia): Handle {
   const routes = app.compile().routes.map((route): Served => {
     let handle: Handle | undefined
     const compiled: Handle = request => {

@@ -1,4 +1,4 @@
-import type { BunRequest } from 'bun'
+import type { BunRequest, Server } from 'bun'
 import { Elysia } from 'elysia'
 import { isPublicName } from '../egress/addresses.ts'
 import { describeFailure } from '../log.ts'
@@ -72,6 +72,8 @@ type Ended = { request: Request; route: string; set: { status?: number | string 
 type Surroundings = {
   /** All routes that it wraps, once they are there. */
   routes: () => Route[]
+  /** Asked for here: a hook that names `server` makes the framework define a property of every request. */
+  server: () => Pick<Server<unknown>, 'requestIP'> | null
   lostPage: (url: string) => Promise<Response>
 }
 
@@ -79,7 +81,7 @@ type Surroundings = {
  * Wraps every route: request id, security headers, one log line, metrics, and the error envelope on
  * every response that is not 2xx.
  */
-export function httpPlugin(deps: Deps, { routes, lostPage }: Surroundings) {
+export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surroundings) {
   const { config, random, log, metrics, limits } = deps
   const allowedMethods = allowedMethodsOf(routes)
   const hasKnownQuery = knownQueriesOf(routes)
@@ -112,10 +114,10 @@ export function httpPlugin(deps: Deps, { routes, lostPage }: Surroundings) {
 
   return new Elysia({ name: 'http' })
     .headers(isPublicHttps(config.publicUrl) ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS)
-    .onRequest(({ request, server, set }) => {
+    .onRequest(({ request, set }) => {
       const given = request.headers.get('x-request-id')
       const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
-      const peer = server?.requestIP(request)?.address ?? ''
+      const peer = server()?.requestIP(request)?.address ?? ''
       const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
       traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits })
       set.headers['x-request-id'] = id

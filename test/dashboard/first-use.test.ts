@@ -35,7 +35,7 @@ test('a failed making is not kept: the next request makes them', async () => {
     port: 0,
     development: false,
     error,
-    routes: onFirstUse({ prefix: '/part', make, server: () => null }),
+    routes: onFirstUse({ prefix: '/part', make }),
   })
   using _ = server
   const get = async (path: string) => await (await fetch(new URL(path, server.url))).text()
