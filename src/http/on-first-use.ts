@@ -19,10 +19,13 @@ type Part = { prefix: string; make: () => Promise<AnyElysia> }
 export function onFirstUse(part: Part): Record<string, Handle> {
   let made: Promise<Handle> | undefined
   const handle: Handle = async request => {
-    made ??= part.make().then(handlerOf, error => {
-      made = undefined
-      throw error
-    })
+    made ??= part
+      .make()
+      .then(handlerOf)
+      .catch(error => {
+        made = undefined
+        throw error
+      })
     return await (await made)(request)
   }
   const names = Array.from({ length: SEGMENTS_MAX }, (_, i) => `/:segment${i}`)
@@ -49,7 +52,7 @@ function handlerOf(app: AnyElysia): Handle {
   }
 }
 
-/** Of two routes that fit a path, the one whose parameter comes later. */
+/** The order in which routes are tried: of two that fit a path, the one whose parameter comes later is first. */
 const exactFirst = (a: Served, b: Served): number => rank(a).localeCompare(rank(b))
 
 const rank = ({ segments }: Served): string => segments.map(segment => (isParameter(segment) ? '1' : '0')).join('')

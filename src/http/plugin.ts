@@ -67,12 +67,12 @@ const SECURITY_HEADERS = {
 
 const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
-type Ended = { request: Request; route: string; set: { status?: number | string } }
+type Ended = { request: Request; route: string; set: { status?: number | string }; answer?: unknown }
 
 type Surroundings = {
   /** All routes that it wraps, once they are there. */
   routes: () => Route[]
-  /** Asked for here: a hook that names `server` makes the framework define a property of every request. */
+  /** The listener. A hook that names `server` would make the framework define a getter on the context of every request. */
   server: () => Pick<Server<unknown>, 'requestIP'> | null
   lostPage: (url: string) => Promise<Response>
 }
@@ -90,13 +90,13 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
 
   // The framework's own hook after a response makes a timer for each request, which keeps the request in memory: 10,000 pollers
   // took four times as much.
-  const account = ({ request, route, set }: Ended): void => {
+  const account = ({ request, route, set, answer }: Ended): void => {
     const trace = traces.get(request)
     if (!trace || trace.isAccounted) return
     trace.isAccounted = true
     trace.leave?.()
     const ms = performance.now() - trace.startedAt
-    const labels = { method: knownMethod(request.method), route: route || 'none', status: String(set.status ?? 200) }
+    const labels = { method: knownMethod(request.method), route: route || 'none', status: statusOf(set, answer) }
     metrics.count('vidimus_http_requests_total', labels)
     metrics.observe('vidimus_http_request_seconds', { route: labels.route }, ms / 1000)
     log.info('request', {
@@ -146,11 +146,15 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
       return envelope(refusal.wireCode, refusal.message)
     })
     .mapResponse({ as: 'global' }, ({ request, route, set, responseValue }) => {
-      account({ request, route, set })
-      // Without it a refusal would have no body.
+      account({ request, route, set, answer: responseValue })
+      // A refusal of onRequest would have no body without it. A `status()` of a transform or a resolve passes by: they throw.
       return responseValue as Response
     })
 }
+
+/** A response that a handler made itself has its own status: a redirect, or 304. */
+const statusOf = (set: Ended['set'], answer: unknown): string =>
+  String(answer instanceof Response && answer.status !== 200 ? answer.status : (set.status ?? 200))
 
 /** Opened in a browser, and not a path of the API, which answers in JSON alone. */
 function isForPage({ method, headers, url }: Request): boolean {

@@ -27,13 +27,12 @@ test('GET /metrics counts requests by route and status, creations and pending se
   await app.call('GET', `/v1/verifications/${id}`, { key })
   await app.call('GET', `/v1/verifications/${id}/status`)
   await app.call('GET', '/v1/usage')
-  let text = ''
-  await until(async () => {
-    text = (await app.call('GET', '/metrics')).text
-    return text.includes('route="/v1/usage",status="401"')
-  })
+  await fetch(app.url, { redirect: 'manual' })
+  const { text } = await app.call('GET', '/metrics')
+  expect(text).toContain('vidimus_http_requests_total{method="GET",route="/v1/usage",status="401"} 1')
   expect(text).toContain('vidimus_http_requests_total{method="POST",route="/v1/verifications",status="201"} 1')
   expect(text).toContain('vidimus_http_requests_total{method="GET",route="/v1/verifications/:id",status="200"} 1')
+  expect(text).toContain('vidimus_http_requests_total{method="GET",route="/",status="302"} 1')
   expect(text).toContain('vidimus_verifications_total{event="created",environment="test"} 1')
   expect(text).toContain('vidimus_verifications_pending 1')
   expect(text).toMatch(/vidimus_http_request_seconds_bucket\{route="\/v1\/verifications",le="\+Inf"\} 1/)

@@ -63,7 +63,7 @@ const viewsOf = ({ done, refused }: Awaited<ReturnType<typeof fill>>): string[] 
 const overflowOf = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
-/** Pixels that are missing to elements narrower than what they hold. */
+/** Pixels by which elements are narrower than what they hold. */
 const beyondOf = (elements: Element[]) => elements.map(each => each.scrollWidth - each.clientWidth).filter(px => px > 0)
 
 /** Waits until nothing is loading. */
