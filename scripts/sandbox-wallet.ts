@@ -132,6 +132,10 @@ async function messageOf(answer: Response): Promise<string> {
 async function outcomeOf({ base, id }: Session): Promise<string> {
   const answer = await fetch(`${base}/v/${id}/data`)
   if (answer.status === 404) return 'erased'
+  if (!answer.ok)
+    throw new CommandError(
+      `how it ended cannot be read now (${answer.status}: ${await messageOf(answer)}); ask ${base}/v1/verifications/${id}/status`,
+    )
   const { status, reason, answered } = (await answer.json()) as { status: string; reason?: string; answered?: true }
   if (answered) return `${status} (answered; it completes when its response code is redeemed)`
   return reason ? `${status} (${reason})` : status

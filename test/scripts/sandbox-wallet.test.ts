@@ -43,6 +43,18 @@ test('an answer that is held until the redirect is told as one', async () => {
   expect(stdout).toEndWith('The verification is pending (answered; it completes when its response code is redeemed) now.\n')
 })
 
+test('an answer to a service that is too busy to tell how it ended is told as one', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { id, wallet_uri = '' } = await createVerification(app, (await app.tenant()).key)
+  app.deps.isOverloaded = () => true
+  const { exitCode, stdout, stderr } = await run(app.dir, wallet_uri)
+  expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/answered 200 \{\}\n$/)])
+  expect(stderr).toMatch(
+    /^sandbox-wallet: how it ended cannot be read now \(429: .*\); ask http.*\/v1\/verifications\/.*\/status\n$/,
+  )
+  expect(stderr).toContain(id)
+})
+
 test.each([
   ['a listed origin', ['--origin', 'https://shop.example']],
   ['the service itself', []],
