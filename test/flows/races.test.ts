@@ -74,7 +74,7 @@ describe('devices', () => {
 })
 
 describe('answers', () => {
-  test('of 200 right answers around the deadline one is accepted and the others are 409; or none, and all are 410', async () => {
+  test('of 200 right answers around the deadline one is accepted and the others are too late; or none, and all are 410', async () => {
     const shop = await openShop()
     const holder = await holderOf(shop.app)
     const outcomes = new Set<string>()
