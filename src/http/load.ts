@@ -8,16 +8,22 @@ type LoadWatch = { isOverloaded(): boolean; stop(): void }
 export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => void = () => {}): LoadWatch {
   let dueAt = monotonic() + SAMPLE_MS
   let lagMs = 0
+  let lagBeforeMs = 0
   const timer = setInterval(() => {
     const at = monotonic()
+    lagBeforeMs = lagMs
     lagMs = at - dueAt
     dueAt = at + SAMPLE_MS
     onSample(Math.max(0, lagMs))
   }, SAMPLE_MS)
   timer.unref()
   return {
-    // Between two samples too: a blocked loop takes none.
-    isOverloaded: () => Math.max(lagMs, monotonic() - dueAt) > LAG_MAX_MS,
+    // Two delays in a row: a single one is a first use of code or a pause of the machine. The delay of the sample that is due
+    // counts, because a blocked loop takes none.
+    isOverloaded: () => {
+      const dueMs = monotonic() - dueAt
+      return dueMs > LAG_MAX_MS ? lagMs > LAG_MAX_MS : Math.min(lagMs, lagBeforeMs) > LAG_MAX_MS
+    },
     stop: () => clearInterval(timer),
   }
 }
