@@ -129,9 +129,13 @@ async function messageOf(answer: Response): Promise<string> {
 }
 
 /** As the hosted page is told, which needs no key. Whoever waited for the answer may be quicker, and have erased it. */
-async function outcomeOf({ base, id }: Session): Promise<string> {
+async function outcomeOf({ base, id }: Session, tries = 3): Promise<string> {
   const answer = await fetch(`${base}/v/${id}/data`)
   if (answer.status === 404) return 'erased'
+  if (answer.status === 429 && tries > 1) {
+    await Bun.sleep(1000 * Math.min(Number(answer.headers.get('retry-after')), 5))
+    return outcomeOf({ base, id }, tries - 1)
+  }
   if (!answer.ok)
     throw new CommandError(
       `how it ended cannot be read now (${answer.status}: ${await messageOf(answer)}); ask ${base}/v1/verifications/${id}/status`,

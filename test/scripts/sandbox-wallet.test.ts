@@ -43,7 +43,17 @@ test('an answer that is held until the redirect is told as one', async () => {
   expect(stdout).toEndWith('The verification is pending (answered; it completes when its response code is redeemed) now.\n')
 })
 
-test('an answer to a service that is too busy to tell how it ended is told as one', async () => {
+test('an answer to a service that is busy for a moment is told with how it ended', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { wallet_uri = '' } = await createVerification(app, (await app.tenant()).key)
+  let refusals = 0
+  app.deps.isOverloaded = () => ++refusals < 2
+  const { stdout, stderr } = await run(app.dir, wallet_uri)
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/The verification is completed now\.\n$/), ''])
+  expect(refusals).toBe(2)
+})
+
+test('an answer to a service that stays too busy to tell how it ended is told as one', async () => {
   const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
   const { id, wallet_uri = '' } = await createVerification(app, (await app.tenant()).key)
   app.deps.isOverloaded = () => true
