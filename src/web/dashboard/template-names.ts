@@ -21,11 +21,10 @@ export function useTemplateTitle({ value }: TemplatesData): (key: string | undef
   }
 }
 
-/** False for a query of its own, and for a template that asks for an age that none of its rules judges. */
+/** False for a query of its own, for a template that is not loaded or is gone, and for one that asks for an age that none of its rules judges. */
 export const judgedBy =
   ({ value }: TemplatesData) =>
   ({ template }: { template?: string }): boolean => {
-    if (template === undefined) return false
-    const { claims = [], rules = [] } = value?.data.find(({ key }) => key === template) ?? {}
-    return claims.every(name => !/^age_over_\d+$/.test(name) || rules.some(({ claim }) => claim === name))
+    const found = value?.data.find(({ key }) => key === template)
+    return found?.claims.every(name => !/^age_over_\d+$/.test(name) || found.rules?.some(({ claim }) => claim === name)) ?? false
   }
