@@ -1,6 +1,6 @@
 // The overview, the list of verifications, and their details.
 import { afterAll, describe, expect } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
@@ -412,7 +412,16 @@ describe('the detail', () => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const { id } = await verify(app, key, 'adult')
-    const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`)
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    // The first list was read before the erasure, and arrives after it.
+    const { promise: isErased, resolve: erased } = Promise.withResolvers<void>()
+    const hold = async (route: Route) => {
+      const response = await route.fetch()
+      await isErased
+      await route.fulfill({ response })
+    }
+    await page.route(/\/verifications\?/, hold, { times: 1 })
+    await page.goto(`/dashboard/verifications/${id}`)
     await panel(page).getByRole('button', { name: 'Erase for good' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('This cannot be undone').waitFor()
@@ -422,6 +431,7 @@ describe('the detail', () => {
     await dialog.getByLabel(/To confirm, type/).fill('erase')
     await dialog.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('Erased for good.').waitFor()
+    erased()
     await page.getByRole('heading', { name: 'No verifications in Test yet' }).waitFor()
     expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
     await page.goto(`/dashboard/verifications/${id}`)

@@ -80,6 +80,8 @@ export function Verifications({ id }: { id: string }) {
               onErased={() => {
                 setIsErased(true)
                 pages.change(rows => rows.filter(row => row.id !== id))
+                // A list that is under way may still have it.
+                pages.reload()
                 goTo(hrefTo('verifications', filter))
               }}
             />
