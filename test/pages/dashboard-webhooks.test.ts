@@ -206,7 +206,13 @@ browserTest('a whole delivery is tried with a test session whose receiver gets a
   await page.getByRole('radio', { name: 'Live' }).check()
   await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
   await shoot(page, 'dashboard-webhooks-live-empty')
+  const { promise: isListed, resolve: list } = Promise.withResolvers<void>()
+  await page.route('**/deliveries?**', route => isListed.then(() => route.continue()))
   await page.getByRole('link', { name: 'Try your server in Test' }).click()
+  await page.getByRole('button', { name: 'Show the secret' }).waitFor()
+  // Not before its place is known: a dialog that opened there would close.
+  expect(await page.getByRole('button', { name: 'Try a whole delivery' }).count()).toBe(0)
+  list()
   await page.getByRole('button', { name: 'Try a whole delivery' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Start' }).click()

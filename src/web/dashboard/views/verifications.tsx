@@ -34,11 +34,13 @@ export function Verifications({ id }: { id: string }) {
   }
   const [isErased, setIsErased] = useState(false)
   const isEmpty = pages.rows?.length === 0 && !isFiltered(filter) && !pages.hasMore
+  // The actions are in one of two places; while the list is unknown in neither, so that an open dialog is not lost.
   return (
     <Page
       title={words.title}
       intro={words.intro}
       actions={
+        pages.rows &&
         !isEmpty && (
           <>
             <ForEditors>
