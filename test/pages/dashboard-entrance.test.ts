@@ -188,7 +188,10 @@ describe('a session', () => {
     const { page } = await enter(app, openPage, '/dashboard/settings')
     await page.clock.install()
     await page.goto('/dashboard/settings')
+    // Every answer starts the half hour again, so none may be under way.
     await page.getByLabel('Name', { exact: true }).waitFor()
+    await page.getByLabel('Colour of the main button').waitFor()
+    await page.getByText('No address is listed.').waitFor()
     await page.clock.fastForward(29 * 60_000)
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Secret garden')
     await page.clock.fastForward(2 * 60_000)

@@ -234,7 +234,7 @@ describe('settings', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove user' }).click()
     await page.getByRole('button', { name: 'Remove: mo' }).waitFor({ state: 'detached' })
     expect((await browser.get<{ data: User[] }>('/users')).body.data.map(({ name }) => name)).toEqual([OWNER])
-    await invited.getByRole('link', { name: 'API keys' }).click()
+    await invited.goto('/dashboard/keys')
     await invited.getByRole('heading', { name: 'Log in' }).waitFor()
   })
 

@@ -98,7 +98,11 @@ const complaintsOf = ({ complaints }: WatchedPage) =>
   complaints.filter(each => !each.startsWith(`request to ${app.deps.config.publicUrl}`))
 const statusOf = async (id: string, key: string) =>
   (await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })).body.status
-const ready = (page: WatchedPage) => page.locator('vidimus-verify button[aria-disabled=false]').first().waitFor()
+const ready = (page: WatchedPage, count = 1) =>
+  page
+    .locator('vidimus-verify button[aria-disabled=false]')
+    .nth(count - 1)
+    .waitFor()
 
 browserTest('a shop asks on its own page, and its server redeems the code that this page got, once', async openPage => {
   const { page, ids, key, prefetches, heard, wallet } = await openCheckout(openPage)
@@ -168,7 +172,7 @@ browserTest(
     const [first = '', second = ''] = ids
     await until(async () => prefetches().length === 2)
     await wallet.wait()
-    await ready(page)
+    await ready(page, 2)
     await ask(page).first().click()
     await page.getByText('Waiting for your wallet').waitFor()
     // The second click does nothing; the removed element closes the dialog, so that the other can open its own.
@@ -202,7 +206,7 @@ browserTest(
 browserTest('a page that is not listed links to the hosted page, in German, and follows what happens there', async openPage => {
   const { page, ids, sessions, heard } = await openCheckout(openPage, { isListed: false, lang: 'de', count: 2 })
   const link = page.getByRole('link', { name: 'Mit Ihrer Wallet fortfahren' })
-  await link.first().waitFor()
+  await link.nth(1).waitFor()
   expect(await page.getByRole('button').count()).toBe(0)
   await shoot(page, 'element-link')
   // Before the click: the first look comes at once, the next two seconds later.

@@ -113,6 +113,7 @@ browserTest('an owner sets up one-time codes, and signs in with a code and with 
   await page.keyboard.type(await codeFor(app, secret, 1))
   await page.keyboard.press('Enter')
   await heading(page, 'Settings').waitFor()
+  await page.getByText('In use').waitFor()
   await press(button(page, 'Sign out'))
   await logIn(page)
   await press(button(page, 'Use a recovery code'))
