@@ -182,6 +182,27 @@ describe('a session', () => {
     await heading(page, 'Audit').waitFor()
   })
 
+  browserTest('what is left of an ended session does not end the next one', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/devices')
+    await page.getByText('No devices in Test yet').waitFor()
+    // Two calls find that the session has ended, and each leads to the log-in; one is slow.
+    const { promise: isIn, resolve: goOn } = Promise.withResolvers<void>()
+    await page.route('**/entrance', route => isIn.then(() => route.continue()), { times: 1 })
+    app.clock.advance(31 * 60_000)
+    await page.getByRole('link', { name: 'Verifications' }).click()
+    await page.getByText(/You were away for a while/).waitFor()
+    await logIn(page, OWNER, PASSWORD)
+    await heading(page, 'Verifications').waitFor()
+    const isTold = page.waitForResponse('**/entrance')
+    goOn()
+    await (await isTold).finished()
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await heading(page, 'Audit').waitFor()
+    expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
+  })
+
   browserTest('an idle session is hidden after half an hour, with all its data', async openPage => {
     const app = await startForBrowser()
     await app.tenant({ name: 'Secret garden' })

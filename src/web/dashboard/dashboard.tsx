@@ -36,7 +36,11 @@ export function Dashboard() {
     const found = await findPlace()
     setWhere(now => (now.at === 'unreachable' ? found : now))
   }
-  const show = (why?: 'away' | 'left') => void atTheDoor(why).then(setWhere)
+  /** A late answer to a call of an ended session must not end the next one. */
+  const end = async (session: Session, why: 'away' | 'left') => {
+    const door = await atTheDoor(why)
+    setWhere(now => (now.at === 'inside' && now.session === session ? door : now))
+  }
   useEffect(() => {
     if (where.at === 'start') void findPlace().then(setWhere)
     if (where.at === 'login' && where.why === 'left') forgetDraft()
@@ -58,7 +62,7 @@ export function Dashboard() {
       return <LogIn entrance={where.entrance} why={where.why} onIn={enter} />
     case 'inside':
       return (
-        <LoggedIn key={where.session.user.id} first={where.session} onEnded={show}>
+        <LoggedIn key={where.session.user.id} first={where.session} onEnded={why => void end(where.session, why)}>
           <Inside />
         </LoggedIn>
       )
