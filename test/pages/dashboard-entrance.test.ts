@@ -258,11 +258,34 @@ describe('a session', () => {
   browserTest('signing out ends the session', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
-    const { page, browser } = await enter(app, openPage)
+    const { page, browser } = await enter(app, openPage, '/dashboard/devices')
+    await page.getByText('No devices in Test yet').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
     expect((await browser.get('/session')).status).toBe(401)
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('a call that is refused during the sign-out does not say that the user was away', async openPage => {
+    const app = await startForBrowser()
+    await app.tenant()
+    const { page } = await enter(app, openPage, '/dashboard/devices')
+    await page.getByText('No devices in Test yet').waitFor()
+    // The answer to the sign-out is slower than that to a call which came after it.
+    const { promise: isOut, resolve: out } = Promise.withResolvers<void>()
+    const { promise: isTold, resolve: tell } = Promise.withResolvers<void>()
+    await page.route('**/dashboard/api/logout', async route => {
+      const response = await route.fetch()
+      out()
+      await isTold
+      await route.fulfill({ response })
+    })
+    await page.route('**/keys', route => isOut.then(() => route.continue()))
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText(/You are signed out|You were away/).waitFor()
+    tell()
+    expect(await page.getByText('You are signed out.').count()).toBe(1)
   })
 })
 

@@ -100,7 +100,7 @@ const statusOf = async (id: string, key: string) =>
   (await app.call<Verification>('GET', `/v1/verifications/${id}`, { key })).body.status
 const ready = (page: WatchedPage, count = 1) =>
   page
-    .locator('vidimus-verify button[aria-disabled=false]')
+    .locator('vidimus-verify button[part=button][aria-disabled=false]')
     .nth(count - 1)
     .waitFor()
 

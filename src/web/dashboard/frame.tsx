@@ -167,11 +167,8 @@ function Links() {
 
 function Account() {
   const words = useDashboardWords()
-  const { session, call, leave } = useSession()
-  const signOut = useAction(async () => {
-    await call('logout', { method: 'POST' })
-    leave()
-  })
+  const { session, leave } = useSession()
+  const signOut = useAction(() => leave('POST', 'logout'))
   return (
     <div class="account">
       <LanguageSwitch />

@@ -13,7 +13,8 @@ type Around = Client & {
   session: Session
   /** Called after a change of the session's data: a password, the tenants. */
   renew: (session?: Session) => Promise<void>
-  leave: () => void
+  /** Ends the session by a call, and leads to the log-in. */
+  leave: (method: 'POST' | 'DELETE', path: string) => Promise<void>
 }
 
 const Current = createContext<Around | undefined>(undefined)
@@ -59,6 +60,7 @@ export function LoggedIn({ first, onEnded, children }: Props) {
   const [waiting, setWaiting] = useState<Waiting>()
   const token = useRef(first.csrf_token)
   const heardAt = useRef(performance.now())
+  const why = useRef<'away' | 'left'>('away')
   const keep = (next: Session) => {
     token.current = next.csrf_token
     setSession(next)
@@ -68,7 +70,7 @@ export function LoggedIn({ first, onEnded, children }: Props) {
       createClient({
         csrfToken: () => token.current,
         onSession: keep,
-        onEnded: () => onEnded('away'),
+        onEnded: () => onEnded(why.current),
         askPassword: () => new Promise<void>((resolve, reject) => setWaiting({ resolve, reject })),
         onAnswer: () => {
           heardAt.current = performance.now()
@@ -85,7 +87,17 @@ export function LoggedIn({ first, onEnded, children }: Props) {
     ...client,
     session,
     renew: async next => keep(next ?? (await client.call<Session>('session'))),
-    leave: () => onEnded('left'),
+    leave: async (method, path) => {
+      // Other calls that are under way are refused then: the user left all the same.
+      why.current = 'left'
+      try {
+        await client.call(path, { method })
+      } catch (error) {
+        why.current = 'away'
+        throw error
+      }
+      onEnded('left')
+    },
   }
   return (
     <Current.Provider value={around}>

@@ -18,13 +18,10 @@ export function FirstFactor({ children }: { children: ComponentChildren }) {
 
 function SetUpFactor() {
   const words = useDashboardWords()
-  const { call, leave, renew } = useSession()
+  const { leave, renew } = useSession()
   const data = useData<Security>('security')
   const goOn = useAction(() => renew())
-  const signOut = useAction(async () => {
-    await call('logout', { method: 'POST' })
-    leave()
-  })
+  const signOut = useAction(() => leave('POST', 'logout'))
   return (
     <EntranceFrame title={words.security.needed}>
       <p class="secondary">{words.security.neededMore}</p>

@@ -19,9 +19,9 @@ export function Sessions() {
   const { call, leave } = useSession()
   const data = useData<typeof OpenSessions.static>('sessions')
   const end = useAction(async ({ id, is_current }: Open) => {
+    if (is_current) return await leave('DELETE', `sessions/${id}`)
     await call(`sessions/${id}`, { method: 'DELETE' })
-    if (is_current) leave()
-    else data.reload()
+    data.reload()
   })
   return (
     <Card title={words.sessions}>
@@ -61,7 +61,7 @@ export function Sessions() {
           kind="danger"
           title={words.everywhereTitle}
           verb={words.everywhere}
-          onConfirm={() => call('sessions', { method: 'DELETE' }).then(leave)}
+          onConfirm={() => leave('DELETE', 'sessions')}
         >
           {words.everywhereMore}
         </ConfirmButton>
