@@ -43,6 +43,8 @@ export const VerificationSummary = Type.Composite(
   [
     Type.Omit(Verification, ['claims', 'credentials', 'wallet_uri', 'request_uri', 'redirect_url']),
     Type.Object({
+      /** False for a query of its own, and where an age is asked for that no rule judges: then completed is not a yes. */
+      is_judged: Type.Boolean(),
       /** The till that created it, or the API key. */
       device: Type.Optional(Exactly({ id: Type.String(), name: Type.String() })),
       key: Type.Optional(Exactly({ id: Type.String(), label: Type.String() })),

@@ -46,10 +46,10 @@ async function summaries(deps: Deps, owner: Owner): Promise<(browsed: Browsed) =
   const keys = new Map(
     (await readKeys(deps, owner.tenantId)).map(({ id, label, prefix }) => [id, { id, label: label || prefix }]),
   )
-  return ({ verification, deviceId, keyId }) => {
+  return ({ verification, isJudged, deviceId, keyId }) => {
     const { claims, credentials, wallet_uri, request_uri, redirect_url, ...rest } = verification
     const [device, key] = [devices.get(deviceId ?? ''), keys.get(keyId ?? '')]
-    return { ...rest, ...(device && { device }), ...(key && { key }) }
+    return { ...rest, is_judged: isJudged, ...(device && { device }), ...(key && { key }) }
   }
 }
 

@@ -1,6 +1,8 @@
 // Verifications as the dashboard shows them: pages by filter or search, and one with its query.
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import { questionOfVersion } from '../templates/resolve.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { readDelivery } from '../webhooks/browse.ts'
 import {
@@ -18,7 +20,7 @@ import { isHeld } from './expire.ts'
 import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
 import { openSecrets, questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
-import { findVerification, type Owner } from './store.ts'
+import { findVerification, type Owner, type VerificationWithResult } from './store.ts'
 import { createTerms } from './terms.ts'
 import { presentOrLog } from './unreadable.ts'
 
@@ -46,7 +48,7 @@ export type Filter = {
   until?: number
 }
 
-export type Browsed = { verification: Verification } & Pick<Outline, 'deviceId' | 'keyId'>
+export type Browsed = { verification: Verification; isJudged: boolean } & Pick<Outline, 'deviceId' | 'keyId'>
 
 /** Newest first; `nextBefore` is null on the last page. Other pages may be short or empty. */
 export async function browseVerifications(
@@ -65,12 +67,24 @@ export async function browseVerifications(
   const found = await Promise.all(
     shown.map(async ({ id, deviceId, keyId }) => ({ row: await findVerification(deps.db, owner, id), deviceId, keyId })),
   )
+  const versions = new Set(found.map(({ row }) => row?.verification.templateVersion ?? ''))
+  const judged = new Map(await Promise.all([...versions].map(async each => [each, await judgesAges(deps.db, each)] as const)))
+  const present = async (row: VerificationWithResult) => ({
+    verification: await presentOrLog(deps, row),
+    isJudged: judged.get(row.verification.templateVersion ?? '') ?? false,
+  })
   return {
     verifications: await Promise.all(
-      found.flatMap(({ row, ...by }) => (row ? [presentOrLog(deps, row).then(verification => ({ verification, ...by }))] : [])),
+      found.flatMap(({ row, ...by }) => (row ? [present(row).then(presented => ({ ...presented, ...by }))] : [])),
     ),
     nextBefore: nextBefore || null,
   }
+}
+
+/** False where an age is asked for that no rule judges; false without a template. */
+async function judgesAges(db: Db, templateVersion: string): Promise<boolean> {
+  const question = await questionOfVersion(db, templateVersion)
+  return question !== undefined && !leavesAgeOpen(question.query, question.rules)
 }
 
 type Asked = { wanted: Wanted; range: Range; limit: number }

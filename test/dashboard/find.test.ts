@@ -4,8 +4,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { ApiKey } from '../../src/dashboard/settings-schema.ts'
-import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
+import type { VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import type { Db } from '../../src/db/engine.ts'
+import { removeTemplate, saveTemplate } from '../../src/templates/save.ts'
 import { type By, findReach, listOutlines } from '../../src/verifications/browse-store.ts'
 import { cleanUp, createVerification } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
@@ -143,6 +144,26 @@ sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whateve
   const joined = [read, expect.stringMatching(/^SEARCH verification_sessions USING .*id=\?/)]
   expect(await plansOf({ name: 'term', value: term })).toEqual([joined, joined, [read], [read]])
   client.close()
+})
+
+test('a session is judged by the rules of its creation, also when its template is changed or gone', async () => {
+  const claims = [{ path: ['org.iso.18013.5.1', 'age_over_18'] }]
+  const meta = { doctype_value: 'org.iso.18013.5.1.mDL' }
+  const query = { credentials: [{ id: 'mdl', format: 'mso_mdoc' as const, meta, claims }] }
+  const own = { tenantId: shop.id, key: 'club', title: 'Club', query }
+  const created: string[] = []
+  const create = async (body: object) => void created.push((await createVerification(app, shop.key, body)).id)
+  await saveTemplate(app.deps, { ...own, rules: null }, 'olivia')
+  await create({ template: 'club' })
+  await saveTemplate(app.deps, { ...own, rules: [] }, 'olivia')
+  await create({ template: 'club' })
+  await removeTemplate(app.deps, shop.id, 'club', 'olivia')
+  await create({ template: 'age_over_18' })
+  await create({ template: undefined, query })
+  const found = await Promise.all(created.map(search => listed({ search })))
+  expect(found.flat().map(row => row.is_judged)).toEqual([true, false, true, false])
+  const details = await Promise.all(created.map(id => boss.get<VerificationDetail>(pathOf({}, `/${id}`))))
+  expect(details.map(({ body }) => body.is_judged)).toEqual([true, false, true, false])
 })
 
 test('an export has no formula where a spreadsheet ends cells at semicolons and takes quotes for text', async () => {

@@ -20,11 +20,3 @@ export function useTemplateTitle({ value }: TemplatesData): (key: string | undef
     return value?.data.find(template => template.key === key)?.localized.title[language] ?? key
   }
 }
-
-/** False for a query of its own, for a template that is not loaded or is gone, and for one that asks for an age that none of its rules judges. */
-export const judgedBy =
-  ({ value }: TemplatesData) =>
-  ({ template }: { template?: string }): boolean => {
-    const found = value?.data.find(({ key }) => key === template)
-    return found?.claims.every(name => !/^age_over_\d+$/.test(name) || found.rules?.some(({ claim }) => claim === name)) ?? false
-  }

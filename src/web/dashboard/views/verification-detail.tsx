@@ -41,8 +41,8 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
   // A held answer is the only one.
   const isOpen = isPending && verification.wallet_uri !== undefined
   useEffect(() => {
-    if (verification) onSeen(withoutPresented(verification))
-  }, [verification])
+    if (data.value) onSeen(summaryOf(data.value))
+  }, [data.value])
   useEffect(() => {
     if (isPending) return watchStatus({ id, onStatus: data.reload, onGone: data.reload })
   }, [id, isPending])
@@ -69,8 +69,9 @@ export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErase
   )
 }
 
-function withoutPresented({ claims: _, credentials: __, ...rest }: VerificationDetail['verification']): VerificationSummary {
-  return rest
+function summaryOf({ verification, is_judged }: VerificationDetail): VerificationSummary {
+  const { claims, credentials, ...rest } = verification
+  return { ...rest, is_judged }
 }
 
 /** The names that the shop gave the verification, under the title. */

@@ -5,7 +5,7 @@ import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link, useRoute } from '../route.tsx'
-import { judgedBy, type TemplatesData, useTemplateTitle } from '../template-names.ts'
+import { type TemplatesData, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { filterOf } from './verification-filters.tsx'
 
@@ -14,7 +14,6 @@ type Props = { rows: readonly VerificationSummary[]; templates: TemplatesData; c
 export function VerificationTable({ rows, templates, chosen }: Props) {
   const words = useDashboardWords().verifications
   const title = useTemplateTitle(templates)
-  const isJudged = judgedBy(templates)
   const { duration } = useFormat()
   const { view, search } = useRoute()
   const filter = view === 'verifications' ? filterOf({ search }) : {}
@@ -31,7 +30,7 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
             </Link>
           ),
         },
-        { title: words.status, cell: row => <StatusBadge status={row.status} code={row.error?.code} isJudged={isJudged(row)} /> },
+        { title: words.status, cell: row => <StatusBadge status={row.status} code={row.error?.code} isJudged={row.is_judged} /> },
         {
           title: words.reference,
           folds: 'phone',
