@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { ApiFailure } from '../shared/api.ts'
 import { Button } from '../shared/button.tsx'
 import { useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
@@ -24,12 +25,15 @@ export function Loaded<Value>({ data, children }: { data: Data<Value>; children:
 
 export function Failed({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
   const words = useDashboardWords()
+  const isFinal = problem instanceof ApiFailure && (problem.status === 403 || problem.status === 404)
   return (
     <div class="stack">
       <Problem of={problem} />
-      <div>
-        <Button onClick={onRetry}>{words.retry}</Button>
-      </div>
+      {!isFinal && (
+        <div>
+          <Button onClick={onRetry}>{words.retry}</Button>
+        </div>
+      )}
     </div>
   )
 }
