@@ -153,7 +153,7 @@ test('a session is judged by the rules of its creation, also when its template i
   const own = { tenantId: shop.id, key: 'club', title: 'Club', query }
   const created: string[] = []
   const create = async (body: object) => void created.push((await createVerification(app, shop.key, body)).id)
-  await saveTemplate(app.deps, { ...own, rules: null }, 'olivia')
+  await saveTemplate(app.deps, { ...own, rules: undefined }, 'olivia')
   await create({ template: 'club' })
   await saveTemplate(app.deps, { ...own, rules: [] }, 'olivia')
   await create({ template: 'club' })
