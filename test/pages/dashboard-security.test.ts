@@ -231,7 +231,7 @@ browserTest('a viewer meets nothing that the service then refuses, and deliverie
   expect(new URL(page.url()).pathname).toBe(`/dashboard/verifications/${id}`)
   expect(await page.locator('.panel .timeline').getByRole('link').count()).toBe(0)
   expect(page.complaints).toEqual([])
-  // By its address; another try would be refused too.
+  // A delivery by its address: another try would be refused too.
   await page.goto('/dashboard/webhooks/whd_0000000000000000000000')
   await page.locator('.panel').getByText('Your role lets you look, not change.').waitFor()
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)

@@ -408,6 +408,27 @@ describe('the detail', () => {
     await shoot(page, 'dashboard-unread')
   })
 
+  browserTest('an erasure leaves the older rows that were loaded', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    for (let i = 0; i < 27; i++) {
+      await createVerification(app, key)
+      app.clock.advance(1000)
+    }
+    const { page } = await enter(app, openPage, '/dashboard/verifications')
+    await page.getByRole('button', { name: 'Show older ones' }).click()
+    const rows = page.getByRole('table').locator('tbody tr')
+    await rows.nth(26).waitFor()
+    await rows.nth(26).getByRole('link').click()
+    await panel(page).getByRole('button', { name: 'Erase for good' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(/To confirm, type/).fill('erase')
+    await dialog.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('Erased for good.').waitFor()
+    await rows.nth(25).waitFor()
+    expect(await rows.count()).toBe(26)
+  })
+
   browserTest('erasing needs a word to be typed, and is final', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()

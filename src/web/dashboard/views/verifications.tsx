@@ -82,8 +82,8 @@ export function Verifications({ id }: { id: string }) {
               onErased={() => {
                 setIsErased(true)
                 pages.change(rows => rows.filter(row => row.id !== id))
-                // A list that is under way may still have it.
-                pages.reload()
+                // A list that is under way may still have it. Another stays, with all that is loaded of it.
+                if (pages.isBusy) pages.reload()
                 goTo(hrefTo('verifications', filter))
               }}
             />
