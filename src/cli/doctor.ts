@@ -71,5 +71,5 @@ const LABELS: Record<Found['status'], string> = { ok: 'ok', not_set_up: 'not set
 
 const linesOf = ({ name, status, detail, remedy }: NamedCheck): string => {
   const first = `${LABELS[status].padEnd(8)} ${name.padEnd(20)} ${detail}`
-  return remedy ? `${first}\n${' '.repeat(30)}${remedy}` : first
+  return [first, ...(remedy?.split('\n') ?? [])].join(`\n${' '.repeat(30)}`)
 }

@@ -175,9 +175,15 @@ type Both = Readonly<Record<Language, string>>
 type Trouble = { source: SourceView; text: Both; remedy: Both }
 
 function toldOf(troubles: readonly Trouble[]) {
-  const [{ remedy }] = troubles as [Trouble]
   const sentences = (language: Language) => troubles.map(({ source, text }) => `${source.label} ${text[language]}.`).join(' ')
-  return { en: [sentences('en'), remedy.en], de: [sentences('de'), remedy.de] } as const
+  return { en: [sentences('en'), remediesOf(troubles, 'en')], de: [sentences('de'), remediesOf(troubles, 'de')] } as const
+}
+
+/** On lines of their own, because they end with commands. One list can have several troubles with the same remedy. */
+function remediesOf(troubles: readonly Trouble[], language: Language): string {
+  const labels = new Map(troubles.map(({ source, remedy }) => [remedy[language], source.label]))
+  if (labels.size === 1) return troubles[0]!.remedy[language]
+  return Array.from(labels, ([remedy, label]) => `${label}: ${remedy}`).join('\n')
 }
 
 function seriousOf(source: SourceView, at: number): Trouble[] {

@@ -2,11 +2,15 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHECKS } from '../../src/doctor/check.ts'
-import { cleanUp, temporaryDir } from '../helpers/app.ts'
+import { pinSigner, unpinSigner } from '../../src/trust/pins.ts'
+import { cleanUp, openInstallation, temporaryDir } from '../helpers/app.ts'
+import { DAY_MS } from '../helpers/certificates.ts'
 import { serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { databaseOf, isOnPostgres } from '../helpers/database.ts'
 import { contentOf } from '../helpers/directories.ts'
+import { addLote, makeIssuers, pidList } from '../helpers/trusted-lists.ts'
+import { makeSigner } from '../trust-lists/make.ts'
 
 afterAll(async () => {
   await stopServing()
@@ -56,6 +60,30 @@ describe('vidimus doctor', () => {
     await process.exited
     const stopped: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
     expect(statuses(stopped)).toMatchObject({ server: 'warning', database: 'ok', master_key: 'ok' })
+  })
+
+  test('prints the remedies of two trust lists on two lines', async () => {
+    const dir = temporaryDir()
+    const { deps, stop } = await openInstallation({ dir, now: Date.now() })
+    const signer = await makeSigner()
+    const issuers = await makeIssuers(1)
+    for (const territory of ['EU', 'FI']) {
+      const list = pidList(signer, issuers, { territory, issuedAt: Date.now(), nextUpdate: Date.now() + DAY_MS })
+      const { id } = await addLote(deps, signer, list, { label: territory })
+      await pinSigner(deps, id, 'ab'.repeat(32), 'test')
+      await unpinSigner(deps, id, signer.fingerprint, 'test')
+    }
+    await stop()
+    const { stdout } = await vidimus(dir, ['doctor'])
+    const lines = stdout.split('\n')
+    const head = lines.findIndex(line => line.includes(' trust_lists '))
+    const remedies = lines.slice(head + 1, head + 3).map(line => line.replaceAll(/trust source refresh \S+/g, 'COMMAND'))
+    expect(remedies.toSorted()).toEqual(
+      ['EU', 'FI'].map(
+        label => `${' '.repeat(30)}${label}: Look at it with "vidimus COMMAND or bring it: vidimus COMMAND --file LIST`,
+      ),
+    )
+    expect(lines[head + 3]).not.toStartWith(' ')
   })
 
   test('says of a directory that a command made that the first start makes the keys', async () => {

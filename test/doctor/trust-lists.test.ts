@@ -100,6 +100,26 @@ test('a live list whose signer was unpinned is a problem', async () => {
   })
 })
 
+test('several bad lists are told with the remedy of each, and one list with its own once', async () => {
+  const { app, id } = await start()
+  app.clock.set(NOW + 47 * DAY_MS)
+  await pinSigner(app.deps, id, 'ab'.repeat(32), 'test')
+  await unpinSigner(app.deps, id, signer.fingerprint, 'test')
+  const remedyOf = (id: string) =>
+    `Look at it with "vidimus trust source refresh ${id}", or bring it: vidimus trust source refresh ${id} --file LIST`
+  expect(await checkOf(app)).toMatchObject({
+    detail: `PID list has ended on 2027-01-01T00:00:00Z: its issuers count no more. PID list was signed by ${signer.fingerprint}, which is not pinned any more.`,
+    remedy: remedyOf(id),
+  })
+  app.clock.set(NOW)
+  const second = await addLote(app.deps, signer, listOf({ territory: 'FI' }), { label: 'Other list' })
+  app.clock.set(NOW + 47 * DAY_MS)
+  expect((await checkOf(app))?.remedy?.split('\n').toSorted()).toEqual([
+    `Other list: ${remedyOf(second.id)}`,
+    `PID list: ${remedyOf(id)}`,
+  ])
+})
+
 test('a live list that fails is a warning after a day', async () => {
   const host = await hostLists()
   const app = await startFor(host)
