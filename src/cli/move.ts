@@ -17,9 +17,10 @@ export const command = defineCommand(
       to: required(text('URL'), 'an empty database, written as in VIDIMUS_DATABASE_URL; its other variables count too'),
       'dry-run': toggle('check both sides and count the rows, but copy nothing'),
     },
-    about: `Copies the database file of VIDIMUS_DATA_DIR to PostgreSQL; the server must be stopped. Every table is
-compared afterwards, the audit chain is verified, and only then the new database serves and the file
-refuses to. A move that was killed goes on where it was when you call it again.
+    about: `Copies the database file of VIDIMUS_DATA_DIR to PostgreSQL; the server must be stopped.
+Every table is compared afterwards, the audit chain is verified, and only then the new database
+serves and the file refuses to. A move that was killed goes on where it was when you call it
+again.
 
 The file stays where it is, with everybody's data in it: delete it, and its backups, when you are
 sure. Every node needs the same master.key, and the other files of VIDIMUS_KEY_DIR.`,
