@@ -488,6 +488,25 @@ describe('the detail', () => {
     }
   })
 
+  browserTest('on a phone the filters stay where they are when the list arrives', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    await verify(app, key, 'adult')
+    const { page } = await enter(app, openPage, '/dashboard/settings')
+    await page.setViewportSize({ width: 390, height: 900 })
+    const { promise: isListed, resolve: list } = Promise.withResolvers<void>()
+    await page.route(/\/verifications\?environment/, route => isListed.then(() => route.continue()))
+    await page.goto('/dashboard/verifications')
+    const filters = page.getByRole('searchbox')
+    await filters.waitFor()
+    const actions = page.getByRole('button', { name: 'Try it' })
+    const before = await filters.boundingBox()
+    expect(await actions.count()).toBe(0)
+    list()
+    await actions.waitFor()
+    expect(await filters.boundingBox()).toEqual(before)
+  })
+
   browserTest('a verification of another environment or shop is not found', async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Mine' })

@@ -9,6 +9,8 @@ type Props = {
   part?: string
   intro?: ComponentChildren
   actions?: ComponentChildren
+  /** Not yet: their room is kept, so that nothing moves when they appear. */
+  areActionsHeld?: boolean
   children: ComponentChildren
 }
 
@@ -24,7 +26,7 @@ export function useOpened(part: string): void {
 }
 
 /** A view with its heading and its main actions. */
-export function Page({ title, part, intro, actions, children }: Props) {
+export function Page({ title, part, intro, actions, areActionsHeld, children }: Props) {
   const page = useRef<HTMLDivElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useArrival(() => heading.current)
@@ -42,7 +44,7 @@ export function Page({ title, part, intro, actions, children }: Props) {
           </h1>
           {intro && <p class="secondary">{intro}</p>}
         </div>
-        {actions && <div class="row">{actions}</div>}
+        {actions && <div class={areActionsHeld ? 'row held' : 'row'}>{actions}</div>}
       </header>
       <Opened.Provider value={setOpened}>{children}</Opened.Provider>
     </div>

@@ -34,13 +34,13 @@ export function Verifications({ id }: { id: string }) {
   }
   const [isErased, setIsErased] = useState(false)
   const isEmpty = pages.rows?.length === 0 && !isFiltered(filter) && !pages.hasMore
-  // The actions are in one of two places; while the list is unknown in neither, so that an open dialog is not lost.
+  // The actions are in one of two places; while the list is unknown they wait, so that an open dialog is not lost.
   return (
     <Page
       title={words.title}
       intro={words.intro}
+      areActionsHeld={!pages.rows}
       actions={
-        pages.rows &&
         !isEmpty && (
           <>
             <ForEditors>

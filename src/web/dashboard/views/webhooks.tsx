@@ -31,9 +31,9 @@ export function Webhooks({ id }: { id: string }) {
   const follow = (seen: DeliverySummary) =>
     pages.change(rows => rows.map(row => (row.id === seen.id ? { ...row, ...seen } : row)))
   const isEmpty = pages.rows?.length === 0 && !status && !pages.hasMore
-  // The button is in one of two places; while the list is unknown in neither, so that an open dialog is not lost.
+  // The button is in one of two places; while the list is unknown it waits, so that an open dialog is not lost.
   return (
-    <Page title={words.title} intro={words.intro} actions={pages.rows && !isEmpty && <TryIt webhook />}>
+    <Page title={words.title} intro={words.intro} areActionsHeld={!pages.rows} actions={!isEmpty && <TryIt webhook />}>
       <Split
         list={
           <>
