@@ -42,7 +42,7 @@ const policy = (port: number): EgressPolicy => ({
 })
 const here = async () => ['127.0.0.1']
 
-const limits = { resolveMs: 500, connectMs: 1000, totalMs: 1500, answerBytes: 4096 }
+const limits = { resolveMs: 5000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
 const call = (url: string, changes: Partial<EgressCall> = {}): EgressCall => ({
   url,
   method: 'GET',

@@ -67,7 +67,7 @@ const call = (policy: EgressPolicy, resolve: Resolve, url = `http://hooks.shop.e
     method: 'POST',
     headers: {},
     body: '{}',
-    limits: { resolveMs: 1000, connectMs: 1000, totalMs: 5000, answerBytes: 4096 },
+    limits: { resolveMs: 5000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 },
     onLargeAnswer: 'cut',
   })
 

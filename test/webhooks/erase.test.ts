@@ -76,7 +76,7 @@ test('a call that a receiver holds is ended by the erasure, which answers when t
 
 test('an erasure waits for a call that the thread does not end', async () => {
   const receiver = await receiveRaw()
-  const limits = { resolveMs: 300, connectMs: 300, totalMs: 1000, answerBytes: 4096 }
+  const limits = { resolveMs: 5000, connectMs: 5000, totalMs: 3000, answerBytes: 4096 }
   const shop = await startShop([receiver], { sending: { startThread, limits } })
   const id = await declined(shop, receiver.url('/deaf'))
   await until(async () => receiver.open().length === 1)

@@ -226,7 +226,7 @@ test('every outcome can be reached and is counted under its name', async () => {
     return [host === 'inside.example' ? insideIs : '127.0.0.1']
   }
   const startThread = () => new Worker(new URL('./breakable-thread.ts', import.meta.url).href)
-  const sending = { startThread, limits: { ...IMPATIENT, connectMs: 2000, totalMs: 2000 } }
+  const sending = { startThread, limits: { ...IMPATIENT, resolveMs: 2000, connectMs: 2000, totalMs: 2000 } }
   const shop = await startTenantFor([receiver, dropping, secure], { resolve, sending })
   const urls: Record<Outcome, string> = {
     delivered: receiver.url('/200'),
