@@ -179,11 +179,10 @@ function toldOf(troubles: readonly Trouble[]) {
   return { en: [sentences('en'), remediesOf(troubles, 'en')], de: [sentences('de'), remediesOf(troubles, 'de')] } as const
 }
 
-/** On lines of their own, because they end with commands. One list can have several troubles with the same remedy. */
+/** Remedies end with commands, so each is on a line of its own. One list can have several troubles with the same remedy. */
 function remediesOf(troubles: readonly Trouble[], language: Language): string {
-  const labels = new Map(troubles.map(({ source, remedy }) => [remedy[language], source.label]))
-  if (labels.size === 1) return troubles[0]!.remedy[language]
-  return Array.from(labels, ([remedy, label]) => `${label}: ${remedy}`).join('\n')
+  const lines = new Set(troubles.map(({ source, remedy }) => `${source.label}: ${remedy[language]}`))
+  return lines.size === 1 ? troubles[0]!.remedy[language] : [...lines].join('\n')
 }
 
 function seriousOf(source: SourceView, at: number): Trouble[] {

@@ -120,6 +120,26 @@ test('several bad lists are told with the remedy of each, and one list with its 
   ])
 })
 
+test('lists with the same remedy are all named beside one with another', async () => {
+  const app = await startApp({ now: NOW })
+  const add = (territory: string) => addLote(app.deps, signer, listOf({ territory }), { label: territory })
+  for (const territory of ['DE', 'FI']) {
+    const { id } = await add(territory)
+    const bytes = listOf({ territory, issuedAt: NOW, sequence: 6, entities: [] })
+    await refreshSource(app.deps, id, { bytes, actor: 'test' })
+  }
+  const remedies = async () =>
+    (await checkOf(app))?.remedy
+      ?.split('\n')
+      .map(line => line.slice(0, 10))
+      .toSorted()
+  expect(await remedies()).toEqual(['DE: Ask it', 'FI: Ask it'])
+  const { id } = await add('SE')
+  await pinSigner(app.deps, id, 'ab'.repeat(32), 'test')
+  await unpinSigner(app.deps, id, signer.fingerprint, 'test')
+  expect(await remedies()).toEqual(['DE: Ask it', 'FI: Ask it', 'SE: Look a'])
+})
+
 test('a live list that fails is a warning after a day', async () => {
   const host = await hostLists()
   const app = await startFor(host)

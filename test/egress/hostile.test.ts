@@ -9,7 +9,7 @@ import { anyText, webPath } from '../helpers/texts.ts'
 
 const GROWTH_MB_MAX = 32
 const SENT_BYTES_MAX = 64_000_000
-/** Of a call that ends by its time. Every other one ends by itself, also on a slow machine. */
+/** Time of a call that must run into it. Every other call ends by itself, also on a slow machine. */
 const SHORT_MS = 1500
 const LONG_MS = 30_000
 

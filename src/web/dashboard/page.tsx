@@ -9,7 +9,7 @@ type Props = {
   part?: string
   intro?: ComponentChildren
   actions?: ComponentChildren
-  /** Not yet: their room is kept, so that nothing moves when they appear. */
+  /** Actions that wait are not seen. Their room is kept, so that nothing moves when they appear. */
   areActionsHeld?: boolean
   children: ComponentChildren
 }
