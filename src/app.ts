@@ -24,20 +24,12 @@ import { dcRoutes } from './wallet/dc-routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { serveLost, webPages } from './web/serve.ts'
 
-const BODY_BYTES_BACKSTOP = 2 ** 31
-const IDLE_TIMEOUT_SECONDS = 15
-
-/** Every plugin and feature of the service, in order. */
+/** Every plugin and feature of the service, in order. `laterRoutes`: those that are made with their first request. */
 export function createApp(deps: Deps, demo?: Demo) {
   const creations = shareCreations(deps)
   const server = (): typeof app.server => app.server
   const dashboard = { prefix: '/dashboard/api', make: () => createDashboard(deps, creations, server) }
-  const app = new Elysia({
-    normalize: false,
-    // Each route limits its body (http/body.ts). The runtime's own refusal has no error envelope,
-    // so its limit is set out of reach.
-    serve: { maxRequestBodySize: BODY_BYTES_BACKSTOP, idleTimeout: IDLE_TIMEOUT_SECONDS, routes: onFirstUse(dashboard) },
-  })
+  const app = new Elysia({ normalize: false })
     .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
     .use(verificationRoutes(deps, creations))
     .use(hostedRoutes(deps))
@@ -59,7 +51,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     )
   // Made on first request: the public address may be unknown until the service listens.
   const document = (): OpenApi => describeRoutes(app.routes, deps.config.publicUrl, WebhookEvent)
-  return app.use(docsRoutes(deps, document))
+  return Object.assign(app.use(docsRoutes(deps, document)), { laterRoutes: onFirstUse(dashboard) })
 }
 
 /** The routes of the dashboard's pages. They are half of all routes, and many installations are run without it. */

@@ -2,13 +2,11 @@
 // where nobody asks.
 import type { BunRequest } from 'bun'
 import type { AnyElysia } from 'elysia'
-import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
+import { type Handle, handlerOf } from './handlers.ts'
 import { isInexact, pathOf } from './routing.ts'
 
 /** Segments behind the prefix: more than any route has. */
 const SEGMENTS_MAX = 8
-
-type Handle = (request: BunRequest) => Response | Promise<Response>
 
 type Part = { prefix: string; make: () => Promise<AnyElysia> }
 
@@ -21,7 +19,7 @@ export function onFirstUse(part: Part): Record<string, Handle> {
   const handle: Handle = async request => {
     made ??= part
       .make()
-      .then(handlerOf)
+      .then(routed)
       .catch(error => {
         made = undefined
         throw error
@@ -34,16 +32,10 @@ export function onFirstUse(part: Part): Record<string, Handle> {
 
 type Served = { method: string; segments: string[]; handle: Handle }
 
-function handlerOf(app: AnyElysia): Handle {
-  const routes = app.compile().routes.map((route): Served => {
-    let handle: Handle | undefined
-    const compiled: Handle = request => {
-      handle ??= createBunRouteHandler(app, route) as Handle
-      return handle(request)
-    }
-    return { method: route.method, segments: route.path.split('/'), handle: compiled }
-  })
-  routes.sort(exactFirst)
+function routed(app: AnyElysia): Handle {
+  const routes = app.routes
+    .map((route): Served => ({ method: route.method, segments: route.path.split('/'), handle: handlerOf(app, route) }))
+    .sort(exactFirst)
   return request => {
     const route = Object.values(request.params).some(isInexact) ? undefined : routeOf(request, routes)
     // A request without parameters is refused: its path is unknown, or its method.

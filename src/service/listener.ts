@@ -1,11 +1,16 @@
 // The port of the service. A new certificate replaces the old one without a restart: the runtime's `reload` accepts one and
 // ignores it, so the old listener closes and a new one opens in the same turn of the event loop. `reusePort` would leave no gap,
 // but would let a second service use the port.
+import type { Server } from 'bun'
 import type { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
+import { routesOf } from '../http/handlers.ts'
 import type { TlsPair } from '../http/tls-pair.ts'
 import { PortRefusal } from './refusal.ts'
 
+/** Each route limits its body (http/body.ts). The runtime's own refusal has no error envelope, so its limit is out of reach. */
+const BODY_BYTES_BACKSTOP = 2 ** 31
+const IDLE_TIMEOUT_SECONDS = 15
 const PRIVILEGED_BELOW = 1024
 /** The second setting is needed too: with PrivateUsers the capability does not count for ports of the host. */
 const RIGHT = 'for systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE and PrivateUsers=no'
@@ -23,17 +28,14 @@ export type Listener = {
 
 export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | 'host'>, pair: TlsPair | undefined): Listener {
   const ending = new Set<Promise<void>>()
-  const end = ({ server }: App) => {
-    const ended = Promise.resolve(server?.stop()).then(() => void ending.delete(ended))
+  const end = (server: Server<unknown>) => {
+    const ended = server.stop().then(() => void ending.delete(ended))
     ending.add(ended)
   }
   let isStopped = false
   let served = pair
-  // The framework, once it listens, waits for plugins that are still loading and compiles all
-  // routes again. None of ours loads later, and the first request would wait for it.
-  Object.defineProperty(app, 'promisedModules', { value: new Promise(() => {}) })
-  open(app, { port: wanted, host, pair })
-  const port = app.server?.port ?? wanted
+  let server = open(app, { port: wanted, host, pair })
+  const port = server.port ?? wanted
 
   return {
     port,
@@ -41,38 +43,41 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
       // A listener opened after the stop would outlive the database.
       if (isStopped) return
       tryOut(renewed)
-      open(app, { port, host, pair: renewed, makeWay: () => end(app) })
+      end(server)
+      server = open(app, { port, host, pair: renewed })
       served = renewed
     },
     certificateEndsAt: () => served?.notAfter,
     async stop() {
       isStopped = true
-      await Promise.all([app.stop(), ...ending])
+      end(server)
+      await Promise.all(ending)
     },
   }
 }
 
-type Opening = { port: number; host: string; pair: TlsPair | undefined; makeWay?: () => void }
+type Opening = { port: number; host: string; pair: TlsPair | undefined }
 
-function open(app: App, { port, host, pair, makeWay }: Opening): void {
-  const before = process.listeners('beforeExit')
+/** Not the framework's `listen`, which takes 5 ms to make its table of routes, and at the first request makes it again. */
+function open(app: App, { port, host, pair }: Opening): Server<unknown> {
   try {
-    app.listen({
+    app.server = Bun.serve({
       port,
       hostname: host,
-      // The framework defaults to true: a second service would get some of the connections.
+      // Otherwise a second service would get some of the connections.
       reusePort: false,
-      // Read once all routes are compiled, right before the port is opened: until then the old listener serves.
-      get tls() {
-        makeWay?.()
-        return pair && tlsOf(pair)
-      },
+      tls: pair && tlsOf(pair),
+      maxRequestBodySize: BODY_BYTES_BACKSTOP,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      development: false,
+      routes: { ...routesOf(app), ...app.laterRoutes },
+      // Paths that no route has.
+      fetch: request => app.fetch(request),
     })
   } catch (error) {
     throw new PortRefusal(listenRefusal(host, port, (error as { code?: string }).code))
   }
-  // The framework's own stop at the exit is left behind by every listener, and keeps the whole app in memory.
-  for (const added of process.listeners('beforeExit')) if (!before.includes(added)) process.off('beforeExit', added)
+  return app.server
 }
 
 /** The host as in a URL: IPv6 in brackets. */
