@@ -7,7 +7,6 @@ import type { Deps } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
 import { readTlsPair, warnOfDates } from '../http/tls-pair.ts'
 import { describeFailure } from '../log.ts'
-import { sealSandboxAgain } from '../sandbox/world.ts'
 import { ensureWrappingKey } from '../session-keys/ensure.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { ensureSigningKey } from '../signing/keys.ts'
@@ -54,7 +53,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   await ensureWrappingKey(deps)
   await ensureSigningKey(deps)
   await ensureTestSecrets(deps)
-  await noteNothingToSeal(deps, tx => sealSandboxAgain(deps, tx))
+  await noteNothingToSeal(deps)
   // A process that was killed before it could empty the log has left erased text in it.
   await shred(deps)
   const pair = config.tls && readTlsPair(config.tls)

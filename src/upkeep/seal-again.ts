@@ -47,9 +47,14 @@ export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<
   }
 }
 
-/** Called before the first verification: otherwise the first ones would be sealed again like those of an older version. */
-export async function noteNothingToSeal(deps: SealDeps, sealOthers: (tx: Db) => Promise<void>): Promise<void> {
-  if ((await findProgress(deps.db)) === undefined && (await countAll(deps.db)) === 0) await sealAgain(deps, sealOthers)
+/**
+ * Called before the first verification: otherwise the first ones would be sealed again like those of an older version. Where the
+ * data key was never replaced, nothing else needs it.
+ */
+export async function noteNothingToSeal(deps: Pick<SealDeps, 'db' | 'write' | 'sealer' | 'sessionKeys'>): Promise<void> {
+  if (deps.sealer.epoch !== 0 || (await findProgress(deps.db)) !== undefined) return
+  const progress = await fresh(deps)
+  if (progress.total === 0) await deps.write(tx => keepProgress(tx, JSON.stringify({ ...progress, step: 'done' })))
 }
 
 /** Undefined when everything is sealed under the newest keys. */
