@@ -32,11 +32,16 @@ export function hot<Row = never>(build: (db: Db) => Query): (db: Db, values: Val
   return isPostgres ? hotOnPostgres(build) : hotOnSqlite(build)
 }
 
+/** The text is made once, and prepared for each connection. */
 function hotOnSqlite<Row>(build: (db: Db) => Query): (db: Db, values: Values) => Row[] {
+  let known: { sql: string; params: unknown[]; names: (string | undefined)[] } | undefined
   const statementOn = prepared(db => {
-    const { sql, params } = withConstants(build(db).toSQL())
-    const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(sql)
-    return { statement, names: params.map(placeholderName), params: params as Value[] }
+    if (!known) {
+      const { sql, params } = withConstants(build(db).toSQL())
+      known = { sql, params, names: params.map(placeholderName) }
+    }
+    const statement = (db as unknown as { $client: Database }).$client.prepare<Row, Value[]>(known.sql)
+    return { statement, names: known.names, params: known.params as Value[] }
   })
   return (db, values) => {
     const { statement, names, params } = statementOn(db)
