@@ -2,6 +2,7 @@ import { afterAll } from 'bun:test'
 import { existsSync, statfsSync } from 'node:fs'
 import fc from 'fast-check'
 import { cleanUp } from './app.ts'
+import { keepCompiledSchemas } from './compiled-schemas.ts'
 import { FRESH_SEED } from './fresh-seed.ts'
 import { keepReader } from './kept-threads.ts'
 import { makePasswordsCheap } from './passwords.ts'
@@ -24,6 +25,7 @@ fc.configureGlobal({ seed: FRESH_SEED })
 
 makePasswordsCheap()
 keepReader()
+keepCompiledSchemas()
 
 // Registered here, in a file that is loaded once: it runs after the last test, with --parallel after the last one of each file.
 afterAll(cleanUp)
