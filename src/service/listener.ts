@@ -58,7 +58,7 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
 
 type Opening = { port: number; host: string; pair: TlsPair | undefined }
 
-/** Not the framework's `listen`, which takes 5 ms to make its table of routes, and at the first request makes it again. */
+/** Not the framework's `listen`, which takes 5 ms to make its table of routes, and makes it again as soon as it listens. */
 function open(app: App, { port, host, pair }: Opening): Server<unknown> {
   try {
     app.server = Bun.serve({
