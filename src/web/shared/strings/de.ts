@@ -595,7 +595,7 @@ export const dashboard: typeof en.dashboard = {
     from: 'Von',
     to: 'Bis',
     search: 'Nach Kennung oder Metadatenwert suchen',
-    searchHint: 'Kennung oder Metadatenwert, zum Beispiel eine Bestellnummer',
+    searchHint: 'Kennung oder Metadatenwert, etwa Bestellnummer',
     searchDo: 'Suchen',
     reference: 'Referenz',
     export: 'CSV exportieren',
