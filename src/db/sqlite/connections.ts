@@ -19,8 +19,8 @@ export function openWriter(file: string): Database {
     'cell_size_check = ON',
     'journal_size_limit = 67108864',
     'wal_autocheckpoint = 1000',
-    // 32 MiB: ids are random, so the index over them is touched everywhere; the default of 2 MiB would read a page for each creation.
-    'cache_size = -32768',
+    // 8 MiB: the indexes over random ids are touched everywhere, but a commit that has split pages looks at every page that is kept.
+    'cache_size = -8192',
   ]) {
     sqlite.run(`PRAGMA ${pragma}`)
   }
