@@ -2,6 +2,7 @@
 // so nobody can choose `none`, an HMAC keyed with public data, or another curve. Key material in a
 // header (`jwk`, `jku`, `x5u`, `kid`) is ignored.
 import { importJWK } from 'jose'
+import { pointOnP256 } from './p256-point.ts'
 import type { SignerCertificate } from './signer-certificate.ts'
 
 const ALGORITHMS = {
@@ -54,18 +55,3 @@ export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unkn
 }
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' }
-const COORDINATE = /^[\w-]{43}$/
-const UNCOMPRESSED = 4
-
-/**
- * The usual form of a holder's key: a point (SEC 1 § 2.3.3) is imported several times faster than a
- * JWK. Undefined for coordinates of another length, which the JWK import judges.
- */
-function pointOnP256(x: string, y: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!COORDINATE.test(x) || !COORDINATE.test(y)) return undefined
-  const point = Buffer.alloc(65)
-  point[0] = UNCOMPRESSED
-  point.write(x, 1, 'base64url')
-  point.write(y, 33, 'base64url')
-  return point
-}

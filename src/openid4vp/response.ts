@@ -1,15 +1,13 @@
 // The wallet's answer, from form to presentations. An answer that does not belong to this session
 // is refused and leaves the session as it is: noise must not end it. A correctly addressed error
 // does end it; anybody who scans the QR code can read its `state`.
-import { type CryptoKey, compactDecrypt, decodeProtectedHeader, type KeyObject } from 'jose'
 import { equalConstantTime } from '../hash.ts'
 import { parseJson } from '../json.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
+import { decryptJwe, readJwe } from './jwe.ts'
 
 const JWE_CHARS_MAX = 1_000_000
 const JWE_HEADER_CHARS_MAX = 8192
-/** RFC 7516 § 5.2, step 2: neither padding nor white space. The library passes over both. */
-const JWE = /^[\w-]+(?:\.[\w-]*){4}$/
 /**
  * The largest query is answered by 400 presentations. A megabyte of names would take longer to
  * parse than the rest of an answer.
@@ -23,7 +21,7 @@ export class UnreadableResponse extends Error {
   override name = 'UnreadableResponse'
 }
 
-export type ResponseKey = { kid: string; privateKey: CryptoKey | KeyObject }
+export type ResponseKey = { kid: string; privateKey: CryptoKey }
 
 export type Awaited = {
   state: string
@@ -52,22 +50,17 @@ export async function readResponse(form: ReadonlyMap<string, string>, { state, q
 
 type Parameters = { state?: unknown; vp_token?: unknown; error?: unknown }
 
-/**
- * OpenID4VP 1.0 § 8.3. The library neither compares `kid` nor refuses `zip`, and would inflate the
- * data, so both are checked first.
- */
-export async function openJwe(jwe: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
-  if (jwe.length > JWE_CHARS_MAX || jwe.indexOf('.') > JWE_HEADER_CHARS_MAX)
+/** OpenID4VP 1.0 § 8.3. */
+export async function openJwe(text: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
+  if (text.length > JWE_CHARS_MAX || text.indexOf('.') > JWE_HEADER_CHARS_MAX)
     throw new UnreadableResponse('the encrypted response is too large')
-  if (!JWE.test(jwe)) throw new UnreadableResponse('the encrypted response is not a JWE in compact form')
+  const jwe = readJwe(text)
+  if (!jwe) throw new UnreadableResponse('the encrypted response is not a JWE in compact form')
+  if (jwe.header.kid !== kid) throw new UnreadableResponse('the response is encrypted to another key')
+  if (jwe.header.zip !== undefined || jwe.header.crit !== undefined) throw new UnreadableResponse('zip and crit are not accepted')
+  const plaintext = await decryptJwe(jwe, privateKey)
+  if (!plaintext) throw new UnreadableResponse('the encrypted response cannot be decrypted')
   try {
-    const header = decodeProtectedHeader(jwe)
-    if (header.kid !== kid) throw new UnreadableResponse('the response is encrypted to another key')
-    if (header.zip !== undefined || header.crit !== undefined) throw new UnreadableResponse('zip and crit are not accepted')
-    const { plaintext } = await compactDecrypt(jwe, privateKey, {
-      keyManagementAlgorithms: ['ECDH-ES'],
-      contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
-    })
     return asObject(parseJson(UTF_8.decode(plaintext), JSON_LIMITS))
   } catch (error) {
     if (error instanceof UnreadableResponse) throw error
