@@ -108,8 +108,13 @@ const epk = { kty: 'EC', crv: 'P-256', x, y }
 const good = { alg: 'ECDH-ES', enc: 'A128GCM', kid: 'k', epk }
 
 describe('a JWE of another form, encrypted as its header says', () => {
-  test('the form itself is opened, by jose too, with or without apu and apv', async () => {
-    for (const header of [good, { ...good, enc: 'A256GCM' }, { ...good, apu: 'AAAA', apv: '' }]) {
+  test('the form itself is opened, by jose too, with any apu and apv or none', async () => {
+    for (const header of [
+      good,
+      { ...good, enc: 'A256GCM' },
+      { ...good, apu: 'AAAA', apv: '' },
+      { ...good, apu: 'AB', apv: 'AQ==' },
+    ]) {
       const text = await under({ header })
       expect(await opened(text)).toBe('78')
       expect(await openedByJose(text)).toBe('78')
@@ -128,8 +133,6 @@ describe('a JWE of another form, encrypted as its header says', () => {
     ['with an epk of P-384', { header: { ...good, epk: { ...epk, crv: 'P-384' } } }],
     ['with an epk of another kty', { header: { ...good, epk: { ...epk, kty: 'OKP' } } }],
     ['with an apu that is a number', { header: { ...good, apu: 1 } }],
-    ['with an apv with padding', { header: { ...good, apv: 'AA==' } }],
-    ['with an apv with stray bits', { header: { ...good, apv: 'AB' } }],
     ['with an iv of 11 bytes', { header: good, ivBytes: 11 }],
     ['with an iv of 13 bytes', { header: good, ivBytes: 13 }],
     ['with a tag of 15 bytes', { header: good, tagBytes: 15 }],
