@@ -31,6 +31,22 @@ export default [
     'info: Buffer.concat([Buffer.of(0xd8, 0x18, 0x58, 0x2c), isoDcApiTranscript(encryptionInfo, origin)])',
     'openid4vp/dc-response',
   ],
+  ['an encrypted answer with a key of its own is opened', 'readJwe', "key !== '' || ", '', 'openid4vp/jwe'],
+  ['an encrypted answer of any alg is opened', 'decryptJwe', "header.alg !== 'ECDH-ES' || ", '', 'openid4vp/jwe'],
+  [
+    'the header of an encrypted answer may be changed',
+    'decryptJwe',
+    "decipher.setAAD(Buffer.from(jwe.protected, 'ascii'))",
+    '',
+    'openid4vp/jwe',
+  ],
+  [
+    'apu and apv do not count for the agreed key',
+    'derivedKey',
+    'apv, uint32(8 * keyBytes)',
+    'apu, uint32(8 * keyBytes)',
+    'openid4vp/jwe',
+  ],
   [
     'transcripts of pages name a client and no origin',
     'dcApiTranscript',
