@@ -273,6 +273,23 @@ browserTest('a dialog shows a long name without spaces whole', async openPage =>
   expect(right).toBeLessThan(edge)
 })
 
+/** Lines of an element that has a text only. */
+const linesOf = (element: Element): number =>
+  Math.round(element.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(element).lineHeight))
+
+browserTest('an order number of nine characters stays on one line, on laptops and tablets', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant({ name: 'Weinhandlung' })
+  await verifyWith(app, key, 'untrusted_issuer', { body: { metadata: { order: '2026-0118' } } })
+  const { page } = await enter(app, openPage, '/dashboard/verifications')
+  const reference = page.getByRole('cell', { name: '2026-0118', exact: true }).locator('.cut')
+  await reference.waitFor()
+  for (const width of [1440, 1280, 1100, 1024]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect([width, await reference.evaluate(linesOf)]).toEqual([width, 1])
+  }
+})
+
 browserTest('on a laptop no table is wider than its frame, in either language', async openPage => {
   const app = await startForBrowser()
   const { id, key } = await app.tenant({ name: 'Weinhandlung' })
