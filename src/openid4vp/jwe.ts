@@ -1,6 +1,6 @@
 // Opens a wallet's encrypted answer: a compact JWE (RFC 7516) with ECDH-ES on P-256 and AES-GCM, the one form that requests ask
-// for. By hand like hpke.ts: jose takes padding, white space, `zip` and doubled names, and makes five more round trips through
-// other threads, which cost more than all but the curve. Tests compare the two.
+// for. By hand like hpke.ts: jose takes padding, white space, `zip` and doubled names, and makes three more asynchronous calls.
+// Tests compare the two.
 import { createDecipheriv, hash } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { decodeBase64url } from './base64url.ts'
