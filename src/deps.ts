@@ -18,6 +18,7 @@ import { type RequestIdentities, type RequestSigners, rememberIdentities, rememb
 import { type Readers, rememberReaders } from './signing/readers.ts'
 import { readRegistrationCertificate } from './signing/registration.ts'
 import { type Registrations, rememberRegistrations } from './signing/registration-choice.ts'
+import { rememberVersions, type Versions } from './templates/resolve.ts'
 import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/crl.ts'
@@ -34,6 +35,7 @@ export type Deps = Ground & {
   keyUses: KeyUses
   networks: Networks
   guesses: GuessBudgets
+  versions: Versions
   changes: Changes
   portraits: Portraits
   erasures: Erasures
@@ -67,6 +69,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     keyUses: createKeyUses(ground),
     networks: createNetworks(ground),
     guesses: createGuesses(ground),
+    versions: rememberVersions(),
     changes: createChanges(ground),
     portraits: ground.light ? portraitsInRows({ ...ground, light: ground.light }) : portraitsInMemory(now),
     erasures: createErasures({ ...ground, audit }),

@@ -10,6 +10,7 @@ import type { EgressPolicy, Resolve } from './egress/policy.ts'
 import { createResolver } from './egress/resolve.ts'
 import { watchLoad } from './http/load.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
+import { createTurns, type Turns } from './http/turns.ts'
 import type { Random } from './ids.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -36,6 +37,8 @@ export type Ground = Engine & {
   limits: RateLimits
   /** True while the event loop lags; polls get 429. */
   isOverloaded: () => boolean
+  /** Shares the event loop between long requests and all others. */
+  turns: Turns
   resolve: Resolve
   egress: EgressPolicy
   /** Room on the disk. */
@@ -118,6 +121,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
     // Scale 0 turns all limits off, this one too.
     isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
+    turns: createTurns(() => performance.now(), setImmediate),
     resolve,
     egress,
     space,

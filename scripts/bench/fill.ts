@@ -130,6 +130,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     responseCodeExpiresAt: null,
     redeemedAt: null,
     wrappingKey,
+    sealedQuery: null,
     terms: termsOf(createTerms(deps), { tenantId, environment: 'test' }, metadata),
   })
   await countCreation(tx, { tenantId, environment: 'test' }, at)

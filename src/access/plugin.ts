@@ -5,7 +5,7 @@ import { Elysia } from 'elysia'
 import { readJson, readOptionalJson } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
-import { type Policy, rateLimitHeaders } from '../http/rate-limit.ts'
+import { costOfList, type Policy, rateLimitHeaders } from '../http/rate-limit.ts'
 import { authenticate } from './authenticate.ts'
 import type { Deps } from './deps.ts'
 import type { Caller, Scope } from './scopes.ts'
@@ -16,6 +16,8 @@ type Need = {
   scope: Scope
   /** The route's own budget, beside those of key and tenant. */
   budget?: 'create'
+  /** Charged by its `limit`. */
+  list?: true
   /** Takes an Idempotency-Key. */
   idempotent?: true
   /** `optional`: no body counts as an empty object. */
@@ -48,7 +50,7 @@ export function accessPlugin(deps: Deps) {
     if (!caller.scopes.includes(need.scope)) {
       throw apiError('insufficient_scope', { message: lacks(caller, need.scope) })
     }
-    Object.assign(set.headers, spendBudgets(deps, caller, need))
+    Object.assign(set.headers, spendBudgets(deps, caller, need, need.list ? costOfList(request) : 1))
     if (need.idempotent) refuseMalformedKey(request)
     callers.set(request, caller)
   }
@@ -161,11 +163,11 @@ function refuseMalformedKey(request: Request): void {
 
 const idOf = (caller: Caller): string => (caller.kind === 'key' ? caller.keyId : caller.deviceId)
 
-function spendBudgets({ limits }: Deps, caller: Caller, need: Need): Record<string, string> {
+function spendBudgets({ limits }: Deps, caller: Caller, need: Need, cost: number): Record<string, string> {
   const { environment, tenantId } = caller
   const id = idOf(caller)
   const own = caller.kind === 'key' ? (`key-${environment}` as const) : 'device'
-  const allowances = [limits.take(own, id), limits.take('tenant', tenantId)]
+  const allowances = [limits.take(own, id, cost), limits.take('tenant', tenantId, cost)]
   if (need.budget) allowances.push(limits.take(`${need.budget}-${environment}` satisfies Policy, `${tenantId} ${environment}`))
   return rateLimitHeaders(allowances)
 }

@@ -1,4 +1,5 @@
 import { apiError } from '../http/errors.ts'
+import { inTurns } from '../http/turns.ts'
 import type { Visit } from '../people/session.ts'
 import type { Owner } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
@@ -22,6 +23,7 @@ import type {
 } from './webhook-schema.ts'
 
 const LIMIT_DEFAULT = 20
+const READ_AT_ONCE = 10
 /** A verification sends one event; replays add none. */
 const PER_VERIFICATION_MAX = 10
 
@@ -32,7 +34,7 @@ export async function readDeliveryPage(
 ): Promise<DeliveryPage> {
   const wanted = { ...filter, verificationId: verification, limit }
   const { deliveries, nextBefore } = await browseDeliveries(deps, { tenantId, environment }, wanted)
-  return { data: await Promise.all(deliveries.map(each => listed(deps, each))), next_before: nextBefore }
+  return { data: await inTurns(deps.turns, deliveries, each => listed(deps, each), READ_AT_ONCE), next_before: nextBefore }
 }
 
 async function listed(deps: Deps, browsed: BrowsedDelivery): Promise<ListedDelivery> {

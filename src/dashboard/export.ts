@@ -1,9 +1,12 @@
 // A list of verifications as CSV, without claims.
+import { inTurns } from '../http/turns.ts'
 import type { Deps } from './deps.ts'
 import type { VerificationExport, VerificationSummary } from './verification-schema.ts'
 import { readSummaries } from './verifications.ts'
 
 const EXPORT_ROWS_MAX = 10_000
+/** Of the user's budget: the rows are read a page at a time, as fast as they are taken. */
+export const EXPORT_COST = 20
 const PAGE_ROWS = 100
 
 const COLUMNS: Record<string, (row: VerificationSummary) => string | undefined> = {
@@ -49,7 +52,8 @@ async function* linesOf(deps: Deps, tenantId: string, filter: VerificationExport
   let before: string | undefined
   for (let left = EXPORT_ROWS_MAX; left > 0; ) {
     const page = await readSummaries(deps, tenantId, { ...filter, before, limit: Math.min(PAGE_ROWS, left) })
-    yield page.data.map(row => lineOf(Object.values(COLUMNS).map(cell => cell(row) ?? ''))).join('')
+    const lines = await inTurns(deps.turns, page.data, row => lineOf(Object.values(COLUMNS).map(cell => cell(row) ?? '')))
+    yield lines.join('')
     left -= page.data.length
     if (page.next_before === null) return
     before = page.next_before

@@ -10,7 +10,7 @@ import { eraseVerification } from '../verifications/erase.ts'
 import { ErasureResult, Verification } from '../verifications/schema.ts'
 import { readAuditPage } from './audit.ts'
 import type { Deps } from './deps.ts'
-import { exportSummaries } from './export.ts'
+import { EXPORT_COST, exportSummaries } from './export.ts'
 import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
 import { readOverview } from './overview.ts'
 import { ChangeTenant, Tenant } from './schema.ts'
@@ -53,7 +53,7 @@ import {
   VerificationFilter,
   VerificationPage,
 } from './verification-schema.ts'
-import { readDetail, readSummaries, tryVerification } from './verifications.ts'
+import { listSummaries, readDetail, tryVerification } from './verifications.ts'
 
 /** One tenant's settings and sessions, for its members and for owners. */
 export const tenantRoutes = (deps: Deps, creations: Creations) =>
@@ -69,7 +69,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       query: Environmental,
       response: { 200: Overview, ...READ },
     })
-    .get('/verifications', ({ tenant, query }) => readSummaries(deps, tenant.id, query), {
+    .get('/verifications', ({ tenant, query }) => listSummaries(deps, tenant.id, query), {
       ...TENANT,
       query: VerificationFilter,
       response: { 200: VerificationPage, ...READ },
@@ -86,7 +86,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         set.headers['content-disposition'] = 'attachment; filename="verifications.csv"'
         return await exportSummaries(deps, tenant.id, query, actorOf(visit.user))
       },
-      { ...TENANT, ...FRESH, query: VerificationExport, body: Nothing },
+      { ...TENANT, member: { ...FRESH.member, cost: EXPORT_COST }, query: VerificationExport, body: Nothing },
     )
     .get(
       '/verifications/:id',

@@ -2,6 +2,7 @@ import { readKeys } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
 import { readDevices } from '../devices/read.ts'
+import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
 import { maySeeClaims } from '../people/role.ts'
 import { actorOf, type Visit } from '../people/session.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
@@ -25,6 +26,20 @@ import type {
 } from './verification-schema.ts'
 
 const LIMIT_DEFAULT = 20
+
+/** A page as the dashboard gets it. */
+export async function listSummaries(deps: Deps, tenantId: string, filter: VerificationFilter): Promise<VerificationPage> {
+  const { data, ...others } = await readSummaries(deps, tenantId, filter)
+  const chars = data.reduce((sum, { metadata = {} }) => sum + Object.entries(metadata).flat().join().length, 0)
+  return chars <= LIST_CHARS_MAX ? { data, ...others } : longList<VerificationPage>(eachInTurn(deps, data), others)
+}
+
+async function* eachInTurn<One>({ turns }: Deps, all: readonly One[]): AsyncGenerator<One, void, undefined> {
+  for (const one of all) {
+    await turns.next()
+    yield one
+  }
+}
 
 export async function readSummaries(
   deps: Deps,

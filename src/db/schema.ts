@@ -410,7 +410,7 @@ export const verificationSessions = table(
     /** The key of its kept 201, for a repeat. */
     idempotencyHash: text('idempotency_hash'),
     salt: bytes('salt').notNull(),
-    /** JSON: explicit query, webhook_url, redirect_url, metadata, purpose; null when none was given. */
+    /** JSON: webhook_url, redirect_url, metadata, purpose; null when none was given. */
     sealed: bytes('sealed'),
     /** The private key that opens the wallet's answer; null before the request is fetched and after the session ends. */
     sealedResponseKey: bytes('sealed_response_key'),
@@ -431,6 +431,8 @@ export const verificationSessions = table(
     keyId: text('key_id'),
     /** The keyed hashes of its metadata values, one after the other: its erasure finds them by these. */
     terms: bytes('terms'),
+    /** JSON: the explicit query; null for a template. Large, so it is last, and read only where it is needed. */
+    sealedQuery: bytes('sealed_query'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),

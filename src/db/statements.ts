@@ -75,22 +75,26 @@ type Selected<Kind extends Table> = { [Name in keyof Kind['$inferSelect']]: SQL.
  * The whole row of a table for `hot`: `columns` to select, and `read`, which makes the row that drizzle would give. A prefix
  * keeps the columns of two tables apart.
  */
-export function wholeRow<Kind extends Table>(table: Kind, prefix = '') {
-  const columns = Object.entries(getTableColumns(table))
+export const wholeRow = <Kind extends Table>(table: Kind, prefix = '') => rowWithout<Kind, never>(table, [], prefix)
+
+/** The same without some columns. */
+export function rowWithout<Kind extends Table, Left extends string>(table: Kind, left: readonly Left[], prefix = '') {
+  const columns = Object.entries(getTableColumns(table)).filter(([name]) => !left.includes(name as Left))
   const names = columns.map(([name]) => name)
   const given = names.map(name => `${prefix}${name}`)
   const isBytes = columns.map(([, column]) => ['blob', 'bytea'].includes(column.getSQLType()))
   return {
-    columns: Object.fromEntries(
-      columns.map(([, column], i) => [given[i], sql`${column}`.as(given[i]!)]),
-    ) as unknown as Selected<Kind>,
-    read(selected: Values): Kind['$inferSelect'] {
+    columns: Object.fromEntries(columns.map(([, column], i) => [given[i], sql`${column}`.as(given[i]!)])) as unknown as Omit<
+      Selected<Kind>,
+      Left
+    >,
+    read(selected: Values): Omit<Kind['$inferSelect'], Left> {
       const row: Record<string, unknown> = {}
       for (let i = 0; i < names.length; i++) {
         const value = selected[given[i]!]
         row[names[i]!] = isBytes[i] && value !== null ? asBuffer(value as Uint8Array) : value
       }
-      return row
+      return row as Omit<Kind['$inferSelect'], Left>
     },
   }
 }

@@ -55,12 +55,29 @@ const IN_WORK_MAX = 512
 const IN_WORK_PER_KEY_MAX = 64
 const READING_BYTES_MAX = 128 * 1024 * 1024
 
+/** A request for 25 rows costs as much as one for a single row; one for 100 costs four times that. */
+const ROWS_PER_UNIT = 25
+/** No list has more. */
+const ROWS_MAX = 100
+/** Characters of a query's JSON that cost as much as a request. */
+const QUERY_CHARS_PER_UNIT = 16 * 1024
+
+const costOfRows = (rows: number): number => Math.max(1, Math.ceil(rows / ROWS_PER_UNIT))
+/** Beside that of the request itself. */
+export const costOfQuery = (query: object): number => Math.floor(JSON.stringify(query).length / QUERY_CHARS_PER_UNIT)
+
+/** What a list costs, by the limit in its address; one without a limit, or with a wrong one, costs one. */
+export function costOfList({ url }: Request): number {
+  const limit = url.includes('?') ? Number(new URL(url).searchParams.get('limit')) : 0
+  return limit <= ROWS_MAX ? costOfRows(limit) : 1
+}
+
 /** The rest of a budget; `name` is the name of the policy in headers. */
 export type Allowance = { name: string; quota: number; windowSeconds: number; remaining: number; resetSeconds: number }
 
 export type RateLimits = {
-  /** Takes one from the budget, or throws 429. */
-  take(policy: Policy, key: string): Allowance
+  /** Takes the cost of a request from the budget, or throws 429. One that costs more than the whole budget takes it all. */
+  take(policy: Policy, key: string, cost?: number): Allowance
   /** Takes one if the budget has one left. */
   takeIfAny(policy: Policy, key: string): boolean
   /** Throws 429 when the budget is spent; takes nothing. */
@@ -104,32 +121,34 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     return { buckets: overflow, name: policy }
   }
 
-  /** The rest after this request; `isRefused` when the budget was spent. */
-  const spend = (policy: Policy, key: string, cost: 0 | 1): Allowance & { isRefused?: true } => {
+  /** The rest after this request; `isRefused` when less was left than it costs. A cost of 0 asks whether one is left. */
+  const spend = (policy: Policy, key: string, asked: number): Allowance & { isRefused?: true } => {
     const { perSecond, burst, total: ownTotal = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
     const intervalMs = exactInterval(perSecond)
+    const cost = Math.min(asked, burst)
     const at = now()
     const { buckets, name } = find(policy, key, at)
     const { tat: before, taken } = buckets.get(name) ?? { tat: 0, taken: 0 }
     // A total belongs to one session; a shared bucket has none.
     const total = buckets === overflow ? Number.POSITIVE_INFINITY : ownTotal
     const tat = Math.max(before, at)
-    const waitMs = tat - at - (burst - 1) * intervalMs
+    const waitMs = tat - at - (burst - Math.max(1, cost)) * intervalMs
     const fields = policyFields(policy, scale)
-    const refused = { ...fields, remaining: 0, isRefused: true } as const
-    if (taken >= total) return { ...refused, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
-    if (waitMs > 0) return { ...refused, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
+    const left = (until: number, spent: number) =>
+      Math.min(Math.floor((burst * intervalMs - (until - at)) / intervalMs), total - spent)
+    const refused = { ...fields, isRefused: true } as const
+    if (taken >= total) return { ...refused, remaining: 0, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
+    if (waitMs > 0)
+      return { ...refused, remaining: Math.max(0, left(tat, taken)), resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
     const next = tat + cost * intervalMs
     if (cost) {
-      const totalKept = (TOTAL_KEPT_MS * (taken + 1)) / total
-      buckets.set(name, { tat: next, taken: taken + 1, forgetAt: Math.max(next, at + totalKept) })
+      const totalKept = (TOTAL_KEPT_MS * (taken + cost)) / total
+      buckets.set(name, { tat: next, taken: taken + cost, forgetAt: Math.max(next, at + totalKept) })
     }
-    const usedMs = next - at
-    const remaining = Math.min(Math.floor((burst * intervalMs - usedMs) / intervalMs), total - taken - cost)
-    return { ...fields, remaining, resetSeconds: Math.ceil(usedMs / 1000) }
+    return { ...fields, remaining: left(next, taken + cost), resetSeconds: Math.ceil((next - at) / 1000) }
   }
 
-  const spendOrRefuse = (policy: Policy, key: string, cost: 0 | 1): Allowance => {
+  const spendOrRefuse = (policy: Policy, key: string, cost: number): Allowance => {
     const allowance = spend(policy, key, cost)
     return allowance.isRefused ? refuse(allowance) : allowance
   }
@@ -147,7 +166,7 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
   }
 
   return {
-    take: (policy, key) => spendOrRefuse(policy, key, 1),
+    take: (policy, key, cost = 1) => spendOrRefuse(policy, key, cost),
     takeIfAny: (policy, key) => !spend(policy, key, 1).isRefused,
     check: (policy, key) => void spendOrRefuse(policy, key, 0),
     giveBack(policy, key) {

@@ -6,7 +6,7 @@ import { equalConstantTime } from '../hash.ts'
 import { readJson } from '../http/body.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
-import { rateLimitHeaders } from '../http/rate-limit.ts'
+import { costOfList, rateLimitHeaders } from '../http/rate-limit.ts'
 import { readTenant, type TenantRow } from '../tenants/settings.ts'
 import { readCookie } from './cookie.ts'
 import type { Deps } from './deps.ts'
@@ -18,9 +18,9 @@ import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
  * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a viewer may change too, and
  * somebody who still has to set up a second factor. `claims`: the response has what holders presented, so viewers do not get it.
  * `fresh`: the user proved their identity just now; `live`: only for the live environment. `bytesMax`: for a body that holds a
- * file.
+ * file. `cost`: as many requests; a list costs by its `limit`.
  */
-type Demand = { who: 'anyone' | 'owner'; own?: true; claims?: true; fresh?: true | 'live'; bytesMax?: number }
+type Demand = { who: 'anyone' | 'owner'; own?: true; claims?: true; fresh?: true | 'live'; bytesMax?: number; cost?: number }
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 type Params = { params: { tenant?: string } }
@@ -40,12 +40,12 @@ export function guard(deps: Deps) {
     strangers.add(request)
   }
 
-  async function admitVisit({ request, set }: Context): Promise<Visit> {
+  async function admitVisit({ request, set }: Context, { cost = costOfList(request) }: Demand): Promise<Visit> {
     const known = visits.get(request)
     if (known) return known
     const visit = await identify(deps, request)
     refuseForged(deps, request, visit)
-    const budgets = [deps.limits.take('dashboard', visit.user.id)]
+    const budgets = [deps.limits.take('dashboard', visit.user.id, cost)]
     if (changes(request)) budgets.push(deps.limits.take('dashboard-change', visit.user.id))
     Object.assign(set.headers, rateLimitHeaders(budgets))
     visits.set(request, visit)
@@ -53,12 +53,12 @@ export function guard(deps: Deps) {
   }
 
   async function admitUser({ request, set }: Context, demand: Demand): Promise<void> {
-    requireAll(request, await admitVisit({ request, set }), demand, deps.now())
+    requireAll(request, await admitVisit({ request, set }, demand), demand, deps.now())
   }
 
   async function admitMember({ request, set, params }: Context & Params, demand: Demand): Promise<void> {
     if (tenants.has(request)) return
-    const visit = await admitVisit({ request, set })
+    const visit = await admitVisit({ request, set }, demand)
     const tenant = await readTenant(deps.db, params.tenant ?? '')
     // A tenant of others and one that does not exist get the same response.
     if (!tenant || (visit.user.memberOf ?? tenant.id) !== tenant.id) throw apiError('tenant_not_found')

@@ -1,5 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import { canonicalJson, sha256Hex } from '../hash.ts'
+import { Lru } from '../lru.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
@@ -55,10 +56,30 @@ export async function fixVersion(tx: Db, hash: string, { query, rules }: Questio
   await keepVersion(tx, { hash, query, rules: rules && [...rules] })
 }
 
-/** A version is named by its content, so that built-in ones need no look-up. */
-export async function questionOfVersion(db: Db, version: string): Promise<Question | undefined> {
-  builtin ??= resolveBuiltin()
-  return builtin.byVersion.get(version) ?? (await findVersion(db, version))
+export type Versions = {
+  find(db: Db, version: string): Promise<Question | undefined>
+}
+
+const VERSIONS_MAX = 1000
+const VERSION_CHARS_MAX = 4 * 1024 * 1024
+
+/** A version is named by its content: built-in ones need no look-up, and what was read once stays right. */
+export function rememberVersions(): Versions {
+  const known = new Lru<{ question: Question; chars: number }>({
+    countMax: VERSIONS_MAX,
+    weightMax: VERSION_CHARS_MAX,
+    weigh: ({ chars }) => chars,
+  })
+  return {
+    async find(db, version) {
+      builtin ??= resolveBuiltin()
+      const found = builtin.byVersion.get(version) ?? known.get(version)?.question
+      if (found) return found
+      const question = await findVersion(db, version)
+      if (question) known.set(version, { question, chars: JSON.stringify(question).length })
+      return question
+    },
+  }
 }
 
 /**

@@ -3,16 +3,16 @@ import { noticeName } from '../db/topics.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { enqueueDelivery } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
-import { openSecrets, type SessionSecrets } from './present.ts'
+import { openSecrets, type PresentDeps, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
-import { findOfTenant, type VerificationRow } from './store.ts'
+import { findOfTenant, findSession, type VerificationRow } from './store.ts'
 import { presentOrLog } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
 /** Body of a webhook, as a GET returns it. No URL without an endpoint; undefined after erasure. */
 export async function announce(
-  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'audit' | 'log'>,
+  deps: PresentDeps & Pick<Deps, 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,
 ): Promise<{ url: string | undefined; environment: VerificationRow['environment']; verification: Verification } | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
@@ -26,8 +26,8 @@ export async function readReceiver(
   deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
   { tenantId, verificationId }: Announced,
 ): Promise<string | undefined> {
-  const found = await findOfTenant(deps.db, tenantId, verificationId)
-  return found && (await receiverOf(deps, found.verification))
+  const found = await findSession(deps.db, verificationId)
+  return found?.tenantId === tenantId ? await receiverOf(deps, found) : undefined
 }
 
 /** Looked up for each attempt: a corrected endpoint gets the messages that were missed. */

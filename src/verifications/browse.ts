@@ -1,8 +1,6 @@
 // Verifications as the dashboard shows them: pages by filter or search, and one with its query.
-import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import { questionOfVersion } from '../templates/resolve.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { readDelivery } from '../webhooks/browse.ts'
 import {
@@ -18,9 +16,9 @@ import {
 import type { Deps } from './deps.ts'
 import { isHeld } from './expire.ts'
 import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
-import { openSecrets, questionOf } from './present.ts'
+import { questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
-import { findVerification, type Owner, type VerificationWithResult } from './store.ts'
+import { findVerification, type Owner } from './store.ts'
 import { createTerms } from './terms.ts'
 import { presentOrLog } from './unreadable.ts'
 
@@ -34,6 +32,9 @@ const STORED: Record<Status, readonly Status[]> = {
   failed: ['failed', 'pending'],
   expired: ['expired', 'pending'],
 }
+
+/** Rows of a page that are read together. */
+const READ_AT_ONCE = 10
 
 export type Filter = {
   /** The id of a session or of a delivery, or a whole metadata value. */
@@ -64,26 +65,27 @@ export async function browseVerifications(
   const shown = matching.slice(0, limit)
   // Below `downTo` nothing was looked at, and the next page continues.
   const nextBefore = matching.length > limit ? shown.at(-1)!.createdAt : downTo
-  const found = await Promise.all(
-    shown.map(async ({ id, deviceId, keyId }) => ({ row: await findVerification(deps.db, owner, id), deviceId, keyId })),
-  )
-  const versions = new Set(found.map(({ row }) => row?.verification.templateVersion ?? ''))
-  const judged = new Map(await Promise.all([...versions].map(async each => [each, await judgesAges(deps.db, each)] as const)))
-  const present = async (row: VerificationWithResult) => ({
-    verification: await presentOrLog(deps, row),
-    isJudged: judged.get(row.verification.templateVersion ?? '') ?? false,
-  })
-  return {
-    verifications: await Promise.all(
-      found.flatMap(({ row, ...by }) => (row ? [present(row).then(presented => ({ ...presented, ...by }))] : [])),
-    ),
-    nextBefore: nextBefore || null,
+  const judged = new Map<string | null, boolean>([[null, false]])
+  const verifications: Browsed[] = []
+  for (let i = 0; i < shown.length; i += READ_AT_ONCE) {
+    const some = shown.slice(i, i + READ_AT_ONCE)
+    await deps.turns.next()
+    const rows = await Promise.all(some.map(({ id }) => findVerification(deps.db, owner, id)))
+    for (const row of rows) {
+      if (!row) continue
+      await deps.turns.next()
+      const { templateVersion, deviceId, keyId } = row.verification
+      if (!judged.has(templateVersion)) judged.set(templateVersion, await judgesAges(deps, templateVersion))
+      const verification = await presentOrLog(deps, row, { links: false })
+      verifications.push({ verification, isJudged: judged.get(templateVersion)!, deviceId, keyId })
+    }
   }
+  return { verifications, nextBefore: nextBefore || null }
 }
 
 /** False where an age is asked for that no rule judges; false without a template. */
-async function judgesAges(db: Db, templateVersion: string): Promise<boolean> {
-  const question = await questionOfVersion(db, templateVersion)
+async function judgesAges({ db, versions }: Pick<Deps, 'db' | 'versions'>, version: string | null): Promise<boolean> {
+  const question = version === null ? undefined : await versions.find(db, version)
   return question !== undefined && !leavesAgeOpen(question.query, question.rules)
 }
 
@@ -169,8 +171,7 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
   if (!found) throw apiError('session_not_found')
   const { auditSeq, createdAt, expiresAt, redeemedAt } = found.verification
   const verification = await presentOrLog(deps, found)
-  const secrets = await openSecrets(deps, deps.db, found.verification)
-  const { query, rules } = await questionOf(deps.db, found.verification, secrets)
+  const { query, rules } = await questionOf(deps, deps.db, found.verification)
   const isJudged = found.verification.template !== null && !leavesAgeOpen(query, rules)
   const cancelled =
     found.result && verification.error?.code === CANCELLED.code

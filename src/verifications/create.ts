@@ -12,10 +12,10 @@ import { claimsInMemory } from './claims-memory.ts'
 import { claimsInRows } from './claims-rows.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
-import { type Keyed, presentOpened, type SessionSecrets, secretsPlace } from './present.ts'
+import { type Keyed, presentOpened, queryPlace, type SessionSecrets, secretsPlace } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
-import { insertVerification, type VerificationRow } from './store.ts'
+import { insertVerification } from './store.ts'
 import { createTerms, type TermOf, termsOf } from './terms.ts'
 
 export type Creation =
@@ -142,7 +142,7 @@ async function create(
       idempotencyHash: claim?.hash ?? null,
     }
     await insertVerification(tx, dated)
-    const verification = await presentOpened(deps, tx, dated, secrets, {})
+    const verification = await presentOpened(deps, dated, { secrets, result: {}, query: async () => asked.query })
     await claim?.keep(tx, verification)
     await countCreation(tx, caller, at)
     return { verification, charge }
@@ -170,7 +170,7 @@ async function resolveQuestion(
 }
 
 type Draft = {
-  row: Omit<VerificationRow, 'createdAt' | 'expiresAt' | 'auditSeq' | 'idempotencyHash'>
+  row: Omit<Parameters<typeof insertVerification>[1], 'createdAt' | 'expiresAt' | 'auditSeq' | 'idempotencyHash'>
   secrets: SessionSecrets
 } & Keyed
 
@@ -184,16 +184,16 @@ function draft(
 ): Draft {
   const { random, sealer, sessionKeys, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
-  const query = asked.version === null ? asked.query : undefined
-  const secrets = { webhook_url, redirect_url, metadata, purpose, query }
+  const secrets = { webhook_url, redirect_url, metadata, purpose }
   const sealable = JSON.stringify(secrets)
   const id = newVerificationId(random)
   const salt = Buffer.from(random(SALT_BYTES))
   const wrappingKey = sessionKeys.current()
   const sessionKey = sessionKeys.derive(id, wrappingKey)
+  const { tenantId } = caller
   const row = {
     id,
-    tenantId: caller.tenantId,
+    tenantId,
     environment: caller.environment,
     deviceId: caller.kind === 'device' ? caller.deviceId : null,
     keyId: caller.kind === 'key' ? caller.keyId : null,
@@ -207,7 +207,7 @@ function draft(
     state: newNonce(random),
     respondedAt: null,
     salt,
-    sealed: sealable !== '{}' ? sealer.seal(secretsPlace({ id, tenantId: caller.tenantId }, salt, sessionKey), sealable) : null,
+    sealed: sealable !== '{}' ? sealer.seal(secretsPlace({ id, tenantId }, salt, sessionKey), sealable) : null,
     sealedResponseKey: null,
     sealedDcRequests: null,
     release: body.release ?? null,
@@ -218,6 +218,8 @@ function draft(
     redeemedAt: null,
     wrappingKey,
     terms: termsOf(termOf, caller, metadata),
+    sealedQuery:
+      asked.version === null ? sealer.seal(queryPlace({ id, tenantId }, salt, sessionKey), JSON.stringify(asked.query)) : null,
   }
   return { row, sessionKey, secrets }
 }

@@ -1,5 +1,6 @@
 import type { Deps as AccessDeps } from '../access/deps.ts'
 import type { RequestIdentities } from '../signing/keys.ts'
+import type { Versions } from '../templates/resolve.ts'
 import type { FirstTimes } from '../tenants/first-times.ts'
 import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
@@ -7,6 +8,7 @@ import type { Erasures } from './erasures.ts'
 import type { Portraits } from './portraits.ts'
 
 export type Deps = AccessDeps & {
+  versions: Versions
   changes: Changes
   portraits: Portraits
   erasures: Erasures

@@ -3,7 +3,7 @@ import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions } from '../db/schema.ts'
 import { isAmongFree } from '../db/statements.ts'
-import type { VerificationRow } from './store.ts'
+import { SESSION_COLUMNS, type VerificationRow } from './store.ts'
 
 export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
 
@@ -43,7 +43,7 @@ export async function markUnredeemed(tx: Db, answeredBy: number, limit: number):
     .update(verificationSessions)
     .set({ status: 'failed' })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
-    .returning()
+    .returning(SESSION_COLUMNS)
 }
 
 /**
@@ -53,7 +53,7 @@ export async function markUnredeemed(tx: Db, answeredBy: number, limit: number):
 export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
   const { createdAt, respondedAt, expiresAt, status } = verificationSessions
   return await db
-    .select()
+    .select(SESSION_COLUMNS)
     .from(verificationSessions)
     .where(
       and(

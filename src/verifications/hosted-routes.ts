@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
+import { traceOf } from '../http/plugin.ts'
+import { rateLimitHeaders } from '../http/rate-limit.ts'
 import { errorResponses } from '../http/schema.ts'
 import type { Deps } from './deps.ts'
 import { hostedLogo, hostedVerification } from './hosted.ts'
@@ -10,10 +12,13 @@ import { HostedVerification, PageOwner, PageReturn, VerificationId } from './sch
 const HIDDEN = { hide: true }
 
 /** Routes of the hosted page's script; the page itself is served by web/. */
-export const hostedRoutes = (deps: Deps) =>
-  new Elysia()
+export const hostedRoutes = (deps: Deps) => {
+  const chargeFor = (request: Request, set: { headers: Record<string, string | number> }) => (cost: number) => {
+    if (cost > 0) Object.assign(set.headers, rateLimitHeaders([deps.limits.take('ip', traceOf(request).client, cost)]))
+  }
+  return new Elysia()
     .use(accessPlugin(deps))
-    .get('/v/:id/data', ({ params, request }) => hostedVerification(deps, params.id, request), {
+    .get('/v/:id/data', ({ params, request, set }) => hostedVerification(deps, params.id, request, chargeFor(request, set)), {
       open: { perSession: 'status', ownPages: true },
       params: VerificationId,
       response: { 200: HostedVerification, ...errorResponses(404, 429, 500) },
@@ -44,3 +49,4 @@ export const hostedRoutes = (deps: Deps) =>
       response: { 200: PageReturn, ...errorResponses(403, 404, 429, 500) },
       detail: HIDDEN,
     })
+}

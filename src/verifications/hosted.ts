@@ -1,6 +1,7 @@
 // The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
 import { apiError } from '../http/errors.ts'
+import { costOfQuery } from '../http/rate-limit.ts'
 import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { typesOf } from '../templates/build.ts'
@@ -21,11 +22,18 @@ import { recordShown } from './timeline.ts'
 
 type HostedDeps = Pick<
   Deps,
-  'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'write' | 'space' | 'random' | 'log'
+  'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'versions' | 'turns' | 'write' | 'space' | 'random' | 'log'
 >
 
-export async function hostedVerification(deps: HostedDeps, id: string, request: Request): Promise<HostedVerification> {
+/** `charge`: takes the cost of a large query from the budget of whoever asks. */
+export async function hostedVerification(
+  deps: HostedDeps,
+  id: string,
+  request: Request,
+  charge: (cost: number) => void,
+): Promise<HostedVerification> {
   const session = await requireSession(deps, id)
+  await deps.turns.next()
   const secrets = await openSecrets(deps, deps.db, session)
   const at = deps.now()
   const status = statusAt(session, at)
@@ -33,7 +41,9 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
   // Not awaited: the page is shown without it.
   if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
-  const { query, rules } = await questionOf(deps.db, session, secrets)
+  const { query, rules } = await questionOf(deps, deps.db, session)
+  charge(costOfQuery(query))
+  const link = { secrets, query: async () => query }
   const owns = isOwner(deps.config, session, request)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
   return {
@@ -46,8 +56,8 @@ export async function hostedVerification(deps: HostedDeps, id: string, request: 
     ...(await lookOf(deps, session)),
     ...(status === 'pending' && !isOpen && { answered: true as const }),
     ...(isOpen && {
-      wallet_uri: (await walletLinks(deps, deps.db, session, secrets)).wallet_uri,
-      qr_uri: (await walletLinks(deps, deps.db, session, secrets, 'qr')).wallet_uri,
+      wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
+      qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri,
       fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),

@@ -1,46 +1,55 @@
 import type { Db } from '../db/engine.ts'
+import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { type Question, questionOfVersion, withPurpose } from '../templates/resolve.ts'
+import { type Question, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { isHeld, statusAt, type Timed } from './expire.ts'
 import { NOT_FOLLOWED } from './failures.ts'
 import type { Result } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
-import type { ResultRow, VerificationRow, VerificationWithResult } from './store.ts'
+import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
 
-/** The sealed members of a session. */
-export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
-  query?: DcqlQuery
-}
+/** The sealed members of a session, but for its query. */
+export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'>
 
 /** The key of a session; undefined for sessions of older versions, which have none. */
 export type Keyed = { sessionKey: Uint8Array | undefined }
 
-type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits'>
+export type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'versions'>
 
-/** The one place where a row becomes JSON, for every route and for webhooks. */
-export async function present(deps: PresentDeps, { verification, result }: VerificationWithResult): Promise<Verification> {
+/** `sessionKey`: where it was looked up with those of others. */
+export type Presented = { links?: boolean; sessionKey?: Uint8Array | undefined }
+
+/** The one place where a row becomes JSON, for every route and for webhooks. Without `links` no query is opened. */
+export async function present(
+  deps: PresentDeps,
+  { verification, result }: VerificationWithResult,
+  { links = true, sessionKey: known }: Presented = {},
+): Promise<Verification> {
   // A damaged row: without its claims or its reason it would look like a verdict that has none.
   if (!result && isAnswered(verification)) throw new Error('a session that was answered has a result')
-  const sessionKey = await deps.sessionKeys.of(deps.db, verification)
+  const sessionKey = known ?? (await deps.sessionKeys.of(deps.db, verification))
   const shown =
     result && !isHeld(verification)
       ? await deps.portraits.show({ ...verification, sessionKey }, openResult(deps, result, sessionKey))
       : {}
-  return await presentOpened(deps, deps.db, verification, openWith(deps, verification, sessionKey), shown)
+  const secrets = openWith(deps, verification, sessionKey)
+  const query = async () => (await questionOf(deps, deps.db, verification)).query
+  return await presentOpened(deps, verification, { secrets, result: shown, query: links ? query : undefined })
 }
 
 const isAnswered = (row: VerificationRow): boolean => row.status === 'completed' || row.status === 'failed' || isHeld(row)
 
+/** `query` gives that of the session, for its link; without it there are no links. */
+type Opened = { secrets: SessionSecrets; result: Result; query: (() => Promise<DcqlQuery>) | undefined }
+
 export async function presentOpened(
-  deps: PresentDeps,
-  db: Db,
+  deps: Pick<Deps, 'config' | 'now'>,
   row: VerificationRow,
-  secrets: SessionSecrets,
-  result: Result,
+  { secrets, result, query }: Opened,
 ): Promise<Verification> {
   const at = deps.now()
   const status = statusAt(row, at)
@@ -48,7 +57,7 @@ export async function presentOpened(
     id: row.id,
     status,
     ...(row.template !== null && { template: row.template }),
-    ...(isOpenAt(row, at) && (await walletLinks(deps, db, row, secrets))),
+    ...(query && isOpenAt(row, at) && (await walletLinks(deps, row, { secrets, query }))),
     ...(isHeld(row) && status === 'failed' ? { error: NOT_FOLLOWED } : result),
     ...(secrets.metadata && { metadata: secrets.metadata }),
     ...(secrets.purpose && { purpose: secrets.purpose }),
@@ -68,40 +77,54 @@ export const linksTo = (publicUrl: string, id: string): Record<string, string> =
   link: `<${publicUrl}/v/${id}>; rel="alternate"; type="text/html"`,
 })
 
+/** Only a link of `eu-av` contains the query. */
 export async function walletLinks(
-  deps: PresentDeps,
-  db: Db,
+  { config }: Pick<Deps, 'config'>,
   row: VerificationRow,
-  secrets: SessionSecrets,
+  { secrets, query }: { secrets: SessionSecrets; query: () => Promise<DcqlQuery> },
   from?: From,
 ): Promise<Pick<Verification, 'wallet_uri' | 'request_uri'>> {
-  const { publicUrl } = deps.config
+  const { publicUrl } = config
   if (row.profile === 'eu-av') {
-    const query = withPurpose(await queryOf(db, row, secrets), secrets.purpose)
-    return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query, from }) }
+    const asked = withPurpose(await query(), secrets.purpose)
+    return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query: asked, from }) }
   }
   return {
-    wallet_uri: byReferenceUri(deps.config.wallet.scheme, row.clientId, publicUrl, row.id, from),
+    wallet_uri: byReferenceUri(config.wallet.scheme, row.clientId, publicUrl, row.id, from),
     request_uri: requestUri(publicUrl, row.id, from),
   }
 }
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
-export async function questionOf(db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<Question> {
-  if (secrets.query) return { query: secrets.query, rules: [] }
-  const question = await questionOfVersion(db, row.templateVersion ?? '')
+export async function questionOf(
+  deps: Pick<Deps, 'sealer' | 'sessionKeys' | 'versions'>,
+  db: Db,
+  row: Pick<VerificationRow, 'id' | 'tenantId' | 'templateVersion'>,
+): Promise<Question> {
+  if (row.templateVersion === null) return { query: await openQuery(deps, db, row), rules: [] }
+  const question = await deps.versions.find(db, row.templateVersion)
   if (!question) throw new Error('a session has a query of its own or a template version')
   return question
 }
 
-export const queryOf = async (db: Db, row: VerificationRow, secrets: SessionSecrets): Promise<DcqlQuery> =>
-  (await questionOf(db, row, secrets)).query
+async function openQuery(
+  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  db: Db,
+  row: SessionKey,
+): Promise<DcqlQuery> {
+  const found = await findSealedQuery(db, row)
+  if (!found) throw apiError('session_not_found')
+  const { salt, wrappingKey, sealedQuery } = found
+  if (!sealedQuery) throw new Error('a session has a query of its own or a template version')
+  return JSON.parse(sealer.open(queryPlace(row, salt, await sessionKeys.of(db, { ...row, wrappingKey })), sealedQuery))
+}
 
-export const secretsPlace = (
-  { id, tenantId }: Pick<VerificationRow, 'id' | 'tenantId'>,
-  salt: Uint8Array,
-  sessionKey: Uint8Array | undefined,
-) => ({
+export const queryPlace = (session: SessionKey, salt: Uint8Array, sessionKey: Uint8Array | undefined) => ({
+  ...secretsPlace(session, salt, sessionKey),
+  column: 'sealed_query',
+})
+
+export const secretsPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array | undefined) => ({
   tenant: tenantId,
   table: 'verification_sessions',
   column: 'sealed',

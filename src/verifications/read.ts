@@ -1,9 +1,19 @@
 import { apiError } from '../http/errors.ts'
+import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
 import { parseUtcInstant } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { statusAt } from './expire.ts'
 import type { Status, Verification } from './schema.ts'
-import { findSession, findStatus, findVerification, listVerifications, type Owner, type VerificationRow } from './store.ts'
+import {
+  findSession,
+  findStatus,
+  findVerification,
+  findWhole,
+  listVerifications,
+  type Owner,
+  type VerificationRow,
+  type VerificationWithResult,
+} from './store.ts'
 import { presentOrLog } from './unreadable.ts'
 
 const LIMIT_DEFAULT = 20
@@ -24,7 +34,35 @@ export async function readList(
 ): Promise<{ data: Verification[] }> {
   const bound = before === undefined ? Number.MAX_SAFE_INTEGER : (parseUtcInstant(before) ?? 0)
   const rows = await listVerifications(deps.db, owner, { before: bound, limit })
-  return { data: await Promise.all(rows.map(row => presentOrLog(deps, row))) }
+  const keyed = rows.map(({ verification: { id, wrappingKey } }) => ({ sessionId: id, wrappingKey }))
+  const keyOf = await deps.sessionKeys.lookUp(deps.db, keyed)
+  const data: Verification[] = []
+  let chars = 0
+  for (const [i, row] of rows.entries()) {
+    await deps.turns.next()
+    const found = await findWhole(deps.db, row)
+    if (!found) continue
+    const verification = await presentOrLog(deps, found, { sessionKey: keyOf(keyed[i]!) })
+    chars += charsOf(found, verification)
+    // Without an end: of a list that is too long nothing is kept, but all of it is read, because an unreadable session is a 500.
+    if (chars <= LIST_CHARS_MAX) data.push(verification)
+  }
+  if (chars <= LIST_CHARS_MAX) return { data }
+  data.length = 0
+  const ids = rows.map(({ verification }) => verification.id)
+  return longList(presentAgain(deps, owner, ids), {})
+}
+
+/** About as many as its text has. */
+const charsOf = ({ verification, result }: VerificationWithResult, { wallet_uri = '' }: Verification): number =>
+  (verification.sealed?.length ?? 0) + (result?.sealed.length ?? 0) + wallet_uri.length
+
+async function* presentAgain(deps: Deps, owner: Owner, ids: readonly string[]): AsyncGenerator<Verification, void, undefined> {
+  for (const id of ids) {
+    await deps.turns.next()
+    const found = await findVerification(deps.db, owner, id)
+    if (found) yield await presentOrLog(deps, found)
+  }
 }
 
 export async function readStatus({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<{ id: string; status: Status }> {

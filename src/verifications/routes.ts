@@ -52,7 +52,7 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
       },
     )
     .get('/verifications', ({ caller, query }) => readList(deps, caller, query), {
-      need: { scope: 'verifications:read' },
+      need: { scope: 'verifications:read', list: true },
       query: ListQuery,
       response: { 200: VerificationList, ...errorResponses(400, 401, 403, 429, 500) },
       detail: { operationId: 'listVerifications', summary: 'List sessions, newest first' },

@@ -7,19 +7,21 @@ import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
 import { dcRequestsPlace } from './dc-entries.ts'
 import type { Deps } from './deps.ts'
 import { replayPlace } from './idempotency.ts'
-import { resultPlace, secretsPlace } from './present.ts'
+import { queryPlace, resultPlace, secretsPlace } from './present.ts'
 import { responseKeyPlace } from './response-key.ts'
 import {
   hasOpenKeyless,
   listReplaysAfter,
   listSealedEvents,
   lockSessionsAfter,
+  type SealedRows,
+  type SealedSession,
   updateEvent,
   updateReplay,
   updateResult,
   updateSession,
 } from './sealed-store.ts'
-import type { VerificationRow, VerificationWithResult } from './store.ts'
+import type { VerificationRow } from './store.ts'
 import { eventPlace } from './timeline.ts'
 
 type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys'>
@@ -42,7 +44,7 @@ export async function areKeylessOpen(db: Db): Promise<boolean> {
   return await hasOpenKeyless(db)
 }
 
-async function sealOne(deps: SealDeps, tx: Db, { verification, result }: VerificationWithResult): Promise<void> {
+async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedRows): Promise<void> {
   const { id, tenantId } = verification
   const wrappingKey = keyFor(deps, verification)
   const sessionKey = await keyOf(deps, tx, verification, wrappingKey)
@@ -84,11 +86,12 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
   }
 }
 
-async function sealSession(deps: SealDeps, tx: Db, session: VerificationRow, sessionKey: Uint8Array | undefined): Promise<void> {
-  const { sealed, sealedResponseKey, sealedDcRequests, salt, wrappingKey } = session
+async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array | undefined): Promise<void> {
+  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt, wrappingKey } = session
   await updateSession(tx, session, {
     wrappingKey,
     sealed: sealed && (again(deps, secretsPlace(session, salt, sessionKey), sealed) ?? sealed),
+    sealedQuery: sealedQuery && (again(deps, queryPlace(session, salt, sessionKey), sealedQuery) ?? sealedQuery),
     sealedResponseKey:
       sealedResponseKey && (again(deps, responseKeyPlace(session, sessionKey), sealedResponseKey) ?? sealedResponseKey),
     sealedDcRequests:

@@ -5,7 +5,7 @@ import { idempotencyKeys, verificationEvents, verificationResults, verificationS
 import { locked } from '../db/statements.ts'
 import type { EventRow } from './event-store.ts'
 import type { ReplayRow } from './replay-store.ts'
-import type { SessionKey, VerificationRow, VerificationWithResult } from './store.ts'
+import type { ResultRow, SessionKey } from './store.ts'
 
 const isResultOf = ({ id, tenantId }: SessionKey) =>
   and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
@@ -13,20 +13,21 @@ const isResultOf = ({ id, tenantId }: SessionKey) =>
 /** Raw SQL: with drizzle's form SQLite would not use the partial index. */
 const isKeyless = sql`wrapping_key IS NULL`
 
+/** With all that is sealed. */
+export type SealedSession = typeof verificationSessions.$inferSelect
+export type SealedRows = { verification: SealedSession; result: ResultRow | null }
+
 type Wanted = { after: string; limit: number; keylessOnly?: boolean }
 
 /** Sessions by id, locked one table at a time: a result may be missing, and PostgreSQL locks no missing row. */
-export async function lockSessionsAfter(
-  tx: Db,
-  { after, limit, keylessOnly = false }: Wanted,
-): Promise<VerificationWithResult[]> {
+export async function lockSessionsAfter(tx: Db, { after, limit, keylessOnly = false }: Wanted): Promise<SealedRows[]> {
   const batch = tx
     .select()
     .from(verificationSessions)
     .where(and(gt(verificationSessions.id, after), keylessOnly ? isKeyless : undefined))
     .orderBy(asc(verificationSessions.id))
     .limit(limit)
-  const found: VerificationWithResult[] = []
+  const found: SealedRows[] = []
   for (const verification of await locked(batch, 'update')) {
     const [result = null] = await tx.select().from(verificationResults).where(isResultOf(verification))
     found.push({ verification, result })
@@ -47,7 +48,7 @@ export async function hasOpenKeyless(db: Db): Promise<boolean> {
 export async function updateSession(
   tx: Db,
   { id, tenantId }: SessionKey,
-  sealed: Pick<VerificationRow, 'wrappingKey' | 'sealed' | 'sealedResponseKey' | 'sealedDcRequests'>,
+  sealed: Pick<SealedSession, 'wrappingKey' | 'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests'>,
 ): Promise<void> {
   await tx
     .update(verificationSessions)

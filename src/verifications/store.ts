@@ -1,13 +1,17 @@
 // Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have stores of their own.
-import { and, count, desc, eq, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
-import { column, hot, locked, prepared, wholeRow } from '../db/statements.ts'
+import { column, hot, locked, rowWithout, wholeRow } from '../db/statements.ts'
 import { TTL_SECONDS } from './schema.ts'
 import { deleteTerms, insertTerms } from './term-store.ts'
 
-export type VerificationRow = typeof verificationSessions.$inferSelect
+const { sealedQuery, ...sessionColumns } = getTableColumns(verificationSessions)
+/** Of every read of sessions: their queries are as large as all the rest, and few readers need one. */
+export const SESSION_COLUMNS = sessionColumns
+
+export type VerificationRow = Omit<typeof verificationSessions.$inferSelect, 'sealedQuery'>
 export type ResultRow = typeof verificationResults.$inferSelect
 export type VerificationWithResult = { verification: VerificationRow; result: ResultRow | null }
 
@@ -25,6 +29,8 @@ const ownedBy = () => [
   eq(verificationSessions.tenantId, column('tenantId')),
   eq(verificationSessions.environment, column('environment')),
 ]
+
+type SealedQuery = Pick<typeof verificationSessions.$inferSelect, 'sealedQuery'>
 
 const insert = hot(db =>
   db.insert(verificationSessions).values({
@@ -50,11 +56,12 @@ const insert = hot(db =>
     release: column('release'),
     wrappingKey: column('wrappingKey'),
     terms: column('terms'),
+    sealedQuery: column('sealedQuery'),
   }),
 )
 
-/** A new session with its search terms. */
-export async function insertVerification(tx: Db, row: VerificationRow): Promise<void> {
+/** A new session with its own query, if any, and its search terms. */
+export async function insertVerification(tx: Db, row: VerificationRow & SealedQuery): Promise<void> {
   await insert(tx, row)
   await insertTerms(tx, row)
 }
@@ -66,7 +73,7 @@ const isItsResult = and(
 
 const withResult = (db: Db) =>
   db
-    .select({ verification: verificationSessions, result: verificationResults })
+    .select({ verification: sessionColumns, result: verificationResults })
     .from(verificationSessions)
     .leftJoin(verificationResults, isItsResult)
 
@@ -77,7 +84,7 @@ function notForeign(db: Db, row: VerificationWithResult, asked: Partial<Verifica
 
 const byDevice = () => eq(verificationSessions.deviceId, column('deviceId'))
 
-const wholeSession = wholeRow(verificationSessions)
+const wholeSession = rowWithout(verificationSessions, ['sealedQuery'])
 const wholeResult = wholeRow(verificationResults, 'result_')
 
 const selectOneWhere = (...owned: SQL[]) =>
@@ -115,13 +122,23 @@ export async function findOfTenant(db: Db, tenantId: string, id: string): Promis
   return row && notForeign(db, bothOf(row), { tenantId, id })
 }
 
+/** A page of larger results would hold the event loop while the database reads them: they are read one at a time. */
+const LISTED_BYTES_MAX = 32 * 1024
+const isListed = sql`length(${verificationResults.sealed}) <= ${sql.raw(String(LISTED_BYTES_MAX))}`
+const listedResult = {
+  ...wholeResult.columns,
+  result_sealed: sql`CASE WHEN ${isListed} THEN ${verificationResults.sealed} END`.as('result_sealed'),
+}
+
 const selectPageWhere = (...owned: (SQL | undefined)[]) =>
-  prepared(db =>
-    withResult(db)
+  hot<Record<string, unknown>>(db =>
+    db
+      .select({ ...wholeSession.columns, ...listedResult })
+      .from(verificationSessions)
+      .leftJoin(verificationResults, isItsResult)
       .where(and(...owned, lt(verificationSessions.createdAt, column('before'))))
       .orderBy(desc(verificationSessions.createdAt))
-      .limit(column('limit'))
-      .prepare(),
+      .limit(column('limit')),
   )
 
 const selectPage = selectPageWhere(...ownedBy())
@@ -129,14 +146,20 @@ const selectPage = selectPageWhere(...ownedBy())
 const unindexed = (name: 'tenantId' | 'environment') => sql`(${verificationSessions[name]} = ${column(name)}) IS TRUE`
 const selectPageOfDevice = selectPageWhere(byDevice(), unindexed('tenantId'), unindexed('environment'))
 
+/** A row of a list; `isLong` if its result is still to be read. */
+export type ListedVerification = VerificationWithResult & { isLong: boolean }
+
 export async function listVerifications(
   db: Db,
   { tenantId, environment, deviceId }: Owner,
   page: { before: number; limit: number },
-): Promise<VerificationWithResult[]> {
+): Promise<ListedVerification[]> {
   const select = deviceId === undefined ? selectPage : selectPageOfDevice
-  const rows = await select(db).execute({ tenantId, environment, deviceId, ...page })
-  return rows.map(row => notForeign(db, row, { tenantId, environment, deviceId }))
+  const rows = await select(db, { tenantId, environment, deviceId, ...page })
+  return rows.map(row => ({
+    ...notForeign(db, bothOf(row), { tenantId, environment, deviceId }),
+    isLong: row.result_verificationId !== null && row.result_sealed === null,
+  }))
 }
 
 type StatusRow = { id: string; status: VerificationRow['status']; expires_at: number; responded_at: number | null }
@@ -177,6 +200,28 @@ export async function findSession(db: Db, id: string): Promise<VerificationRow |
   const row = wholeSession.read(found)
   refuseForeign(db, row, { id })
   return row
+}
+
+/** With its result where that is still to be read; undefined when it was erased since. */
+export async function findWhole(db: Db, listed: ListedVerification): Promise<VerificationWithResult | undefined> {
+  const { id, tenantId } = listed.verification
+  return listed.isLong ? await findOfTenant(db, tenantId, id) : listed
+}
+
+const selectQuery = hot<{ salt: Uint8Array; wrapping_key: number | null; sealed_query: Uint8Array | null }>(db =>
+  db
+    .select({ salt: sessionColumns.salt, wrappingKey: sessionColumns.wrappingKey, sealedQuery })
+    .from(verificationSessions)
+    .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))),
+)
+
+/** A session's own query, with what opens it; undefined when the session is gone. */
+export async function findSealedQuery(
+  db: Db,
+  { id, tenantId }: SessionKey,
+): Promise<{ salt: Uint8Array; wrappingKey: number | null; sealedQuery: Uint8Array | null } | undefined> {
+  const [row] = await selectQuery(db, { id, tenantId })
+  return row && { salt: row.salt, wrappingKey: row.wrapping_key, sealedQuery: row.sealed_query }
 }
 
 const selectLocked = hot<Record<string, unknown>>(db =>

@@ -1,5 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import { inTurns } from '../http/turns.ts'
 import { describeFailure } from '../log.ts'
 import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
@@ -65,16 +66,16 @@ export type RecordedEvent = { [Event in SessionEvent]: { at: number; event: Even
 
 /** Oldest first. */
 export async function readEvents(
-  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
+  { db, sealer, sessionKeys, turns }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'turns'>,
   session: SessionKey,
 ): Promise<RecordedEvent[]> {
   const found = await sessionKeys.find(db, session.id)
   if (!found) return []
   const rows = await listEvents(db, session, EVENTS_MAX)
-  return rows.map(
-    ({ at, event, salt, sealed }) =>
-      ({ at, event, details: JSON.parse(sealer.open(eventPlace(session, salt, found.sessionKey), sealed)) }) as RecordedEvent,
-  )
+  return await inTurns(turns, rows, ({ at, event, salt, sealed }) => {
+    const details = JSON.parse(sealer.open(eventPlace(session, salt, found.sessionKey), sealed))
+    return { at, event, details } as RecordedEvent
+  })
 }
 
 /** The anchors of a held answer; empty for an answer from before anchors were recorded. */

@@ -3,18 +3,18 @@
 // that nobody gave. The log names it for the operator.
 import { describeFailure } from '../log.ts'
 import type { Deps } from './deps.ts'
-import { present } from './present.ts'
+import { type PresentDeps, type Presented, present, questionOf } from './present.ts'
 import type { Verification } from './schema.ts'
-import { listVerifications, type VerificationWithResult } from './store.ts'
+import { findWhole, listVerifications, type VerificationWithResult } from './store.ts'
 
 const BATCH = 100
 const NAME_DIGITS = 8
 
-type LogDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'audit' | 'log'>
+type LogDeps = PresentDeps & Pick<Deps, 'audit' | 'log'>
 
-export async function presentOrLog(deps: LogDeps, found: VerificationWithResult): Promise<Verification> {
+export async function presentOrLog(deps: LogDeps, found: VerificationWithResult, how?: Presented): Promise<Verification> {
   try {
-    return await present(deps, found)
+    return await present(deps, found, how)
   } catch (error) {
     const { id, tenantId } = found.verification
     const session = deps.audit.subjectOf(id).slice(0, NAME_DIGITS)
@@ -25,9 +25,9 @@ export async function presentOrLog(deps: LogDeps, found: VerificationWithResult)
 
 export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
 
-/** Newest first, until all are read or the time is up. Other requests run between batches. */
+/** Newest first, until all are read or the time is up. */
 export async function findUnreadable(
-  deps: Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits'>,
+  deps: PresentDeps & Pick<Deps, 'turns'>,
   tenantIds: readonly string[],
   signal: AbortSignal,
 ): Promise<Reading> {
@@ -37,19 +37,23 @@ export async function findUnreadable(
       for (let before = Number.MAX_SAFE_INTEGER; ; ) {
         if (signal.aborted) return { ...reading, isComplete: false }
         const page = await listVerifications(deps.db, { tenantId, environment }, { before, limit: BATCH })
-        for (const found of page) if (!(await isReadable(deps, found))) reading.unreadable.push(found.verification.id)
+        for (const listed of page) {
+          await deps.turns.next()
+          const found = await findWhole(deps.db, listed)
+          if (found && !(await isReadable(deps, found))) reading.unreadable.push(found.verification.id)
+        }
         reading.looked += page.length
         if (page.length < BATCH) break
         before = page.at(-1)?.verification.createdAt ?? 0
-        await new Promise<void>(resolve => setImmediate(resolve))
       }
     }
   }
   return reading
 }
 
-const isReadable = (deps: Parameters<typeof present>[0], found: VerificationWithResult): Promise<boolean> =>
-  present(deps, found).then(
+/** Its query too, which only wallets and one page read. */
+const isReadable = (deps: PresentDeps, found: VerificationWithResult): Promise<boolean> =>
+  Promise.all([present(deps, found), questionOf(deps, deps.db, found.verification)]).then(
     () => true,
     () => false,
   )

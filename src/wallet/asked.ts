@@ -13,8 +13,11 @@ export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: Session
  * formats that its wallet lacks; an answer may have any, because the last to fetch may be another
  * wallet, or somebody who saw the QR code.
  */
-export async function askedOf(deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>, session: OpenSession): Promise<Asked> {
+export async function askedOf(
+  deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'versions'>,
+  session: OpenSession,
+): Promise<Asked> {
   const secrets = await openSecrets(deps, deps.db, session)
-  const { query, rules } = await questionOf(deps.db, session, secrets)
+  const { query, rules } = await questionOf(deps, deps.db, session)
   return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }
 }

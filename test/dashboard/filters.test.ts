@@ -76,7 +76,15 @@ async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<D
       const id = newVerificationId(deps.random)
       const createdAt = at - n * 1000 - random.below(1000)
       const terms = termsOf(createTerms(deps), owner, { till: search })
-      const columns = { template, deviceId: device || null, keyId: key || null, expiresAt: at + expiresIn, sealed: null, terms }
+      const columns = {
+        template,
+        deviceId: device || null,
+        keyId: key || null,
+        expiresAt: at + expiresIn,
+        sealed: null,
+        sealedQuery: null,
+        terms,
+      }
       await insertVerification(tx, { ...pattern, id, createdAt, ...columns })
       const respondedAt = respondedIn === null ? null : at + respondedIn
       if (stored !== 'pending' || respondedAt !== null)

@@ -14,6 +14,7 @@ import { enroll, refresh, register } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { formOf, only, openSession, postTo } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
+import { sdJwtQuery } from '../helpers/queries.ts'
 import { logOf, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
@@ -75,7 +76,9 @@ sqliteOnly('looks into the file, its log and its backups')(
         [`${format} presentation to the page`]: String(shown.data.response).slice(-40),
         [`${format} code of the page`]: told.body.response_code,
       })
-      ids.push(made.body.id, id, byPage.id)
+      const own = sdJwtQuery('own', [], { claims: [{ path: ['given_name'], values: [text('asked')] }] })
+      const withQuery = await app.call<Verification>('POST', '/v1/verifications', { key, body: { query: { credentials: [own] } } })
+      ids.push(made.body.id, id, byPage.id, withQuery.body.id)
       app.clock.advance(100)
       await until(async () => logOf(app, id).delivery?.attempts === 1)
     }
@@ -123,7 +126,10 @@ sqliteOnly('looks into the file, its log and its backups')(
 function sealedIn(dir: string): Uint8Array[] {
   const sqlite = new Database(join(dir, 'vidimus.db'), { readonly: true })
   const tables = ['verification_sessions', 'verification_results', 'verification_events', 'idempotency_keys', 'webhook_attempts']
-  const columns = [...tables.map(table => ['sealed', table]), ['sealed_dc_requests', 'verification_sessions']]
+  const columns = [
+    ...tables.map(table => ['sealed', table]),
+    ...['sealed_query', 'sealed_dc_requests'].map(column => [column, 'verification_sessions']),
+  ]
   const rows = columns.flatMap(([column, table]) =>
     sqlite.query<{ sealed: Uint8Array }, []>(`SELECT ${column} AS sealed FROM ${table} WHERE length(${column}) > 16`).all(),
   )

@@ -12,7 +12,7 @@ import { createSessionKeys } from '../../src/session-keys/keys.ts'
 import type { WrappedKey } from '../../src/session-keys/store.ts'
 import { turnWrappingKey } from '../../src/session-keys/turn.ts'
 import { replayPlace } from '../../src/verifications/idempotency.ts'
-import { resultPlace, secretsPlace } from '../../src/verifications/present.ts'
+import { queryPlace, resultPlace, secretsPlace } from '../../src/verifications/present.ts'
 import { eventPlace } from '../../src/verifications/timeline.ts'
 import { attemptPlace } from '../../src/webhooks/record.ts'
 import { type TestApp, temporaryDir } from './app.ts'
@@ -111,6 +111,9 @@ export function openedTexts(rows: SealedRows, keyDir: string, keyFile = join(key
   const hash = String(session.idempotency_hash)
   return [
     ...(session.sealed ? tried(session, key => secretsPlace(tenant, session.salt, key)) : []),
+    ...(session.sealed_query
+      ? tried({ ...session, sealed: session.sealed_query as Uint8Array }, key => queryPlace(tenant, session.salt, key))
+      : []),
     ...rows.results.flatMap(row => tried(row, key => resultPlace({ ...tenant, salt: row.salt as Buffer }, key))),
     ...rows.events.flatMap(row => tried(row, key => eventPlace(tenant, row.salt, key))),
     ...rows.attempts.flatMap(row =>

@@ -383,8 +383,8 @@ export default [
   [
     'a query has rules',
     'questionOf',
-    'query: secrets.query, rules: []',
-    'query: secrets.query, rules: null',
+    'query: await openQuery(deps, db, row), rules: []',
+    'query: await openQuery(deps, db, row), rules: null',
     'wallet/template-rules',
   ],
   ['the default purpose is lost', 'create', 'given.purpose ?? asked.purpose', 'given.purpose', 'wallet/template-rules'],

@@ -10,6 +10,7 @@ import { newDatabase, postgresDir } from '../helpers/cluster.ts'
 import { postgresOnly } from '../helpers/engines.ts'
 import { onlyFilesContaining } from '../helpers/files.ts'
 import { keepCopy, openedTexts, passDay, type SealedRows, sealedRows } from '../helpers/keys.ts'
+import { QUERIES } from '../helpers/queries.ts'
 import { type Receiver, receive, startAppFor } from '../helpers/receiver.ts'
 import { runOn, shareCluster } from '../helpers/shared-cluster.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
@@ -21,11 +22,11 @@ const WINDOW_DAYS = 14
 // All of the log is kept, in small files.
 const cluster = shareCluster({ initdb: ['--wal-segsize=1'], settings: ['wal_keep_size = 1GB'] }, cleanUp)
 
-/** Answered, with everything that a session can have: secrets, result, moments, an attempt, a kept 201, audit details. */
+/** Answered, with everything that a session can have: secrets, query, result, moments, an attempt, a kept 201, audit details. */
 async function answered(app: TestApp, key: string, shop: Receiver, name: string): Promise<string> {
   app.clock.advance(1000)
   const headers = { 'idempotency-key': `order-${name}-0001` }
-  const body = { template: 'age_over_18', webhook_url: shop.url(), purpose: `for ${name}`, metadata: { name } }
+  const body = { ...QUERIES['dc+sd-jwt'], webhook_url: shop.url(), purpose: `for ${name}`, metadata: { name } }
   const { id, wallet_uri } = (await app.call<Verification>('POST', '/v1/verifications', { key, body, headers })).body
   await answerWith(app, await holderOf(app), wallet_uri ?? '')
   await until(async () => {
@@ -58,7 +59,9 @@ function keepDump(): string {
 }
 
 const allSealed = ({ session, results, events, attempts, replays, records }: SealedRows): Buffer[] =>
-  [session!, ...results, ...events, ...attempts, ...replays, ...records].flatMap(({ sealed }) => Buffer.from(sealed ?? []))
+  [session!, { sealed: session!.sealed_query }, ...results, ...events, ...attempts, ...replays, ...records].flatMap(({ sealed }) =>
+    Buffer.from((sealed as Uint8Array) ?? []),
+  )
 
 postgresOnly('these are its files')(
   'after the window nothing about an erased person opens from any file of PostgreSQL, and the living still open',
@@ -109,7 +112,7 @@ postgresOnly('these are its files')(
       erased.filter(({ session }) => session?.id === id).map(rows => openedTexts({ ...rows, wrapped: everyWrapped }, app.dir))
     for (const id of [soon, later]) {
       for (const texts of readable(id)) {
-        for (const part of ['"purpose":"for ', '"age_over_18":true', '"findings"', '"address"', '"wallet_uri"', '"environment"'])
+        for (const part of ['"purpose":"for ', '"vct_values"', '"family_name":"', '"findings"', '"address"', '"wallet_uri"', '"environment"'])
           expect([part, texts.some(text => text.includes(part))]).toEqual([part, true])
       }
     }
@@ -121,6 +124,6 @@ postgresOnly('these are its files')(
 
     expect(openedTexts(await rowsAbout(living), app.dir)).not.toEqual([])
     const { body } = await app.call<Verification>('GET', `/v1/verifications/${living}`, { key })
-    expect(body).toMatchObject({ status: 'completed', metadata: { name: 'Kim' }, claims: { age_over_18: true } })
+    expect(body).toMatchObject({ status: 'completed', metadata: { name: 'Kim' }, claims: { family_name: expect.any(String) } })
   },
 )

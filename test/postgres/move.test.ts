@@ -9,6 +9,7 @@ import { type Served, serve as serveOn, vidimus as vidimusOn } from '../helpers/
 import { hasPostgres, newDatabase, unlessMissing } from '../helpers/cluster.ts'
 import { contentOf, copyOf } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
+import { QUERIES } from '../helpers/queries.ts'
 import { shareCluster, stop } from '../helpers/shared-cluster.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { makeSigner } from '../trust-lists/make.ts'
@@ -71,7 +72,7 @@ const call = ({ url }: Served, method: string, path: string, body?: object) =>
   })
 
 async function create(service: Served, order: string): Promise<string> {
-  const answer = await call(service, 'POST', '/v1/verifications', { template: 'age_over_18', metadata: { order } })
+  const answer = await call(service, 'POST', '/v1/verifications', { ...QUERIES['dc+sd-jwt'], metadata: { order } })
   return ((await answer.json()) as { id: string }).id
 }
 
@@ -149,6 +150,8 @@ describe.skipIf(!hasPostgres)(unlessMissing('vidimus move'), () => {
     const answers = await Promise.all(sessions.map(id => call(service, 'GET', `/v1/verifications/${id}`)))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 404])
     expect(await answers[0]!.json()).toMatchObject({ id: sessions[0], status: 'pending', metadata: { order: 'order-0' } })
+    const page = await call(service, 'GET', `/v/${sessions[0]}/data`)
+    expect(await page.json()).toMatchObject({ shares: [{ alternatives: [{ claims: ['family_name', 'given_name'] }] }] })
     // The same key of the same shop gives the same session, and a new one is charged and recorded.
     expect(await create(service, 'order-0')).toBe(sessions[0]!)
     expect(await create(service, 'order-9')).not.toBe(sessions[0]!)

@@ -7,6 +7,7 @@ import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { namesIn } from '../helpers/directories.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { databasesOf, keepCopy, passDay, textsAbout } from '../helpers/keys.ts'
+import { QUERIES } from '../helpers/queries.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
@@ -18,12 +19,12 @@ afterAll(async () => {
 
 const WINDOW_DAYS = 14
 
-/** Answered, with everything that a session can have: secrets, result, moments, an attempt, a kept 201, audit details. */
+/** Answered, with everything that a session can have: secrets, query, result, moments, an attempt, a kept 201, audit details. */
 async function answered(app: TestApp, key: string, url: string, name: string): Promise<string> {
   // Sessions of one moment are dated one after the other, and their deliveries too.
   app.clock.advance(1000)
   const headers = { 'idempotency-key': `order-${name}-0001` }
-  const body = { template: 'age_over_18', webhook_url: url, purpose: `for ${name}`, metadata: { name } }
+  const body = { ...QUERIES['dc+sd-jwt'], webhook_url: url, purpose: `for ${name}`, metadata: { name } }
   const { id, wallet_uri } = (await app.call<Verification>('POST', '/v1/verifications', { key, body, headers })).body
   await answerWith(app, await holderOf(app), wallet_uri ?? '')
   await untilAttempted(app, id, 1)
@@ -67,7 +68,15 @@ sqliteOnly('the copies are of the file')(
 
     const before = { soon: await readable(copies, app.dir, erasedSoon), later: await readable(copies, app.dir, erasedLater) }
     for (const texts of [before.soon, before.later]) {
-      for (const part of ['"purpose":"for ', '"age_over_18":true', '"findings"', '"address"', '"wallet_uri"', '"environment"'])
+      for (const part of [
+        '"purpose":"for ',
+        '"vct_values"',
+        '"family_name":"',
+        '"findings"',
+        '"address"',
+        '"wallet_uri"',
+        '"environment"',
+      ])
         expect([part, texts.some(text => text.includes(part))]).toEqual([part, true])
     }
 
@@ -82,6 +91,6 @@ sqliteOnly('the copies are of the file')(
 
     expect(await textsAbout(join(copies.at(-1)!, 'vidimus.db'), app.dir, living)).not.toEqual([])
     const { body } = await app.call<Verification>('GET', `/v1/verifications/${living}`, { key })
-    expect(body).toMatchObject({ status: 'completed', metadata: { name: 'Kim' }, claims: { age_over_18: true } })
+    expect(body).toMatchObject({ status: 'completed', metadata: { name: 'Kim' }, claims: { family_name: expect.any(String) } })
   },
 )

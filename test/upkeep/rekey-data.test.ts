@@ -15,6 +15,7 @@ import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { copyOf, one } from '../helpers/directories.ts'
 import { textsAbout, timeWrites } from '../helpers/keys.ts'
+import { QUERIES } from '../helpers/queries.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -37,7 +38,8 @@ beforeAll(async () => {
   const body = { webhook_url: shop.url(), purpose: 'to sell a bottle', metadata: { order: 'A-1' } }
   made = [(await verifyWith(app, key, 'adult', { body })).verification]
   await untilAttempted(app, made[0]!.id, 1)
-  for (let i = 0; i < 60; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
+  for (let i = 0; i < 59; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
+  made.push(await createVerification(app, key, { ...QUERIES['dc+sd-jwt'], template: undefined }))
   await app.stop()
   dir = app.dir
 })
@@ -49,6 +51,7 @@ function sealedIn(file: string): Map<string, Uint8Array[]> {
   const sqlite = new Database(file)
   const columns = [
     ['verification_sessions', 'sealed'],
+    ['verification_sessions', 'sealed_query'],
     ['verification_results', 'sealed'],
     ['verification_events', 'sealed'],
     ['webhook_attempts', 'sealed'],
@@ -60,7 +63,7 @@ function sealedIn(file: string): Map<string, Uint8Array[]> {
     const found = sqlite
       .query<{ sealed: Uint8Array }, []>(`SELECT ${column} AS sealed FROM ${table} WHERE length(${column}) > 0`)
       .all()
-    return [table!, found.map(({ sealed }) => sealed)] as const
+    return [`${table} ${column}`, found.map(({ sealed }) => sealed)] as const
   })
   sqlite.close()
   return new Map(rows)
@@ -97,6 +100,8 @@ test('rekey --data seals every row again in the background, and everything still
     const { body } = await again.call<Verification>('GET', `/v1/verifications/${id}`, { key })
     expect(body).toMatchObject(JSON.parse(JSON.stringify({ id, purpose, claims })))
   }
+  const { body: page } = await again.call<{ shares: object[] }>('GET', `/v/${made.at(-1)!.id}/data`)
+  expect(page.shares).toMatchObject([{ alternatives: [{ claims: ['family_name', 'given_name'] }] }])
   const [owner] = rowsOf<{ id: string }>(again, 'SELECT id FROM tenants')
   const place = { tenantId: owner!.id, environment: 'test' as const }
   const { verifications: found } = await browseVerifications(again.deps, place, { search: 'A-1', limit: 5 })

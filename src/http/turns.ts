@@ -1,0 +1,81 @@
+// Long work of all requests together gets one slice of each turn of the event loop: whatever else has arrived is served in
+// between, so that nobody's long list delays the short requests of others.
+import type { Clock } from '../time.ts'
+
+/** Beside it, a turn holds the piece that was under way when it ended. */
+const SLICE_MS = 5
+
+export type Turns = {
+  /** Awaited before each piece of long work. Passes at once while the slice of this turn lasts, else in the order of arrival. */
+  next(): Promise<void>
+}
+
+export function createTurns(clock: Clock, afterThisTurn: (act: () => void) => void): Turns {
+  const waiting: (() => void)[] = []
+  let begunAt: number | undefined
+
+  function begin(): number {
+    afterThisTurn(renew)
+    begunAt = clock()
+    return begunAt
+  }
+
+  function renew(): void {
+    begunAt = undefined
+    const first = waiting.shift()
+    if (!first) return
+    begin()
+    first()
+  }
+
+  return {
+    async next() {
+      const begun = begunAt ?? begin()
+      if (clock() - begun >= SLICE_MS) await new Promise<void>(resolve => waiting.push(resolve))
+    },
+  }
+}
+
+/** Makes one of each in turn, some at once where the database is far away. */
+export async function inTurns<From, To>(
+  turns: Turns,
+  all: readonly From[],
+  make: (one: From) => Promise<To> | To,
+  atOnce = 1,
+): Promise<To[]> {
+  const made: To[] = []
+  for (let i = 0; i < all.length; i += atOnce) {
+    await turns.next()
+    made.push(...(await Promise.all(all.slice(i, i + atOnce).map(make))))
+  }
+  return made
+}
+
+/** Characters of a list that are written in one go. */
+export const LIST_CHARS_MAX = 512 * 1024
+
+/**
+ * A longer list, never empty: each of its elements is made and written when the client has room for it. It is typed as what its
+ * text says, because a route has one type of answer; the framework passes the response on as it is.
+ */
+export function longList<List extends { data: unknown[] }>(
+  elements: AsyncIterator<List['data'][number]>,
+  others: Omit<List, 'data'>,
+): List {
+  const end = Object.entries(others)
+    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join('')
+  let before = '{"data":['
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await elements.next()
+      controller.enqueue(Buffer.from(done ? `]${end}}` : before + JSON.stringify(value)))
+      before = ','
+      if (done) controller.close()
+    },
+    async cancel() {
+      await elements.return?.()
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'application/json' } }) as unknown as List
+}
