@@ -169,6 +169,27 @@ describe('a budget', () => {
     expect(isAllowed(() => made.take('status', 'k'))).toBe(true)
   })
 
+  test('a request of several units takes them at once, leaves what is too little for it, and waits until there is enough', () => {
+    const made = limits()
+    expect(made.take('status', 'k', 4).remaining).toBe(6)
+    expect(made.take('status', 'k', 4).remaining).toBe(2)
+    const refused = refusal(() => made.take('status', 'k', 4))
+    expect(refused?.headers).toMatchObject({ 'retry-after': '1', ratelimit: '"status";r=2;t=1' })
+    expect(made.take('status', 'k').remaining).toBe(1)
+    made.clock.ms += 1499
+    expect(isAllowed(() => made.take('status', 'k', 4))).toBe(false)
+    made.clock.ms += 1
+    expect(made.take('status', 'k', 4).remaining).toBe(0)
+  })
+
+  test('a request that costs more than a scaled budget has takes all of it', () => {
+    const made = limits(0.01)
+    expect(made.take('key-test', 'k', 4).remaining).toBe(0)
+    expect(isAllowed(() => made.take('key-test', 'k', 4))).toBe(false)
+    made.clock.ms += 2000
+    expect(made.take('key-test', 'k', 4).remaining).toBe(0)
+  })
+
   test('check takes nothing', () => {
     const made = limits()
     for (let i = 0; i < 1000; i++) made.check('badauth', 'k')

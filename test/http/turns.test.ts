@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { createTurns, inTurns, longList } from '../../src/http/turns.ts'
+
+/** A clock that only work moves, and the ends of the loop's turns. */
+function loop() {
+  const clock = { ms: 0 }
+  const ends: (() => void)[] = []
+  const turns = createTurns(
+    () => clock.ms,
+    act => void ends.push(act),
+  )
+  const endTurn = async () => {
+    ends.shift()?.()
+    await settled()
+  }
+  return { clock, turns, endTurn }
+}
+
+/** After all promises that nothing outside holds back. */
+const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+
+test('work goes on within the slice of a turn, waits once it is used up, and goes on in the next turn', async () => {
+  const { clock, turns, endTurn } = loop()
+  const done: number[] = []
+  void inTurns(turns, [1, 2, 3, 4, 5, 6], one => {
+    clock.ms += 2
+    done.push(one)
+  })
+  await settled()
+  expect(done).toEqual([1, 2, 3])
+  await endTurn()
+  expect(done).toEqual([1, 2, 3, 4, 5, 6])
+})
+
+test('two long works share one slice of each turn, in the order of their arrival', async () => {
+  const { clock, turns, endTurn } = loop()
+  const done: string[] = []
+  for (const name of ['a', 'b']) {
+    void inTurns(turns, [1, 2, 3], one => {
+      clock.ms += 10
+      done.push(`${name}${one}`)
+    })
+    await settled()
+  }
+  expect(done).toEqual(['a1'])
+  for (const expected of ['a2', 'b1', 'a3', 'b2', 'b3']) {
+    await endTurn()
+    expect(done.at(-1)).toBe(expected)
+  }
+})
+
+test('a long list has the same text as the list in one piece, other members after it', async () => {
+  const data = [{ a: 1 }, { b: '"' }]
+  const answer = longList(
+    (async function* () {
+      yield* data
+    })(),
+    { next_before: null, more: 'x' },
+  ) as unknown as Response
+  expect(await answer.text()).toBe(JSON.stringify({ data, next_before: null, more: 'x' }))
+  expect(answer.headers.get('content-type')).toBe('application/json')
+})
