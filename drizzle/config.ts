@@ -5,6 +5,6 @@ const isPostgres = process.env.VIDIMUS_DATABASE_URL?.startsWith('postgres') === 
 
 export default defineConfig({
   dialect: isPostgres ? 'postgresql' : 'sqlite',
-  schema: './src/db/schema.ts',
+  schema: isPostgres ? './src/db/schema.ts' : ['./src/db/schema.ts', './src/db/portrait-table.ts'],
   out: isPostgres ? './drizzle/postgres' : './drizzle/sqlite',
 })

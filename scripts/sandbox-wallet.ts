@@ -14,6 +14,7 @@ import { makeHolder } from '../src/sandbox/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
 import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet.ts'
 import type { Sealer } from '../src/seal.ts'
+import type { HostedVerification } from '../src/verifications/schema.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]
 
@@ -140,7 +141,11 @@ async function outcomeOf({ base, id }: Session, tries = 3): Promise<string> {
     throw new CommandError(
       `how it ended cannot be read now (${answer.status}: ${await messageOf(answer)}); ask ${base}/v1/verifications/${id}/status`,
     )
-  const { status, reason, answered } = (await answer.json()) as { status: string; reason?: string; answered?: true }
+  const { status, reason, answered, compares } = (await answer.json()) as Pick<
+    HostedVerification,
+    'status' | 'reason' | 'answered' | 'compares'
+  >
+  if (compares) return `${status} (answered; the till compares the photo)`
   if (answered) return `${status} (answered; it completes when its response code is redeemed)`
   return reason ? `${status} (${reason})` : status
 }

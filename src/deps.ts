@@ -25,8 +25,6 @@ import { crlFetcher } from './trust/crl.ts'
 import { isLocalList, statusFetcher } from './trust/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { createErasures, type Erasures } from './verifications/erasures.ts'
-import { type Portraits, portraitsInMemory } from './verifications/portraits.ts'
-import { portraitsInRows } from './verifications/portraits-rows.ts'
 import { type Attempts, createAttempts } from './webhooks/attempts.ts'
 
 export type Deps = Ground & {
@@ -37,7 +35,6 @@ export type Deps = Ground & {
   guesses: GuessBudgets
   versions: Versions
   changes: Changes
-  portraits: Portraits
   erasures: Erasures
   attempts: Attempts
   firstTimes: FirstTimes
@@ -71,7 +68,6 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     guesses: createGuesses(ground),
     versions: rememberVersions(),
     changes: createChanges(ground),
-    portraits: ground.light ? portraitsInRows({ ...ground, light: ground.light }) : portraitsInMemory(now),
     erasures: createErasures({ ...ground, audit }),
     attempts: createAttempts(ground),
     firstTimes: createFirstTimes(),

@@ -14,7 +14,8 @@ test('jobs on shared rows run on one node only, jobs on memory and heartbeat on 
   await startPeriodic({ ...deps, whenLeader })()
   expect(led).toContain('sweep')
   expect(led).toContain('checkpoint')
-  expect(led).not.toContain('portraits')
+  expect(led).toContain('held answers')
+  expect(led).not.toContain('budgets')
   expect(led).not.toContain('heartbeat')
 })
 

@@ -136,7 +136,11 @@ const pair = await record('enrollDevice', 'enrolled', 'POST /v1/devices/enroll',
 })
 const photographed = await create({ template: 'age_over_18_photo' }, pair.access_token)
 await answer(photographed.wallet_uri ?? '', 'adult')
-await record('recordComparison', 'the same person', `POST /v1/verifications/${photographed.id}/comparison`, {
+const shown = await record('getComparison', 'a photo', `GET /v1/verifications/${photographed.id}/comparison`, {
+  key: pair.access_token,
+})
+examples.getComparison!['a photo']!.body = { ...shown, portrait: 'data:image/jpeg;base64,/9j/4AAQ…' }
+await record('decideComparison', 'the same person', `POST /v1/verifications/${photographed.id}/comparison`, {
   request: { same_person: true },
   key: pair.access_token,
 })

@@ -142,7 +142,7 @@ const SCOPE_MEANINGS: Record<Scope, string> = {
 const RETENTIONS = {
   outcome: 'only that the age is reached',
   claims: 'the claims',
-  claims_without_portrait: 'the claims; the portrait is shown for 15 minutes and never stored',
+  claims_without_portrait: 'the claims; the portrait is shown for 15 minutes, at a till until the comparison',
 }
 
 const errorTable = (codes: readonly ErrorCode[]): string =>

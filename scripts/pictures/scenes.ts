@@ -144,7 +144,9 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await button(page, words.till.samePerson).waitFor()
     await shoot('till-compare')
     await button(page, words.till.otherPerson).click()
-    await page.getByText(words.till.notThePhoto, { exact: true }).waitFor()
+    await button(page, words.till.takeBack).waitFor()
+    await shoot('till-take-back')
+    await page.locator('.verdict.no').waitFor()
     await shoot('till-other-person')
   },
 

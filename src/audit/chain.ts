@@ -71,7 +71,6 @@ export const AUDIT_ACTIONS = [
   'verification.created',
   'verification.read',
   'verification.completed',
-  'verification.compared',
   'verification.failed',
   'verification.erased',
 ] as const

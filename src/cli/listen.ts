@@ -32,8 +32,7 @@ export const command = defineCommand(
     about: `For development: forwards every result of a tenant, from now on, to a server on your machine that
 has no public address, signed like the real webhook. It needs no webhook_url in the request. Each
 result is sent once: one that your server does not accept is not tried again. Stop it with Ctrl-C.
-With --json each event is one JSON line. Portraits are missing: they exist only in the memory of
-the service.`,
+With --json each event is one JSON line.`,
     example: 'vidimus listen --forward http://localhost:4000/hook',
   },
   async ({ forward: address, tenant, json }, shell) => {

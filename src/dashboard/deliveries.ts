@@ -3,8 +3,8 @@ import { inTurns } from '../http/turns.ts'
 import type { Visit } from '../people/session.ts'
 import type { Owner } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
-import { announce, readReceiver } from '../verifications/announce.ts'
-import type { Verification } from '../verifications/schema.ts'
+import { type Announcement, announce, readReceiver } from '../verifications/announce.ts'
+import { isPortraitGone } from '../verifications/portraits.ts'
 import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../webhooks/browse.ts'
 import { sentMessage } from '../webhooks/message.ts'
 import { presentAttempt } from '../webhooks/present.ts'
@@ -59,7 +59,7 @@ export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner,
     delivery: summaryOf(found),
     url: announced.url ?? null,
     attempts,
-    message: await messageOf(deps, owner, found, attempts, announced.verification),
+    message: await messageOf(deps, owner, found, attempts, announced),
   }
 }
 
@@ -78,11 +78,12 @@ async function messageOf(
   owner: Owner,
   { delivery, attempts: rows }: BrowsedDelivery,
   attempts: readonly DeliveryAttempt[],
-  verification: Verification,
+  { verification, deviceId }: Pick<Announcement, 'verification' | 'deviceId'>,
 ): Promise<SentMessage | null> {
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
-  const portrait_gone = await deps.portraits.isGone(owner.tenantId, verification)
+  // Messages about a till's sessions are sent after the comparison, with which the portrait went.
+  const portrait_gone = deviceId === null && (await isPortraitGone(deps, owner.tenantId, verification))
   const { headers, body, isSecretGone } = await sentMessage(deps, owner, delivery, row, verification, portrait_gone)
   return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone, portrait_gone }
 }

@@ -146,9 +146,9 @@ export const Moment = Type.Union([
   /** A page of this origin asked through the browser. */
   Exactly({ at: Timestamp, event: Type.Literal('dc_requested'), origin: Type.String(), protocols: Type.Array(Type.String()) }),
   Exactly({ at: Timestamp, event: Type.Literal('dc_error'), protocol: Type.String(), code: Type.String() }),
-  /** A good response is held, and not shown before its response code is redeemed. */
-  Exactly({ at: Timestamp, event: Type.Literal('response_held') }),
-  Exactly({ at: Timestamp, event: Type.Literal('redirect_not_followed') }),
+  /** A good response is held, and not shown before its response code is redeemed, or its photo is compared. */
+  Exactly({ at: Timestamp, event: Type.Literal('response_held'), awaits: OneOf('redemption', 'comparison') }),
+  Exactly({ at: Timestamp, event: OneOf('redirect_not_followed', 'not_compared') }),
   Exactly({ at: Timestamp, event: Type.Literal('expired') }),
   /** `actor`: as of `created`. */
   Exactly({ at: Timestamp, event: Type.Literal('cancelled'), ...ACTOR }),

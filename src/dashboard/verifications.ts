@@ -9,7 +9,7 @@ import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { type Browsed, browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
 import { type Creations, createVerification } from '../verifications/create.ts'
-import { redeemableUntil } from '../verifications/response-code.ts'
+import { isOverdue } from '../verifications/failures.ts'
 import type { Verification } from '../verifications/schema.ts'
 import type { RecordedEvent } from '../verifications/timeline.ts'
 import { readActorLabels } from './actors.ts'
@@ -102,14 +102,14 @@ function momentsOf(whole: WholeVerification, { creator, canceller }: Actors, eve
     { at: whole.createdAt, moment: { at: isoUtc(whole.createdAt), event: 'created', actor: creator } },
     ...events.filter(isShown).map(each => ({ at: each.at, moment: momentOf(each) })),
   ]
-  const { redeemedAt, expiresAt, unreleasedSince, cancelled } = whole
+  const { redeemedAt, expiresAt, unreleased, cancelled } = whole
   if (cancelled)
     moments.push({ at: cancelled.at, moment: { at: isoUtc(cancelled.at), event: 'cancelled', actor: canceller ?? '' } })
-  if (unreleasedSince !== null) {
-    moments.push({ at: unreleasedSince, moment: { at: isoUtc(unreleasedSince), event: 'response_held' } })
-    const end = redeemableUntil(unreleasedSince)
-    if (whole.verification.status === 'failed')
-      moments.push({ at: end, moment: { at: isoUtc(end), event: 'redirect_not_followed' } })
+  if (unreleased) {
+    const { since, until: end, awaits } = unreleased
+    moments.push({ at: since, moment: { at: isoUtc(since), event: 'response_held', awaits } })
+    const code = whole.verification.error?.code
+    if (isOverdue(code)) moments.push({ at: end, moment: { at: isoUtc(end), event: code } })
   }
   if (redeemedAt !== null) moments.push({ at: redeemedAt, moment: { at: isoUtc(redeemedAt), event: 'redeemed' } })
   if (whole.verification.status === 'expired')

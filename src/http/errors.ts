@@ -31,8 +31,6 @@ const API_ERRORS = {
   ],
   device_revoked: [409, 'This device is revoked; register it again.'],
   session_already_responded: [409, 'A wallet has already answered this session.'],
-  session_not_completed: [409, 'Only a completed session has a photo to compare.'],
-  comparison_recorded: [409, 'The other answer was recorded before, and stays.'],
   session_expired: [410, 'This session has expired; start a new one.'],
   payload_too_large: [413, 'The body is too large.'],
   uri_too_long: [414, 'The address is longer than 4096 characters.'],

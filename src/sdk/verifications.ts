@@ -1,7 +1,9 @@
 import type { DcAnswer } from './browser.ts'
+import { VidimusError } from './error.ts'
 import { type Call, type CallOptions, idPath, newKey, type Transport } from './transport.ts'
 import { waitFor } from './wait.ts'
 import type {
+  Comparison,
   CreateVerification,
   DcAnswered,
   DcRequests,
@@ -25,8 +27,8 @@ export type CreateOptions = CallOptions & {
 /** `pageUrl` is the hosted page for the holder. */
 export type CreatedVerification = Verification & { pageUrl: string }
 
-/** Calls of a till. */
-export type TillVerifications = {
+/** Calls of a till, and of a server. */
+export type CommonVerifications = {
   /** Creates exactly one session: all attempts carry the same Idempotency-Key. */
   create(body: CreateVerification, options?: CreateOptions): Promise<CreatedVerification>
   get(id: string, options?: CallOptions): Promise<Verification>
@@ -59,7 +61,26 @@ export type TillVerifications = {
   redeem(id: string, responseCode: string, options?: CallOptions): Promise<Verification>
 }
 
-export type Verifications = TillVerifications & {
+/** Calls of a till. */
+export type TillVerifications = CommonVerifications & {
+  /**
+   * The photo that somebody has to compare with the customer: a good answer with a portrait to a session of this till
+   * is held, and its status is `pending`, until `compare` or for two minutes.
+   *
+   * @throws {@link VidimusError} `session_not_found` before a wallet has answered, `session_already_responded` once it has ended
+   */
+  comparison(id: string, options?: CallOptions): Promise<Comparison>
+  /**
+   * Says whether the customer is the person on the photo, and gives the verification as it ended: `completed`, or
+   * `failed` with `not_same_person`. Accept only after `completed`. It is repeated when a response is lost, and then
+   * gives the outcome that was recorded.
+   *
+   * @throws {@link VidimusError} `session_already_responded` when it was decided before, or too late
+   */
+  compare(id: string, isSamePerson: boolean, options?: CallOptions): Promise<Verification>
+}
+
+export type Verifications = CommonVerifications & {
   /**
    * The requests for `navigator.credentials.get`, fetched by your server for a page or app that does not reach the
    * service. `origin` is that of the page or app, one of those that the shop has listed.
@@ -81,7 +102,7 @@ export type Verifications = TillVerifications & {
 const PATH = '/v1/verifications'
 const PAGE_MAX = 100
 
-export function tillVerifications(transport: Transport, send: Send): TillVerifications {
+function commonVerifications(transport: Transport, send: Send): CommonVerifications {
   const get = async (id: string, options: CallOptions = {}) =>
     await send<Verification>({ ...options, path: idPath(PATH, id), field: 'status', isRepeatable: true })
   const list = async (query: ListQuery = {}, options: CallOptions = {}) =>
@@ -126,8 +147,34 @@ export function tillVerifications(transport: Transport, send: Send): TillVerific
   }
 }
 
+export function tillVerifications(transport: Transport, send: Send): TillVerifications {
+  const common = commonVerifications(transport, send)
+  return {
+    ...common,
+    comparison: async (id, options = {}) =>
+      await send({ ...options, path: idPath(PATH, id, '/comparison'), field: 'portrait', isRepeatable: true }),
+    async compare(id, isSamePerson, options = {}) {
+      try {
+        return await send<Verification>({
+          ...options,
+          method: 'POST',
+          path: idPath(PATH, id, '/comparison'),
+          field: 'status',
+          body: { same_person: isSamePerson },
+          isRepeatable: true,
+        })
+      } catch (error) {
+        // The first attempt may have been the decision.
+        if (error instanceof VidimusError && error.code === 'session_already_responded' && error.maybeDone)
+          return await common.get(id, options)
+        throw error
+      }
+    },
+  }
+}
+
 export const verifications = (transport: Transport, send: Send): Verifications => ({
-  ...tillVerifications(transport, send),
+  ...commonVerifications(transport, send),
   dcRequest: async (id, body, options = {}) =>
     await send({
       ...options,

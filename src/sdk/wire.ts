@@ -5,6 +5,7 @@ import type { ErrorCode } from '../http/errors.ts'
 import type { Rule as RuleShape, Template } from '../templates/schema.ts'
 import type { Usage } from '../usage/schema.ts'
 import type {
+  Comparison,
   CreateVerification,
   CredentialResult,
   ErasureResult,
@@ -16,6 +17,7 @@ import type {
 import type { DcAnswered, DcRequests, ServerRequest } from '../wallet/dc-schema.ts'
 
 export type {
+  Comparison,
   CreateVerification,
   CredentialResult,
   DcAnswered,

@@ -19,8 +19,8 @@ import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
 import { sealAgain } from '../upkeep/seal-again.ts'
 import { sweepExpired } from '../verifications/expire.ts'
+import { sweepHeld, sweepPortraits } from '../verifications/release.ts'
 import { sweepRetention } from '../verifications/retain.ts'
-import { sweepUnredeemed } from '../verifications/unredeemed.ts'
 
 /** A stop waits this long for jobs under way. */
 const DRAIN_MS = 5000
@@ -28,7 +28,8 @@ const DRAIN_MS = 5000
 /** Jobs on shared rows: one node of an installation runs each. */
 export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
-  { name: 'unredeemed', everyMs: 30_000, run: sweepUnredeemed },
+  { name: 'held answers', everyMs: 10_000, run: sweepHeld },
+  { name: 'portraits', everyMs: 60_000, run: sweepPortraits },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
   { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
@@ -47,7 +48,6 @@ export const SHARED_JOBS: Job<Deps>[] = [
 /** Jobs on the memory, the clock or the disk of this process. */
 const NODE_JOBS: Job<Deps>[] = [
   { name: 'budgets', everyMs: 60_000, run: ({ guesses }) => guesses.sweep() },
-  { name: 'portraits', everyMs: 60_000, run: ({ portraits }) => portraits.sweep() },
   { name: 'keys', everyMs: 60_000, run: lookAtKeys },
   { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
 ]

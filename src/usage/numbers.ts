@@ -13,10 +13,13 @@ type Kind = 'verified' | 'refused' | 'declined' | 'expired'
 /** Neither an answer nor a refusal: the shop itself stopped it. */
 const UNCOUNTED = ['created', 'cancelled']
 
+/** Nobody answered, redeemed or compared in time. */
+const UNDECIDED = ['expired', 'redirect_not_followed', 'not_compared']
+
 function kindOf(outcome: string): Kind {
   if (outcome === 'completed') return 'verified'
   if (outcome === 'wallet_declined') return 'declined'
-  return outcome === 'expired' || outcome === 'redirect_not_followed' ? 'expired' : 'refused'
+  return UNDECIDED.includes(outcome) ? 'expired' : 'refused'
 }
 
 const nothing = () => ({ verified: 0, refused: 0, declined: 0, expired: 0 })

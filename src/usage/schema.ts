@@ -26,7 +26,7 @@ const Ends = {
   /** Answered, and something did not hold. */
   refused: Type.Integer(),
   declined: Type.Integer(),
-  /** Not answered, or not redeemed, in time. */
+  /** Not answered, not redeemed or not compared in time. */
   expired: Type.Integer(),
 }
 

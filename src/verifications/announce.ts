@@ -10,15 +10,21 @@ import { presentOrLog } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
+export type Announcement = Pick<VerificationRow, 'environment' | 'deviceId'> & {
+  url: string | undefined
+  verification: Verification
+}
+
 /** Body of a webhook, as a GET returns it. No URL without an endpoint; undefined after erasure. */
 export async function announce(
   deps: PresentDeps & Pick<Deps, 'audit' | 'log'>,
   { tenantId, verificationId }: Announced,
-): Promise<{ url: string | undefined; environment: VerificationRow['environment']; verification: Verification } | undefined> {
+): Promise<Announcement | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
   if (!found) return undefined
   const verification = await presentOrLog(deps, found)
-  return { url: await receiverOf(deps, found.verification), environment: found.verification.environment, verification }
+  const { environment, deviceId } = found.verification
+  return { url: await receiverOf(deps, found.verification), environment, deviceId, verification }
 }
 
 /** The destination alone, without opening anything that the holder presented. */

@@ -4,6 +4,7 @@ import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
 import { column, hot } from '../db/statements.ts'
+import { incomparableSince } from './hold.ts'
 import type { storedResponseCode } from './response-code.ts'
 import type { Owner, ResultRow, SessionKey } from './store.ts'
 
@@ -106,14 +107,43 @@ export async function insertResult(tx: Db, row: ResultRow): Promise<void> {
   await insert(tx, row)
 }
 
-/** Deletes a held answer that nobody redeemed. */
+/** Deletes a held answer. */
 export async function deleteResult(tx: Db, session: SessionKey): Promise<void> {
   await tx.delete(verificationResults).where(isResultOf(session))
 }
 
-/** Dates a held result anew: its session ends with the redemption. */
+/** Dates a held result anew: its session ends with the redemption, or the comparison. */
 export async function dateResult(tx: Db, session: SessionKey, end: { createdAt: number; auditSeq: number }): Promise<void> {
   await tx.update(verificationResults).set(end).where(isResultOf(session))
+}
+
+const decide = hot<{ id: string }>(db =>
+  db
+    .update(verificationSessions)
+    .set({ status: sql`${column('status')}` })
+    .where(
+      and(
+        isSession(),
+        eq(verificationSessions.environment, column('environment')),
+        eq(verificationSessions.deviceId, column('deviceId')),
+        eq(verificationSessions.status, 'pending'),
+        isNull(verificationSessions.release),
+        gt(verificationSessions.respondedAt, column('incomparableSince')),
+      ),
+    )
+    .returning({ id: verificationSessions.id }),
+)
+
+/** True for the one decision of the device about a held answer, in time. */
+export async function endComparison(
+  tx: Db,
+  { tenantId, environment, deviceId }: Required<Owner>,
+  id: string,
+  { status, at }: { status: 'completed' | 'failed'; at: number },
+): Promise<boolean> {
+  const [row] = await decide(tx, { id, tenantId, environment, deviceId, status, incomparableSince: incomparableSince(at) })
+  if (row) refuseForeign(tx, row, { id })
+  return row !== undefined
 }
 
 const isRedeemableBy = (...owned: SQL[]) =>

@@ -6,7 +6,7 @@ import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import { countsAsFirst } from './first-times.ts'
-import { type Result, storable } from './portraits.ts'
+import { hasPortrait, isUnkept, keepPortrait, type Result, withoutPortrait } from './portraits.ts'
 import { type SessionSecrets, sealResult } from './present.ts'
 import { type OpenSession, refuseClosed } from './read.ts'
 import { withResponseCode } from './redirect-url.ts'
@@ -27,7 +27,8 @@ type Way = { from: From } | BrowserChannel
 
 type Answered = { secrets: SessionSecrets; outcome: Outcome; way: Way; requestId: string }
 
-type Recorded = { responseCode?: string; redirectUri?: string }
+/** `isComparable`: the answer is held until a device has compared its photo. */
+type Recorded = { isComparable: boolean; responseCode?: string; redirectUri?: string }
 
 /**
  * Records the one answer of a session, and gives the address that the holder goes to next. One
@@ -44,22 +45,25 @@ export async function recordAnswer(
   // showed the QR code may be an attacker's.
   const browser = 'channel' in way ? way : undefined
   const isPageReturn = 'from' in way && way.from === 'qr' && session.release === null
-  // The page that brought an answer always gets a code: whoever redeems it had that page.
-  const hasCode = browser !== undefined || (secrets.redirect_url !== undefined && !isPageReturn)
+  const { status, result, findings } = outcome
+  const isDevice = session.deviceId !== null
+  const isPhoto = hasPortrait(result)
+  const isComparable = isDevice && isPhoto && status === 'completed'
+  const isHeld = isComparable || (session.release === 'on_redeem' && status === 'completed')
+  // The page that brought an answer always gets a code: whoever redeems it had that page. A comparison needs none.
+  const hasCode = !isComparable && (browser !== undefined || (secrets.redirect_url !== undefined && !isPageReturn))
   const code = hasCode ? newResponseCode(deps.random) : undefined
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
   const { id, tenantId, environment, createdAt, wrappingKey } = session
-  const { status, result, findings } = outcome
-  const isHeld = session.release === 'on_redeem' && status === 'completed'
   const trust = trustOf(findings)
   const mayBeFirst = status === 'completed' && !isHeld && countsAsFirst(session, trust)
-  const stored = storable(session.template, result)
+  const stored = isPhoto && (isDevice || isUnkept(session.template)) ? withoutPortrait(result) : result
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
     if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
     const sessionKey = await deps.sessionKeys.of(tx, session)
-    // A held answer has no record of its own until it is redeemed.
+    // A held answer has no record of its own until it is released.
     const auditSeq = isHeld
       ? session.auditSeq
       : await deps.audit.append(tx, {
@@ -77,7 +81,7 @@ export async function recordAnswer(
           session: { id, wrappingKey, sessionKey },
         })
     await insertResult(tx, { ...sealResult(deps, { id, tenantId, sessionKey }, stored, at), auditSeq })
-    if (stored !== result) await deps.portraits.keep(tx, { ...session, sessionKey }, result)
+    if (stored !== result && (isComparable || !isDevice)) await keepPortrait(deps, tx, { ...session, sessionKey }, result)
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     if (isHeld) return undefined
@@ -88,8 +92,9 @@ export async function recordAnswer(
   if (mayBeFirst) deps.firstTimes.remember(session)
   if (isHeld) deps.publish('session', noticeName(id))
   else announceEnd(deps, session, { status, error: result.error }, owed)
-  if (code === undefined) return {}
+  if (code === undefined) return { isComparable }
   return {
+    isComparable,
     responseCode: code,
     redirectUri: secrets.redirect_url === undefined ? undefined : withResponseCode(secrets.redirect_url, code),
   }

@@ -3,11 +3,12 @@ import { and, type Column, desc, eq, getTableColumns, gte, lt, type SQL, sql } f
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, verificationTerms } from '../db/schema.ts'
 import { column, hot } from '../db/statements.ts'
+import { incomparableSince } from './hold.ts'
 import { unredeemableSince } from './response-code.ts'
 import type { Status } from './schema.ts'
 import type { Owner, VerificationRow } from './store.ts'
 
-const { id, createdAt, expiresAt, respondedAt, status, template, deviceId, keyId, tenantId, environment } =
+const { id, createdAt, expiresAt, respondedAt, release, status, template, deviceId, keyId, tenantId, environment } =
   getTableColumns(verificationSessions)
 const OUTLINE = { id, createdAt, deviceId, keyId }
 
@@ -195,7 +196,7 @@ function besides(by: By, owner: Owner, wanted: Wanted): SQL[] {
 /** The same as `statusAt` in expire.ts. */
 const shownStatus = (now: number): SQL => sql`CASE
   WHEN ${status} <> 'pending' THEN ${status}
-  WHEN ${respondedAt} <= ${unredeemableSince(now)} THEN 'failed'
+  WHEN ${respondedAt} <= CASE WHEN ${release} IS NULL THEN ${incomparableSince(now)} ELSE ${unredeemableSince(now)} END THEN 'failed'
   WHEN ${respondedAt} IS NULL AND ${expiresAt} <= ${now} THEN 'expired'
   ELSE 'pending'
 END`

@@ -14,8 +14,8 @@ import {
   type Wanted,
 } from './browse-store.ts'
 import type { Deps } from './deps.ts'
-import { isHeld } from './expire.ts'
-import { CANCELLED, NOT_FOLLOWED } from './failures.ts'
+import { CANCELLED, isOverdue } from './failures.ts'
+import { heldUntil, isHeld } from './hold.ts'
 import { questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, type Owner } from './store.ts'
@@ -157,14 +157,14 @@ export type WholeVerification = {
   createdAt: number
   expiresAt: number
   redeemedAt: number | null
-  /** Time of an answer that is held, or that nobody redeemed. */
-  unreleasedSince: number | null
+  /** An answer that is held, or was for too long: since when, and the end of its time. */
+  unreleased: { since: number; until: number; awaits: 'redemption' | 'comparison' } | null
   /** Time of the cancellation, and its record on the audit chain. */
   cancelled: { at: number; auditSeq: number } | null
 }
 
-/** False for the checks of an answer that is held, or that nobody redeemed. */
-export const showsAnswer = ({ status, error }: Verification): boolean => status !== 'pending' && error?.code !== NOT_FOLLOWED.code
+/** False for the checks of an answer that is held, or was for too long. */
+export const showsAnswer = ({ status, error }: Verification): boolean => status !== 'pending' && !isOverdue(error?.code)
 
 export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<WholeVerification> {
   const found = await findVerification(deps.db, owner, id)
@@ -177,7 +177,9 @@ export async function readWhole(deps: Deps, owner: Owner, id: string): Promise<W
     found.result && verification.error?.code === CANCELLED.code
       ? { at: found.result.createdAt, auditSeq: found.result.auditSeq }
       : null
-  const isUnreleased = isHeld(found.verification) || verification.error?.code === NOT_FOLLOWED.code
-  const unreleasedSince = isUnreleased ? found.verification.respondedAt : null
-  return { verification, query, isJudged, auditSeq, createdAt, expiresAt, redeemedAt, unreleasedSince, cancelled }
+  const isUnreleased = isHeld(found.verification) || isOverdue(verification.error?.code)
+  const since = isUnreleased ? found.verification.respondedAt : null
+  const awaits = found.verification.release === 'on_redeem' ? 'redemption' : 'comparison'
+  const unreleased = since === null ? null : ({ since, until: heldUntil(since, found.verification), awaits } as const)
+  return { verification, query, isJudged, auditSeq, createdAt, expiresAt, redeemedAt, unreleased, cancelled }
 }

@@ -1,46 +1,97 @@
-import type { Caller } from '../access/scopes.ts'
+// The comparison of the customer with the photo of the document: it decides the photo checks of a device (hold.ts).
+import type { Caller, DeviceCaller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import { isoUtc } from '../time.ts'
+import { countEnds } from '../usage/outcomes.ts'
+import { announceEnd } from './announce.ts'
+import { deleteResult, endComparison } from './answer-store.ts'
 import type { Deps } from './deps.ts'
-import { findEvent } from './event-store.ts'
-import type { Comparison } from './schema.ts'
-import { type KeyedSession, lockSession } from './store.ts'
-import { openEvent, recordEvent } from './timeline.ts'
+import { shred } from './erase.ts'
+import { statusAt } from './expire.ts'
+import { recordFailure } from './fail.ts'
+import { NOT_SAME_PERSON } from './failures.ts'
+import { heldUntil, isHeldForComparison } from './hold.ts'
+import { deletePortrait } from './portrait-store.ts'
+import { isUnkept, openPortrait, portraitUrl, type Result, withoutPortrait } from './portraits.ts'
+import { openResult, resultPlace } from './present.ts'
+import { readOne } from './read.ts'
+import { announceRelease, recordRelease } from './release.ts'
+import type { Comparison, Verification } from './schema.ts'
+import { updateResult } from './sealed-store.ts'
+import { findVerification, type ResultRow, type VerificationRow } from './store.ts'
+import { recordEvent } from './timeline.ts'
 
-type CompareDeps = Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'audit'>
-
-/**
- * Whether the customer is the person on the photo of the document: the answer of whoever stands at
- * the device that asked. The first answer stays; the same one again changes nothing.
- */
-export async function recordComparison(deps: CompareDeps, caller: Caller, id: string, isSame: boolean): Promise<Comparison> {
-  return await deps.write(async tx => {
-    const session = await lockSession(tx, caller, id)
-    if (!session) throw apiError('session_not_found')
-    if (caller.kind !== 'device')
-      throw apiError('insufficient_scope', { message: 'Only the device that created this session may call this.' })
-    if (session.status !== 'completed') throw apiError('session_not_completed')
-    const before = await readComparison(deps, tx, session)
-    if (before && before.same_person !== isSame) throw apiError('comparison_recorded')
-    if (before) return before
-    const { tenantId, name: actor, environment, deviceId } = caller
-    const auditSeq = await deps.audit.append(tx, {
-      at: deps.now(),
-      tenantId,
-      actor,
-      action: 'verification.compared',
-      subjectId: id,
-      details: { environment, device: deviceId, same_person: isSame },
-      session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
-    })
-    await recordEvent(deps, tx, session, 'photo_compared', { actor, same_person: isSame }, auditSeq)
-    return { id, same_person: isSame }
-  })
+/** The photo and the claims that wait for the device's comparison. */
+export async function readComparison(deps: Deps, caller: Caller, id: string): Promise<Comparison> {
+  const { session, result, respondedAt } = await requireComparison(deps.db, requireDevice(caller), id, deps.now())
+  const sessionKey = await deps.sessionKeys.of(deps.db, session)
+  const kept = (await openPortrait(deps, deps.db, { ...session, sessionKey })) ?? openResult(deps, result, sessionKey)
+  const { claims = {} } = withoutPortrait(kept)
+  return { portrait: portraitUrl(kept), claims, until: isoUtc(heldUntil(respondedAt, session)) }
 }
 
-async function readComparison(deps: CompareDeps, tx: Db, session: KeyedSession): Promise<Comparison | undefined> {
-  const row = await findEvent(tx, session, 'photo_compared')
-  if (!row) return undefined
-  const { same_person } = await openEvent<'photo_compared'>(deps, tx, session, row)
-  return { id: session.id, same_person }
+type Decision = { isSame: boolean; requestId: string }
+
+/** One statement decides: of two decisions, the deadline and an erasure, the first counts. */
+export async function decideComparison(deps: Deps, caller: Caller, id: string, decision: Decision): Promise<Verification> {
+  const device = requireDevice(caller)
+  const at = deps.now()
+  const announce = await deps.write(async tx => {
+    if (!(await endComparison(tx, device, id, { status: decision.isSame ? 'completed' : 'failed', at }))) {
+      await requireComparison(tx, device, id, at)
+      throw new Error('a comparison that waits can be decided')
+    }
+    const { verification: session, result } = (await findVerification(tx, device, id)) ?? {}
+    if (!session || !result) throw new Error('a held session has a result')
+    await recordEvent(deps, tx, session, 'photo_compared', { actor: device.name, same_person: decision.isSame })
+    const by = { actor: device.name, at, requestId: decision.requestId }
+    return decision.isSame ? await confirm(deps, tx, { session, result }, by) : await refuse(deps, tx, { session, result }, by)
+  })
+  announce()
+  await shred(deps)
+  return await readOne(deps, device, id)
+}
+
+type Decided = { session: VerificationRow; result: ResultRow }
+type By = { actor: string; at: number; requestId: string }
+
+/** An own template keeps its portrait: only a completed session has one. */
+async function confirm(deps: Deps, tx: Db, { session, result }: Decided, by: By): Promise<() => void> {
+  const sessionKey = await deps.sessionKeys.of(tx, session)
+  const whole = isUnkept(session.template) ? undefined : await openPortrait(deps, tx, { ...session, sessionKey })
+  if (whole) await updateResult(tx, session, deps.sealer.seal(resultPlace(result, sessionKey), JSON.stringify(whole)))
+  await deletePortrait(tx, session)
+  const released = await recordRelease(deps, tx, session, { ...by, details: { same_person: true } })
+  return () => announceRelease(deps, released)
+}
+
+async function refuse(deps: Deps, tx: Db, { session, result }: Decided, by: By): Promise<() => void> {
+  const { credentials }: Result = openResult(deps, result, await deps.sessionKeys.of(tx, session))
+  await deletePortrait(tx, session)
+  await deleteResult(tx, session)
+  const owed = await recordFailure(deps, tx, session, { ...by, error: NOT_SAME_PERSON, credentials })
+  await countEnds(tx, [{ ...session, outcome: NOT_SAME_PERSON.code, at: by.at }])
+  return () => announceEnd(deps, session, { status: 'failed', error: NOT_SAME_PERSON }, owed)
+}
+
+/** Sessions of API keys have no comparison: the merchant compares. */
+function requireDevice(caller: Caller): DeviceCaller {
+  if (caller.kind !== 'device') throw apiError('session_not_found')
+  return caller
+}
+
+/** 404 before the answer, 409 once the session has ended. */
+async function requireComparison(
+  db: Db,
+  device: DeviceCaller,
+  id: string,
+  now: number,
+): Promise<Decided & { respondedAt: number }> {
+  const { verification: session, result } = (await findVerification(db, device, id)) ?? {}
+  if (!session || session.respondedAt === null) throw apiError('session_not_found')
+  if (!isHeldForComparison(session) || statusAt(session, now) !== 'pending')
+    throw apiError('session_already_responded', { message: 'This verification has ended; GET it for its outcome.' })
+  if (!result) throw new Error('a held session has a result')
+  return { session, result, respondedAt: session.respondedAt }
 }

@@ -5,12 +5,10 @@ import type { FirstTimes } from '../tenants/first-times.ts'
 import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
 import type { Erasures } from './erasures.ts'
-import type { Portraits } from './portraits.ts'
 
 export type Deps = AccessDeps & {
   versions: Versions
   changes: Changes
-  portraits: Portraits
   erasures: Erasures
   attempts: Attempts
   firstTimes: FirstTimes

@@ -3,6 +3,8 @@ import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions } from '../db/schema.ts'
 import { isAmongFree } from '../db/statements.ts'
+import { incomparableSince } from './hold.ts'
+import { unredeemableSince } from './response-code.ts'
 import { SESSION_COLUMNS, type VerificationRow } from './store.ts'
 
 export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
@@ -31,13 +33,20 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<E
     .returning({ id, tenantId, environment, createdAt, expiresAt })
 }
 
-/** Fails sessions that were answered at or before a time and are still held, and returns them. */
-export async function markUnredeemed(tx: Db, answeredBy: number, limit: number): Promise<VerificationRow[]> {
+/** Fails sessions whose answer was held for too long, and returns them. */
+export async function markOverdue(tx: Db, now: number, limit: number): Promise<VerificationRow[]> {
+  const { respondedAt, release } = verificationSessions
   const due = tx
     .select({ id: verificationSessions.id })
     .from(verificationSessions)
     // A literal: with a bound value SQLite would not use the partial index.
-    .where(and(sql`${verificationSessions.status} = 'pending'`, lte(verificationSessions.respondedAt, answeredBy)))
+    .where(
+      and(
+        sql`${verificationSessions.status} = 'pending'`,
+        lte(respondedAt, incomparableSince(now)),
+        or(isNull(release), lte(respondedAt, unredeemableSince(now))),
+      ),
+    )
     .limit(limit)
   return await tx
     .update(verificationSessions)

@@ -16,10 +16,7 @@ import { deleteVerification, findVerification, lockSession, type Owner } from '.
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<
-  Deps,
-  'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'portraits' | 'metrics' | 'log' | 'attempts'
->
+type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'metrics' | 'log' | 'attempts'>
 
 /** Erases a session: afterwards its text is in no file. The quota that it used is not given back. */
 export async function eraseVerification(
@@ -35,7 +32,6 @@ export async function eraseVerification(
   const erased = await deps.write(async tx => {
     const erased = await eraseIn(deps, tx, { owner, actor, id, at })
     if (!erased) return undefined
-    await deps.portraits.forget(tx, id)
     await countEnds(tx, erased.ends)
     return erased
   })

@@ -47,11 +47,7 @@ const isEvent = ({ id, tenantId }: SessionKey, event: string) =>
   and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId), eq(verificationEvents.event, event))
 
 /** The moment of a kind that a session has only once. */
-export async function findEvent(
-  db: Db,
-  session: SessionKey,
-  event: 'response_posted' | 'photo_compared',
-): Promise<EventRow | undefined> {
+export async function findEvent(db: Db, session: SessionKey, event: 'response_posted'): Promise<EventRow | undefined> {
   const [row] = await db.select().from(verificationEvents).where(isEvent(session, event))
   return row
 }

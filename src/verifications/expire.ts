@@ -3,22 +3,18 @@ import { noticeName } from '../db/topics.ts'
 import { countEnds } from '../usage/outcomes.ts'
 import type { Deps } from './deps.ts'
 import { type Expired, markExpired } from './end-store.ts'
-import { NOT_FOLLOWED } from './failures.ts'
+import { failureOfHeld, type Held, heldUntil, isHeld } from './hold.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
-import { redeemableUntil } from './response-code.ts'
 import type { Status } from './schema.ts'
 import type { VerificationRow } from './store.ts'
 
 const SWEEP_ROWS_MAX = 500
 
-export type Timed = Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'>
-
-/** True while a good answer waits for its redemption; nobody sees it until then. */
-export const isHeld = ({ status, respondedAt }: Timed): boolean => status === 'pending' && respondedAt !== null
+export type Timed = Held & Pick<VerificationRow, 'expiresAt'>
 
 /** The time at which a pending session ends by itself. A held one outlasts its `expires_at`. */
-export const endsAt = ({ expiresAt, respondedAt }: Timed): number =>
-  respondedAt === null ? expiresAt : redeemableUntil(respondedAt)
+export const endsAt = (session: Timed): number =>
+  session.respondedAt === null ? session.expiresAt : heldUntil(session.respondedAt, session)
 
 /** Reads do not wait for the sweep: a pending session has ended from its deadline on, inclusive. */
 export function statusAt(session: Timed, now: number): Status {
@@ -29,7 +25,7 @@ export function statusAt(session: Timed, now: number): Status {
 /** The end of a session that no sweep has stored, and counted, yet. */
 export function uncountedEnd(session: Timed, now: number): { outcome: string; at: number }[] {
   if (session.status !== 'pending' || endsAt(session) > now) return []
-  return [{ outcome: isHeld(session) ? NOT_FOLLOWED.code : 'expired', at: endsAt(session) }]
+  return [{ outcome: isHeld(session) ? failureOfHeld(session).code : 'expired', at: endsAt(session) }]
 }
 
 /** Short transactions, so that other writes need not wait for a large sweep. */

@@ -3,17 +3,19 @@ import { queueResult } from './announce.ts'
 import { insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import type { Failure } from './failures.ts'
+import type { Result } from './portraits.ts'
 import { openSecrets, sealResult } from './present.ts'
 import type { VerificationRow } from './store.ts'
 
-type Failing = { error: Failure; actor: string; at: number; requestId: string | null }
+/** `credentials`: of an answer that was good. */
+type Failing = { error: Failure; actor: string; at: number; requestId: string | null } & Pick<Result, 'credentials'>
 
 /** Audit record, result and webhook, inside the transaction that failed the session. */
 export async function recordFailure(
   deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'sessionKeys' | 'config'>,
   tx: Db,
   session: VerificationRow,
-  { error, actor, at, requestId }: Failing,
+  { error, actor, at, requestId, credentials }: Failing,
 ): Promise<string | undefined> {
   const { id, tenantId, environment, wrappingKey } = session
   const sessionKey = await deps.sessionKeys.of(tx, session)
@@ -26,6 +28,6 @@ export async function recordFailure(
     details: { environment, error: error.code },
     session: { id, wrappingKey, sessionKey },
   })
-  await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, { error }, at), auditSeq })
+  await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, { credentials, error }, at), auditSeq })
   return await queueResult(deps, tx, session, await openSecrets(deps, tx, session), { status: 'failed', at, requestId })
 }

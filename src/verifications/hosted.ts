@@ -13,6 +13,7 @@ import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { hasHappened } from './event-store.ts'
 import { statusAt } from './expire.ts'
+import { isHeldForComparison } from './hold.ts'
 import { isOwner, returnsCode } from './page-owner.ts'
 import { isOpenAt, openSecrets, present, questionOf, walletLinks } from './present.ts'
 import { requireSession } from './read.ts'
@@ -22,7 +23,7 @@ import { recordShown } from './timeline.ts'
 
 type HostedDeps = Pick<
   Deps,
-  'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'versions' | 'turns' | 'write' | 'space' | 'random' | 'log'
+  'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'versions' | 'turns' | 'write' | 'space' | 'random' | 'log'
 >
 
 /** `charge`: takes the cost of a large query from the budget of whoever asks. */
@@ -55,6 +56,7 @@ export async function hostedVerification(
     shares: sharesOf(query),
     ...(await lookOf(deps, session)),
     ...(status === 'pending' && !isOpen && { answered: true as const }),
+    ...(status === 'pending' && isHeldForComparison(session) && { compares: true as const }),
     ...(isOpen && {
       wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
       qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri,

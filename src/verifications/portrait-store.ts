@@ -1,30 +1,38 @@
 import { and, eq, gt, lte } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
-import { portraits } from '../db/postgres/schema.ts'
+import { portraits } from '../db/portrait-table.ts'
 
-type PortraitRow = typeof portraits.$inferSelect
+type SessionKey = { id: string; tenantId: string }
+export type PortraitRow = typeof portraits.$inferSelect
+
+const isOf = ({ id, tenantId }: SessionKey) => and(eq(portraits.verificationId, id), eq(portraits.tenantId, tenantId))
 
 export async function insertPortrait(tx: Db, row: PortraitRow): Promise<void> {
   await tx.insert(portraits).values(row)
 }
 
-export async function findPortrait(
-  db: Db,
-  { id, tenantId }: { id: string; tenantId: string },
-  now: number,
-): Promise<PortraitRow | undefined> {
-  const { verificationId, tenantId: tenant, keptUntil } = portraits
-  const own = and(eq(verificationId, id), eq(tenant, tenantId), gt(keptUntil, now))
-  const [row] = await db.select().from(portraits).where(own)
+/** Undefined after its time, whether it was swept or not. */
+export async function findPortrait(db: Db, { id, tenantId }: SessionKey, now: number): Promise<PortraitRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(portraits)
+    .where(and(isOf({ id, tenantId }), gt(portraits.keptUntil, now)))
   if (row) refuseForeign(db, row, { verificationId: id, tenantId })
   return row
 }
 
-export async function deletePortrait(tx: Db, id: string): Promise<void> {
-  await tx.delete(portraits).where(eq(portraits.verificationId, id))
+/** For a transaction that seals it again. */
+export async function updatePortrait(tx: Db, session: SessionKey, sealed: Buffer): Promise<void> {
+  await tx.update(portraits).set({ sealed }).where(isOf(session))
 }
 
-export async function deletePortraitsUntil(light: Db, now: number): Promise<void> {
-  await light.delete(portraits).where(lte(portraits.keptUntil, now))
+export async function deletePortrait(tx: Db, session: SessionKey): Promise<void> {
+  await tx.delete(portraits).where(isOf(session))
+}
+
+/** Returns how many there were. */
+export async function deletePortraitsUntil(tx: Db, now: number): Promise<number> {
+  const deleted = await tx.delete(portraits).where(lte(portraits.keptUntil, now)).returning({ id: portraits.verificationId })
+  return deleted.length
 }

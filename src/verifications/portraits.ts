@@ -1,88 +1,95 @@
-// A portrait is compared with a face, not stored: that of a built-in template whose hint says so is kept for 15
-// minutes, while its holder is at the till. On SQLite it is in memory and ends with the process; several nodes share
-// it in an unlogged table, sealed (portraits-rows.ts).
+// A portrait is compared with a face, not stored. A merchant has 15 minutes for it; at a till it waits for the comparison,
+// and goes with it (compare.ts). It is a sealed row beside the result until then. Own templates and queries keep theirs.
 import type { Db } from '../db/engine.ts'
-import { Lru } from '../lru.ts'
+import { SALT_BYTES } from '../seal.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
-import type { Clock } from '../time.ts'
+import type { Deps } from './deps.ts'
+import { findPortrait, insertPortrait, type PortraitRow } from './portrait-store.ts'
 import type { Verification } from './schema.ts'
-import type { VerificationRow } from './store.ts'
+import type { SessionKey, VerificationRow } from './store.ts'
 
 /** A response code can be redeemed for ten minutes. */
 export const PORTRAIT_MS = 15 * 60_000
-const KEPT_MAX = 10_000
-const KEPT_CHARS_MAX = 64 * 1024 * 1024
+const PORTRAITS = ['portrait', 'picture']
 
 export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 
-type Session = Pick<VerificationRow, 'id' | 'tenantId' | 'template'> & { sessionKey: Uint8Array | undefined }
+type Keyed = { sessionKey: Uint8Array | undefined }
 
-export type Portraits = {
-  /** Called in the transaction of the result that `storable` returned. */
-  keep(tx: Db, session: Session, result: Result): Promise<void>
-  /** The result with its portraits, while they are kept. */
-  show(session: Session, stored: Result): Promise<Result>
-  /** True for a result that may have had a portrait, which is no longer kept. */
-  isGone(tenantId: string, verification: Pick<Verification, 'id' | 'template' | 'credentials'>): Promise<boolean>
-  /** Called in the transaction that deletes the result. */
-  forget(tx: Db, id: string): Promise<void>
-  /** Forgets portraits after their time. */
-  sweep(): Promise<void>
+/** Called in the transaction of the result that `withoutPortrait` gave. */
+export async function keepPortrait(
+  { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
+  tx: Db,
+  { id, tenantId, sessionKey }: SessionKey & Keyed,
+  result: Result,
+): Promise<void> {
+  const salt = Buffer.from(random(SALT_BYTES))
+  const place = portraitPlace({ verificationId: id, tenantId, salt }, sessionKey)
+  const sealed = sealer.seal(place, JSON.stringify(result))
+  await insertPortrait(tx, { verificationId: id, tenantId, keptUntil: now() + PORTRAIT_MS, salt, sealed })
 }
 
-export function portraitsInMemory(now: Clock): Portraits {
-  const kept = new Lru<{ result: Result; until: number; chars: number }>({
-    countMax: KEPT_MAX,
-    weightMax: KEPT_CHARS_MAX,
-    weigh: ({ chars }) => chars,
-  })
-  return {
-    async keep(_, { id }, result) {
-      kept.set(id, { result, until: now() + PORTRAIT_MS, chars: JSON.stringify(result).length })
-    },
-    async show({ id }, stored) {
-      const found = kept.get(id)
-      return found && now() < found.until ? found.result : stored
-    },
-    isGone: async (_, verification) => mayHaveHad(verification) && now() >= (kept.get(verification.id)?.until ?? 0),
-    async forget(_, id) {
-      kept.delete(id)
-    },
-    async sweep() {
-      for (const id of kept.keys()) if ((kept.get(id)?.until ?? 0) <= now()) kept.delete(id)
-    },
-  }
+/** The result with its portrait; undefined once it is gone. */
+export async function openPortrait(
+  { now, sealer }: Pick<Deps, 'now' | 'sealer'>,
+  db: Db,
+  session: SessionKey & Keyed,
+): Promise<Result | undefined> {
+  const found = await findPortrait(db, session, now())
+  return found && JSON.parse(sealer.open(portraitPlace(found, session.sessionKey), found.sealed))
+}
+
+export const portraitPlace = (
+  { verificationId, tenantId, salt }: Pick<PortraitRow, 'verificationId' | 'tenantId' | 'salt'>,
+  sessionKey: Uint8Array | undefined,
+) => ({ tenant: tenantId, table: 'portraits', column: 'sealed', row: verificationId, salt, sessionKey })
+
+type Answered = Pick<VerificationRow, 'id' | 'tenantId' | 'template' | 'respondedAt'> & Keyed
+
+/** The result as a merchant reads it: with its portrait, while that is kept. */
+export async function withKeptPortrait(
+  deps: Pick<Deps, 'db' | 'now' | 'sealer'>,
+  session: Answered,
+  stored: Result,
+): Promise<Result> {
+  const isOver = (session.respondedAt ?? 0) + PORTRAIT_MS <= deps.now()
+  if (isOver || !mayHaveHad({ template: session.template ?? undefined, credentials: stored.credentials })) return stored
+  return (await openPortrait(deps, deps.db, session)) ?? stored
+}
+
+/** True for a result that may have had a portrait, which is no longer kept. */
+export async function isPortraitGone(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  tenantId: string,
+  verification: Pick<Verification, 'id' | 'template' | 'credentials'>,
+): Promise<boolean> {
+  return mayHaveHad(verification) && !(await findPortrait(db, { id: verification.id, tenantId }, now()))
 }
 
 /** A portrait may have been presented: the template asks for one, and something was answered. */
-export const mayHaveHad = ({ template, credentials = [] }: Pick<Verification, 'template' | 'credentials'>): boolean =>
-  isUnkept(template) && credentials.some(({ claims }) => Object.keys(claims).length > 0)
-
-/** The part of a result for the disk. Results of own queries and templates are stored whole. */
-export function storable(template: string | null, result: Result): Result {
-  if (!hasPortrait(result) || !isUnkept(template ?? undefined)) return result
-  const { claims, credentials } = result
-  return {
-    ...result,
-    ...(claims && { claims: withoutPortrait(claims) }),
-    ...(credentials && { credentials: credentials.map(each => ({ ...each, claims: withoutPortrait(each.claims) })) }),
-  }
-}
-
-const PORTRAITS = ['portrait', 'picture']
+const mayHaveHad = ({ template, credentials = [] }: Pick<Verification, 'template' | 'credentials'>): boolean =>
+  isUnkept(template ?? null) && credentials.some(({ claims }) => Object.keys(claims).length > 0)
 
 /** True for a template that asks for a portrait, to be looked at only. */
-function isUnkept(template: string | undefined): boolean {
+export function isUnkept(template: string | null): boolean {
   const { query, retention } = BUILTIN_TEMPLATES.get(template ?? '') ?? {}
   const asked = query?.credentials.flatMap(({ claims = [] }) => claims.map(({ path }) => path.at(-1))) ?? []
   return retention !== 'claims' && asked.some(name => typeof name === 'string' && PORTRAITS.includes(name))
 }
 
-const hasPortrait = ({ claims = {}, credentials = [] }: Result): boolean =>
-  [claims, ...credentials.map(each => each.claims)].some(each => withoutPortrait(each) !== each)
+export const hasPortrait = ({ claims = {}, credentials = [] }: Result): boolean =>
+  [claims, ...credentials.map(each => each.claims)].some(each => dropPortrait(each) !== each)
+
+export function withoutPortrait({ claims, credentials, ...rest }: Result): Result {
+  return {
+    ...rest,
+    ...(claims && { claims: dropPortrait(claims) }),
+    ...(credentials && { credentials: credentials.map(each => ({ ...each, claims: dropPortrait(each.claims) })) }),
+  }
+}
 
 /** An SD-JWT has it on the top level, an mdoc in a name space. */
-function withoutPortrait(claims: Record<string, unknown>): Record<string, unknown> {
+function dropPortrait(claims: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(claims)
     .filter(([name]) => !PORTRAITS.includes(name))
     .map(([name, value]) => [name, isObject(value) ? withoutMembers(value) : value] as const)
@@ -94,6 +101,35 @@ function withoutMembers(members: Record<string, unknown>): Record<string, unknow
   if (!PORTRAITS.some(name => Object.hasOwn(members, name))) return members
   return Object.fromEntries(Object.entries(members).filter(([name]) => !PORTRAITS.includes(name)))
 }
+
+/** The portrait as a data URL; an empty one where it is nothing that a browser could show. */
+export function portraitUrl({ claims = {}, credentials = [] }: Result): string {
+  const places = [claims, ...credentials.map(each => each.claims)].flatMap(each => [
+    each,
+    ...Object.values(each).filter(isObject),
+  ])
+  const found = places.flatMap(place => PORTRAITS.flatMap(name => (Object.hasOwn(place, name) ? [place[name]] : [])))
+  return found.map(imageUrl).find(url => url !== undefined) ?? 'data:,'
+}
+
+/** That of an SD-JWT is a data URL; that of an mdoc are bytes, in base64url. */
+function imageUrl(portrait: unknown): string | undefined {
+  if (typeof portrait !== 'string' || portrait === '') return undefined
+  if (/^data:image\/[\w.+-]+;base64,[A-Za-z0-9+/=]+$/.test(portrait)) return portrait
+  if (!/^[\w-]+$/.test(portrait)) return undefined
+  const bytes = Buffer.from(portrait, 'base64url')
+  return `data:${mediaTypeOf(bytes)};base64,${bytes.toString('base64')}`
+}
+
+/** The first bytes of JPEG, PNG and JPEG 2000 (ISO/IEC 18013-5 § 7.2.2 allows the first and the last). */
+const MEDIA_TYPES: readonly (readonly [start: string, type: string])[] = [
+  ['ffd8ff', 'image/jpeg'],
+  ['89504e47', 'image/png'],
+  ['0000000c6a502020', 'image/jp2'],
+]
+
+const mediaTypeOf = (bytes: Buffer): string =>
+  MEDIA_TYPES.find(([start]) => bytes.subarray(0, 8).toString('hex').startsWith(start))?.[1] ?? 'application/octet-stream'
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -6,9 +6,9 @@ import { SALT_BYTES } from '../seal.ts'
 import { type Question, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { isHeld, statusAt, type Timed } from './expire.ts'
-import { NOT_FOLLOWED } from './failures.ts'
-import type { Result } from './portraits.ts'
+import { statusAt, type Timed } from './expire.ts'
+import { failureOfHeld, isHeld } from './hold.ts'
+import { type Result, withKeptPortrait } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
 
@@ -18,7 +18,7 @@ export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_
 /** The key of a session; undefined for sessions of older versions, which have none. */
 export type Keyed = { sessionKey: Uint8Array | undefined }
 
-export type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'portraits' | 'versions'>
+export type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'versions'>
 
 /** `sessionKey`: where it was looked up with those of others. */
 export type Presented = { links?: boolean; sessionKey?: Uint8Array | undefined }
@@ -34,7 +34,7 @@ export async function present(
   const sessionKey = known ?? (await deps.sessionKeys.of(deps.db, verification))
   const shown =
     result && !isHeld(verification)
-      ? await deps.portraits.show({ ...verification, sessionKey }, openResult(deps, result, sessionKey))
+      ? await withKeptPortrait(deps, { ...verification, sessionKey }, openResult(deps, result, sessionKey))
       : {}
   const secrets = openWith(deps, verification, sessionKey)
   const query = async () => (await questionOf(deps, deps.db, verification)).query
@@ -58,7 +58,7 @@ export async function presentOpened(
     status,
     ...(row.template !== null && { template: row.template }),
     ...(query && isOpenAt(row, at) && (await walletLinks(deps, row, { secrets, query }))),
-    ...(isHeld(row) && status === 'failed' ? { error: NOT_FOLLOWED } : result),
+    ...(isHeld(row) && status === 'failed' ? { error: failureOfHeld(row) } : result),
     ...(secrets.metadata && { metadata: secrets.metadata }),
     ...(secrets.purpose && { purpose: secrets.purpose }),
     ...(secrets.redirect_url && { redirect_url: secrets.redirect_url }),
@@ -157,7 +157,7 @@ export const resultPlace = (
   sessionKey,
 })
 
-const openResult = ({ sealer }: PresentDeps, row: ResultRow, sessionKey: Uint8Array | undefined): Result =>
+export const openResult = ({ sealer }: Pick<Deps, 'sealer'>, row: ResultRow, sessionKey: Uint8Array | undefined): Result =>
   JSON.parse(sealer.open(resultPlace(row, sessionKey), row.sealed))
 
 export function sealResult(

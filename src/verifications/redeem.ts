@@ -1,15 +1,11 @@
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { countEnds } from '../usage/outcomes.ts'
-import { announceEnd, queueResult } from './announce.ts'
-import { dateResult, isRedeemable, markRedeemed } from './answer-store.ts'
+import { isRedeemable, markRedeemed } from './answer-store.ts'
 import type { Deps } from './deps.ts'
-import { countsAsFirst } from './first-times.ts'
-import { openSecrets } from './present.ts'
 import { readOne } from './read.ts'
+import { announceRelease, recordRelease } from './release.ts'
 import type { Verification } from './schema.ts'
 import { findVerification, type Owner } from './store.ts'
-import { readTrust } from './timeline.ts'
 
 type Redemption = { code: string; actor: string; requestId: string }
 
@@ -18,7 +14,8 @@ type Redemption = { code: string; actor: string; requestId: string }
  * learns nothing (interface 7).
  */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
-  const codeHash = sha256Hex(redemption.code)
+  const { code, actor, requestId } = redemption
+  const codeHash = sha256Hex(code)
   await chargeGuess(deps, owner, id, codeHash)
   const at = deps.now()
   const redeemed = await deps.write(async tx => {
@@ -26,29 +23,9 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
     if (!marked) throw apiError('invalid_response_code')
     const session = (await findVerification(tx, owner, id))?.verification
     if (!session || !marked.wasHeld) return undefined
-    const trust = await readTrust(deps, tx, session)
-    const auditSeq = await deps.audit.append(tx, {
-      at,
-      tenantId: session.tenantId,
-      actor: redemption.actor,
-      action: 'verification.completed',
-      subjectId: id,
-      details: { environment: session.environment, ...(trust.length > 0 && { trust }) },
-      session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
-    })
-    await dateResult(tx, session, { createdAt: at, auditSeq })
-    const mayBeFirst = countsAsFirst(session, trust)
-    if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
-    const { requestId } = redemption
-    const secrets = await openSecrets(deps, tx, session)
-    const owed = await queueResult(deps, tx, session, secrets, { status: 'completed', at, requestId })
-    await countEnds(tx, [{ ...session, outcome: 'completed', at }])
-    return { session, mayBeFirst, owed }
+    return await recordRelease(deps, tx, session, { actor, at, requestId })
   })
-  if (redeemed) {
-    if (redeemed.mayBeFirst) deps.firstTimes.remember(redeemed.session)
-    announceEnd(deps, redeemed.session, { status: 'completed' }, redeemed.owed)
-  }
+  if (redeemed) announceRelease(deps, redeemed)
   return await readOne(deps, owner, id)
 }
 

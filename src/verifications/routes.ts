@@ -4,7 +4,7 @@ import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
 import { cancelVerification } from './cancel.ts'
-import { recordComparison } from './compare.ts'
+import { decideComparison, readComparison } from './compare.ts'
 import { type Creations, createVerification } from './create.ts'
 import type { Deps } from './deps.ts'
 import { eraseVerification } from './erase.ts'
@@ -90,20 +90,34 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
         },
       },
     )
+    .get('/verifications/:id/comparison', ({ caller, params }) => readComparison(deps, caller, params.id), {
+      need: { scope: 'verifications:read' },
+      params: VerificationId,
+      response: { 200: Comparison, ...errorResponses(401, 403, 404, 409, 429, 500) },
+      detail: {
+        operationId: 'getComparison',
+        summary: 'Fetch the photo that a device has to compare',
+        description:
+          'For the device that created the session. A good answer with a portrait is held until the device says whether the ' +
+          'customer is the person on the photo: 404 before the answer, 409 once the session has ended.',
+      },
+    })
     .post(
       '/verifications/:id/comparison',
-      ({ caller, params, body }) => recordComparison(deps, caller, params.id, body.same_person),
+      ({ caller, params, body, request }) =>
+        decideComparison(deps, caller, params.id, { isSame: body.same_person, requestId: traceOf(request).id }),
       {
         need: { scope: 'verifications:create', body: 'json' },
         params: VerificationId,
         body: CompareFaces,
-        response: { 200: Comparison, ...errorResponses(400, 401, 403, 404, 409, 413, 429, 500) },
+        response: { 200: Verification, ...errorResponses(400, 401, 403, 404, 409, 413, 429, 500) },
         detail: {
-          operationId: 'recordComparison',
-          summary: 'Record whether the customer is the person on the photo',
+          operationId: 'decideComparison',
+          summary: 'Say whether the customer is the person on the photo',
           description:
-            'For the device that created the session, once it is completed. The answer is on the timeline and on the audit ' +
-            'chain; the Verification stays as it is. The first answer stays: the same one again changes nothing.',
+            'For the device that created the session. It ends the session: `completed`, or `failed` with the error ' +
+            '`not_same_person`. Without a decision it fails 120 seconds after the answer, with `not_compared`. The first ' +
+            'decision counts; another one, or a late one, gets 409.',
         },
       },
     )

@@ -227,7 +227,8 @@ export const HostedVerification = Type.Object(
     wallet_uri: Type.Optional(Type.String()),
     qr_uri: Type.Optional(Type.String({ description: 'The link in the QR code: its answers return through the page.' })),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
-    answered: Type.Optional(Type.Literal(true, { description: 'A good answer waits for its response code to be redeemed.' })),
+    answered: Type.Optional(Type.Literal(true, { description: 'A good answer is held.' })),
+    compares: Type.Optional(Type.Literal(true, { description: 'It is held until the till has compared its photo.' })),
     unjudged: Type.Optional(
       Type.Literal(true, { description: 'Completed, but no rule judges what was shown, or an age in it.' }),
     ),
@@ -291,7 +292,14 @@ export const CompareFaces = Type.Object(
 )
 
 export const Comparison = Type.Object(
-  { id: Type.String(), same_person: Type.Boolean() },
+  {
+    portrait: Type.String({
+      pattern: '^data:',
+      description: 'A data URL; an empty one, `data:,`, if the document holds nothing that could be shown.',
+    }),
+    claims: Type.Record(Type.String(), Type.Unknown(), { description: 'Merged verified claims, without the portrait.' }),
+    until: Type.String({ format: 'date-time', description: 'Without a decision the session fails at this time.' }),
+  },
   { additionalProperties: false, $id: 'Comparison' },
 )
 export type Comparison = typeof Comparison.static

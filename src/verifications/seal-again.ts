@@ -7,6 +7,8 @@ import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
 import { dcRequestsPlace } from './dc-entries.ts'
 import type { Deps } from './deps.ts'
 import { replayPlace } from './idempotency.ts'
+import { findPortrait, updatePortrait } from './portrait-store.ts'
+import { portraitPlace } from './portraits.ts'
 import { queryPlace, resultPlace, secretsPlace } from './present.ts'
 import { responseKeyPlace } from './response-key.ts'
 import {
@@ -54,6 +56,9 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedR
   await sealSession(deps, tx, { ...verification, wrappingKey }, sessionKey)
   const sealedResult = result && again(deps, resultPlace(result, sessionKey), result.sealed)
   if (sealedResult) await updateResult(tx, verification, sealedResult)
+  const portrait = await findPortrait(tx, verification, 0)
+  const sealedPortrait = portrait && again(deps, portraitPlace(portrait, sessionKey), portrait.sealed)
+  if (sealedPortrait) await updatePortrait(tx, verification, sealedPortrait)
   for (const event of events) {
     const sealed = again(deps, eventPlace(verification, event.salt, sessionKey), event.sealed)
     if (sealed) await updateEvent(tx, event, sealed)

@@ -4,6 +4,7 @@ import type { Db } from '../db/engine.ts'
 import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { column, hot, locked, rowWithout, wholeRow } from '../db/statements.ts'
+import { deletePortrait } from './portrait-store.ts'
 import { TTL_SECONDS } from './schema.ts'
 import { deleteTerms, insertTerms } from './term-store.ts'
 
@@ -162,7 +163,7 @@ export async function listVerifications(
   }))
 }
 
-type StatusRow = { id: string; status: VerificationRow['status']; expires_at: number; responded_at: number | null }
+type StatusRow = Pick<VerificationRow, 'id' | 'status' | 'release'> & { expires_at: number; responded_at: number | null }
 
 const selectStatus = hot<StatusRow>(db =>
   db
@@ -171,6 +172,7 @@ const selectStatus = hot<StatusRow>(db =>
       status: verificationSessions.status,
       expiresAt: verificationSessions.expiresAt,
       respondedAt: verificationSessions.respondedAt,
+      release: verificationSessions.release,
     })
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id'))),
@@ -180,10 +182,10 @@ const selectStatus = hot<StatusRow>(db =>
 export async function findStatus(
   db: Db,
   id: string,
-): Promise<Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt'> | undefined> {
+): Promise<Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt' | 'release'> | undefined> {
   const [row] = await selectStatus(db, { id })
   if (row) refuseForeign(db, row, { id })
-  return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at }
+  return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at, release: row.release }
 }
 
 const selectSession = hot<Record<string, unknown>>(db =>
@@ -297,7 +299,7 @@ type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
 }
 
 /**
- * Deletes a locked session with its result, timeline, search terms and key; its deliveries must be deleted before.
+ * Deletes a locked session with its result, portrait, timeline, search terms and key; its deliveries must be deleted before.
  * Undefined when it was gone.
  */
 export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): Promise<Deleted | undefined> {
@@ -309,6 +311,7 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
     .delete(verificationResults)
     .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
     .returning({ auditSeq: verificationResults.auditSeq })
+  await deletePortrait(tx, { id, tenantId })
   await tx.delete(sessionKeys).where(and(eq(sessionKeys.verificationId, id), eq(sessionKeys.tenantId, tenantId)))
   const { auditSeq, createdAt, idempotencyHash, terms } = verificationSessions
   const [session] = await tx

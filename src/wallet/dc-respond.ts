@@ -50,8 +50,8 @@ export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
   })
   count(outcome.status)
   return {
-    status: outcome.status,
-    response_code: recorded.responseCode,
+    status: recorded.isComparable ? 'pending' : outcome.status,
+    ...(recorded.responseCode !== undefined && { response_code: recorded.responseCode }),
     ...(recorded.redirectUri !== undefined && { redirect_uri: recorded.redirectUri }),
   }
 }

@@ -56,7 +56,8 @@ export type DcRequests = typeof DcRequests.static
 export const DcAnswered = Type.Object(
   {
     status: Type.Union([Type.Literal('completed'), Type.Literal('failed'), Type.Literal('pending')], {
-      description: '`pending` only with `wallet_error`: the page may ask again.',
+      description:
+        '`pending` with `wallet_error`: the page may ask again. Without: the answer is recorded, and its photo is compared at the till.',
     }),
     response_code: Type.Optional(
       Type.String({ description: 'Redeemed once, within 600 seconds, it proves that the answer came from this page.' }),

@@ -3,10 +3,11 @@ import { linkEntries } from '../../src/audit/link.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
+import { isPortraitGone } from '../../src/verifications/portraits.ts'
+import { sweepHeld } from '../../src/verifications/release.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { listEndedSince } from '../../src/verifications/store.ts'
-import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
 import {
   type Answer,
   cleanUp,
@@ -128,7 +129,7 @@ describe('a good answer that is not redeemed yet', () => {
     const held = await hold({ ttl_seconds: 60 }, { app: own, key: shop.key, holder: await holderOf(own) })
     own.clock.advance(REDEEM_MS - 1)
     await sweepExpired(own.deps)
-    await sweepUnredeemed(own.deps)
+    await sweepHeld(own.deps)
     await sweepRetention(own.deps)
     expect((await readOf(held)).status).toBe('pending')
     expect((await redeem(held, shop.key)).body.status).toBe('completed')
@@ -188,7 +189,7 @@ describe('redeeming a held answer', () => {
     for (const isSweptFirst of [false, true, false, true]) {
       const held = await hold({ webhook_url: receiver.url('/deadline') })
       app.clock.advance(REDEEM_MS - 1)
-      const sweep = () => sweepUnredeemed(app.deps)
+      const sweep = () => sweepHeld(app.deps)
       const first = isSweptFirst ? [] : [redeem(held)]
       // The clock moves while the redemption is under way.
       if (!isSweptFirst) await first[0]
@@ -228,7 +229,7 @@ describe('a held answer that nobody redeems', () => {
     expect((await app.call('GET', `/v/${held.created.id}/data`)).body).toMatchObject({ status: 'failed', reason: 'not_followed' })
     expect(outcome(await redeem(held))).toBe('404 invalid_response_code')
     expect(outcome(await postTo(held, await formOf(held, holder)))).toBe('409 session_already_responded')
-    await sweepUnredeemed(app.deps)
+    await sweepHeld(app.deps)
     expect(await readOf(held)).toEqual(read)
   })
 
@@ -236,8 +237,8 @@ describe('a held answer that nobody redeems', () => {
     const held = await hold({ webhook_url: receiver.url('/unredeemed') })
     const { id } = held.created
     app.clock.advance(REDEEM_MS)
-    await sweepUnredeemed(app.deps)
-    await sweepUnredeemed(app.deps)
+    await sweepHeld(app.deps)
+    await sweepHeld(app.deps)
     app.clock.advance(1000)
     await untilAttempted(app, id, 1)
     const sent = receiver.received.filter(({ path }) => path === '/unredeemed').map(message => JSON.parse(message.body))
@@ -261,10 +262,10 @@ describe('a held answer that nobody redeems', () => {
     const parts = [stored, posted].map(each => Buffer.from(each!.sealed).subarray(0, 48))
     for (const part of parts) expect(filesContaining(app.dir, part)).not.toEqual([])
     app.clock.advance(REDEEM_MS)
-    await sweepUnredeemed(app.deps)
+    await sweepHeld(app.deps)
     for (const part of parts) expect(filesContaining(app.dir, part)).toEqual([])
     const answered = { id, template: 'age_over_18_photo', credentials: [{ claims: { portrait: '' } }] } as never
-    expect(await app.deps.portraits.isGone(tenant.id, answered)).toBe(true)
+    expect(await isPortraitGone(app.deps, tenant.id, answered)).toBe(true)
   })
 })
 

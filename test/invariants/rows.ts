@@ -200,7 +200,9 @@ export function checkStates(sqlite: Database): Checked {
        LEFT JOIN verification_results AS r ON r.verification_id = s.id AND r.tenant_id = s.tenant_id
        WHERE (responded_at IS NOT NULL AND status = 'expired') OR (responded_at IS NULL AND status = 'completed')
          OR (${isAnswered} OR ${isHeld}) <> (r.verification_id IS NOT NULL)`,
-    'held, but not to be': `SELECT ${short('id')} FROM verification_sessions WHERE ${isHeld} AND (release IS NOT 'on_redeem' OR redeemed_at IS NOT NULL)`,
+    'held, but not to be': `SELECT ${short('id')} FROM verification_sessions WHERE ${isHeld} AND ((release IS NOT 'on_redeem' AND (device_id IS NULL OR response_code_hash IS NOT NULL)) OR redeemed_at IS NOT NULL)`,
+    'a portrait of a device whose session is over': `SELECT ${short('s.id')} FROM verification_sessions AS s JOIN portraits AS p ON p.verification_id = s.id
+       WHERE s.status <> 'pending' AND s.device_id IS NOT NULL`,
     'released without a redemption': `SELECT ${short('id')} FROM verification_sessions
        WHERE release = 'on_redeem' AND status = 'completed' AND redeemed_at IS NULL`,
     'a held session owes a message': `SELECT ${short('s.id')} FROM verification_sessions AS s JOIN webhook_deliveries AS d ON d.verification_id = s.id

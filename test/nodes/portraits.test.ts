@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { sweepPortraits } from '../../src/verifications/release.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { TestApp } from '../helpers/app.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
@@ -23,7 +24,7 @@ nodesTest('a portrait is shown by every node for 15 minutes, and swept after tha
   nodes[0].clock.advance(1)
   expect([await hasPortrait(nodes[0]), await hasPortrait(nodes[1])]).toEqual([false, false])
   expect(await rows()).toHaveLength(1)
-  await nodes[1].deps.portraits.sweep()
+  await sweepPortraits(nodes[1].deps)
   expect(await rows()).toHaveLength(0)
 })
 

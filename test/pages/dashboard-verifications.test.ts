@@ -354,18 +354,23 @@ describe('the detail', () => {
     expect(page.complaints).toEqual([])
   })
 
-  browserTest('the answer of a cashier about the photo is on the timeline, and a no turns the verdict', async openPage => {
+  browserTest("a cashier's no to the photo is one outcome in list, detail, timeline and audit log", async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant()
     const till = await pair(app, key, { allowed_templates: ['age_over_18_photo'] })
     const { id } = await verify(app, till.access_token, 'adult', { template: 'age_over_18_photo' })
     await app.call('POST', `/v1/verifications/${id}/comparison`, { key: till.access_token, body: { same_person: false } })
     const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`)
-    await panel(page).getByText('Genuine, but the cashier said: not the same person.').waitFor()
+    await panel(page).getByText('The customer is not the person on the photo.').waitFor()
     await panel(page).getByText('The photo was compared at Till 1: not the same person').waitFor()
-    expect(await panel(page).locator('.verdict.completed').count()).toBe(0)
+    expect(await panel(page).locator('.verdict.failed').count()).toBe(1)
+    const row = page.getByRole('row').filter({ hasText: 'Age 18 or over, with photo' })
+    expect(await row.locator('.badge.no').textContent()).toBe('Not the same person')
+    await verify(app, till.access_token, 'adult', { template: 'age_over_18_photo' })
+    await page.goto('/dashboard/verifications')
+    await page.locator('.badge.wait', { hasText: 'Answered' }).waitFor()
     await page.goto('/dashboard/audit')
-    await page.getByText('Compared the photo with the customer').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Till 1' }).first().waitFor()
     expect(page.complaints).toEqual([])
   })
 

@@ -1,12 +1,11 @@
 // The verdict on the till.
 import { describe, expect } from 'bun:test'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { readEvents } from '../../src/verifications/timeline.ts'
 import { until } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
 
 import { sessionsOf, shareService } from '../helpers/shop.ts'
-import { answer, ask, button, heading, isIdle, keptBy, look, loseAnswer, openTill, walletUri } from '../helpers/till.ts'
+import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
 
 shareService()
 
@@ -58,43 +57,6 @@ describe('the verdict', () => {
     await look(page, 'ja')
   })
 
-  browserTest('a photo is compared before the verdict, and both answers are on the timeline', async openPage => {
-    const { app, tenantId, page } = await openTill(openPage)
-    const photo = page.getByRole('img', { name: 'Photo from the document' })
-    for (const [answered, word, tone] of [
-      ['Same person', 'Yes', 'ok'],
-      ['Not the same person', 'No', 'no'],
-    ] as const) {
-      await answer(app, await ask(page, 'Age 18 or over, with photo'))
-      await heading(page, 'Is this the customer?').waitFor()
-      await until(() => photo.evaluate(image => (image as HTMLImageElement).naturalWidth > 0))
-      expect(await page.locator('.verdict').count()).toBe(0)
-      expect(await heading(page, 'Yes').count()).toBe(0)
-      const { height = 0 } = (await photo.boundingBox()) ?? {}
-      expect(height).toBeGreaterThan(500)
-      if (tone === 'ok') await look(page, 'compare')
-      const { id } = (await keptBy(page)).check as { id: string }
-      // The answer is not lost with its response, nor with the page.
-      const lost = await loseAnswer(page, `v1/verifications/${id}/comparison`)
-      await button(page, answered).click()
-      await heading(page, word).waitFor()
-      await page.locator(`.verdict.${tone}`).waitFor()
-      expect(await page.locator('.facts').count()).toBe(0)
-      await until(async () => lost.count() === 1)
-      await page.reload()
-      await heading(page, word).waitFor()
-      await until(async () => (await keptBy(page)).compared === undefined)
-      const moments = await readEvents(app.deps, { id, tenantId })
-      expect(moments.flatMap(({ event, details }) => (event === 'photo_compared' ? [details] : []))).toEqual([
-        { actor: 'Till 1', same_person: tone === 'ok' },
-      ])
-      if (tone === 'no') await look(page, 'other-person')
-      await button(page, 'Next customer').click()
-      await isIdle(page)
-    }
-    expect(page.complaints.filter(line => !line.includes('ERR_CONNECTION_RESET'))).toEqual([])
-  })
-
   browserTest('a yes is light and a no is dark, and both fill the screen', async openPage => {
     const { app, page } = await openTill(openPage)
     const luminance = () =>
@@ -117,7 +79,7 @@ describe('the verdict', () => {
     expect((yes + 0.05) / ((await luminance()) + 0.05)).toBeGreaterThan(3)
   })
 
-  browserTest('a driving licence fits 1024 x 768: photo, name, birth date and classes, the rest folded', async openPage => {
+  browserTest('a driving licence fits 1024 x 768: name, birth date and classes, the rest folded', async openPage => {
     const { app, page } = await openTill(openPage, {
       templates: ['driving_licence'],
       browser: { viewport: { width: 1024, height: 768 } },
@@ -131,7 +93,7 @@ describe('the verdict', () => {
       'Date of birth',
       'May drive',
     ])
-    for (const part of [page.locator('h1'), page.locator('img.portrait'), page.locator('.facts'), page.locator('.foot')]) {
+    for (const part of [page.locator('h1'), page.locator('.facts'), page.locator('.foot')]) {
       const box = (await part.boundingBox())!
       expect([box.x >= 0, box.y >= 0, box.x + box.width <= 1024, box.y + box.height <= 768]).toEqual(Array(4).fill(true))
     }

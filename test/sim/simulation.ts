@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
+import { sweepHeld } from '../../src/verifications/release.ts'
 import { duePayload } from '../../src/webhooks/queue.ts'
 import type { Answer, Call } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -64,7 +64,7 @@ export async function settle(simulation: Simulation): Promise<void> {
 async function failLate({ world, model }: Simulation): Promise<void> {
   const late = unredeemed(model)
   if (late.length === 0) return
-  await sweepUnredeemed(world.app.deps)
+  await sweepHeld(world.app.deps)
   for (const session of late) failUnredeemed(model, session)
 }
 

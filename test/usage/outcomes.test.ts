@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { medianOf, STEPS, stepOf } from '../../src/usage/answer-time.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
-import { sweepUnredeemed } from '../../src/verifications/unredeemed.ts'
+import { sweepHeld } from '../../src/verifications/release.ts'
 import { cleanUp, createVerification, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { editRows, isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { codeIn, formOf, openSession, postTo } from '../helpers/exchange.ts'
@@ -42,7 +42,7 @@ await app.call('POST', `${path(redeemed.id)}/redeem`, { key, body: { response_co
 await hold()
 app.clock.advance(3_000_000)
 await sweepExpired(app.deps)
-await sweepUnredeemed(app.deps)
+await sweepHeld(app.deps)
 
 const ALL = {
   created: 8,

@@ -1,5 +1,5 @@
 // Tables that only PostgreSQL has (drizzle/postgres/0003_shared.sql): on SQLite the memory of the one process serves.
-import { bytes, integer, primaryKey, table, text, time } from '../columns.ts'
+import { integer, table, text, time } from '../columns.ts'
 
 /** Budgets against guessing. */
 export const rateBuckets = table('rate_buckets', {
@@ -10,16 +10,3 @@ export const rateBuckets = table('rate_buckets', {
   taken: integer('taken').notNull(),
   forgetAt: time('forget_at').notNull(),
 })
-
-/** Results with their portraits, for 15 minutes. */
-export const portraits = table(
-  'portraits',
-  {
-    verificationId: text('verification_id').notNull(),
-    tenantId: text('tenant_id').notNull(),
-    keptUntil: time('kept_until').notNull(),
-    salt: bytes('salt').notNull(),
-    sealed: bytes('sealed').notNull(),
-  },
-  row => [primaryKey({ columns: [row.verificationId, row.tenantId] })],
-)

@@ -15,7 +15,10 @@ import { openReader } from './storage.ts'
 
 export const APPLICATION_ID = 0x56494449 // "VIDI" in the file's header
 
-/** Copies the source as of one moment while others write. Erased rows are not in the copy: free pages are left out. */
+/**
+ * Copies the source as of one moment while others write. Erased rows are not in the copy: free pages are left out. Nor are
+ * portraits: they wait for minutes, and a copy is kept for weeks.
+ */
 export function writeSnapshot(source: string, part: string, takenAt: number): void {
   rmSync(part, { force: true })
   // Created first, for its mode; SQLite accepts an empty file as new.
@@ -38,6 +41,8 @@ function stamp(part: string, takenAt: number): void {
   try {
     // A partial copy is discarded, so nothing here must survive a kill.
     sqlite.run('PRAGMA journal_mode = MEMORY')
+    sqlite.run('PRAGMA secure_delete = ON')
+    if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'portraits'").get()) sqlite.run('DELETE FROM portraits')
     sqlite
       .query("INSERT OR REPLACE INTO installation (name, value) VALUES ('snapshot_taken_at', ?)")
       .run(Buffer.from(String(takenAt)))

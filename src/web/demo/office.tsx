@@ -26,11 +26,11 @@ export function Office({ story: { session, erased, erase, data } }: { story: Sto
 function Session({ session, onErase }: { session: DemoSession; onErase: () => void }) {
   const words = useDemoWords()
   const { verification, moments, checks, webhook } = session
-  const { id, status, error } = verification
+  const { id, status, error, responded_at } = verification
   return (
     <>
       <div class="row">
-        <StatusBadge status={status} code={error?.code} />
+        <StatusBadge status={status} code={error?.code} isHeld={responded_at !== undefined} />
         <code class="id">{id}</code>
       </div>
       {error && <Reason code={error.code} />}

@@ -63,8 +63,8 @@ export function useDigital(id: string, known: HostedVerification | undefined, ah
       // Browsers do not say whether a person cancelled, has no wallet, or was refused.
       if (!answer) return void (signal.aborted || setNote('cancelled'))
       setStep('checking')
-      const { status, redirect_uri, wallet_error } = await send(BASE.href, id, answer)
-      if (status === 'pending') setNote(wallet_error === 'access_denied' ? 'declined' : 'wallet_error')
+      const { redirect_uri, wallet_error } = await send(BASE.href, id, answer)
+      if (wallet_error !== undefined) setNote(wallet_error === 'access_denied' ? 'declined' : 'wallet_error')
       else setRedirectUri(redirect_uri)
     } catch (error) {
       setNote(noteOf(error))

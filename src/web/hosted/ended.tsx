@@ -36,7 +36,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
     case 'pending':
       return (
         <End seal="busy" title={words.answered} back={back}>
-          {!way.isLeaving && <p class="secondary">{words.answeredMore(asked_by)}</p>}
+          {!way.isLeaving && <p class="secondary">{(ended.compares ? words.comparedMore : words.answeredMore)(asked_by)}</p>}
         </End>
       )
     case 'expired':

@@ -31,10 +31,16 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
 
 type End = keyof SandboxWords['ends']
 
-const SEALS: Partial<Record<End, SealState>> = { completed: 'verified', held: 'busy', untaken: 'expired', declined: 'open' }
+const SEALS: Partial<Record<End, SealState>> = {
+  completed: 'verified',
+  held: 'busy',
+  compares: 'busy',
+  untaken: 'expired',
+  declined: 'open',
+}
 
 function endOf(session: Sent['session']): End {
-  if (session?.answered) return 'held'
+  if (session?.answered) return session.compares ? 'compares' : 'held'
   if (session?.status === 'completed') return 'completed'
   return session?.reason ?? 'untaken'
 }

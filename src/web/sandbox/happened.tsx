@@ -91,8 +91,13 @@ function Document({ document: { format, type, claims, altered, proof } }: { docu
 }
 
 /** The part of the outcome that the wallet learns. */
-const SessionBadge = ({ session: { status, reason, unjudged } }: { session: NonNullable<Sent['session']> }) => (
-  <StatusBadge status={status} code={reason === 'declined' ? 'wallet_declined' : undefined} isJudged={!unjudged} />
+const SessionBadge = ({ session: { status, reason, answered, unjudged } }: { session: NonNullable<Sent['session']> }) => (
+  <StatusBadge
+    status={status}
+    code={reason === 'declined' ? 'wallet_declined' : undefined}
+    isHeld={answered}
+    isJudged={!unjudged}
+  />
 )
 
 function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {

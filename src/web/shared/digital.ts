@@ -15,7 +15,7 @@ export type Prepared = {
 
 /** The response of POST /wallet/dc/response/{id}. */
 export type DcOutcome = {
-  /** `pending` with `wallet_error`: nothing has changed, and the page may ask again. */
+  /** `pending` with `wallet_error`: nothing has changed, and the page may ask again. Without: the till compares the photo. */
   status: 'completed' | 'failed' | 'pending'
   response_code?: string
   redirect_uri?: string

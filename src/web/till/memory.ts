@@ -24,10 +24,10 @@ export type Check = {
   template: string
   /** Undefined until the service has created the session. */
   id?: string
-  /** When the cashier first saw the verdict, or the photo before it; by this device's clock. */
+  /** When the cashier first saw the verdict; by this device's clock. */
   shownAt?: number
-  /** Whether the customer is the person on the photo, as the cashier said. */
-  isSame?: boolean
+  /** Whether the customer is the person on the photo, and when the cashier said so; by this device's clock. */
+  decision?: { isSame: boolean; at: number } | undefined
   /** The verdict was shown long enough, but not dismissed. */
   isPutAway?: true
   /** The verdict was put away, and is shown again. */
@@ -38,15 +38,10 @@ export type Check = {
   isAnsweredFirst?: true
 }
 
-/** A cashier's answer about a photo. */
-export type Compared = { id: string; isSame: boolean }
-
 export type Kept = {
   tokens: Tokens
   pairing: Pairing
   check: Check
-  /** Answers that the service has not confirmed yet. */
-  compared: Compared[]
   /** The last known description: the page opens without the service too. */
   till: Till
   /** The till was paired once, and is not any more. */

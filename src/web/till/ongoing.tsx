@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
-import type { HostedVerification } from '../../verifications/schema.ts'
+import { useEffect, useState } from 'preact/hooks'
+import type { HostedVerification, Verification } from '../../verifications/schema.ts'
 import { useSession } from '../hosted/session.ts'
 import { useLeftMs } from '../shared/time.tsx'
 import { Asking } from './asking.tsx'
 import { endCheck } from './check.ts'
+import { Comparing } from './comparing.tsx'
 import { report } from './connection.ts'
 import type { Check } from './memory.ts'
 import { Stopping } from './stopping.tsx'
@@ -25,6 +26,7 @@ type Props = {
 export function Ongoing({ check, title, template, openedAt }: Props): ComponentChildren {
   const words = useTillWords()
   const { known, isConnected, aheadMs } = useSession(check.id)
+  const [decided, setDecided] = useState<Verification>()
   useEffect(() => {
     if (check.id !== undefined) report(isConnected)
   }, [check.id, isConnected])
@@ -34,14 +36,20 @@ export function Ongoing({ check, title, template, openedAt }: Props): ComponentC
   }, [known])
   if (check.isStopping) return <Stopping check={check} title={title} />
   if (typeof known === 'string') return <Waiting check={check} title={title} line={words.starting} />
+  const verdict = <VerdictOf {...{ check, title, template, openedAt, aheadMs, decided }} />
+  if (decided) return verdict
   if (known.reason === 'cancelled') return <StoppedElsewhere check={check} />
   switch (known.status) {
     case 'pending':
-      return <Pending check={check} title={title} asked={known} aheadMs={aheadMs} />
+      return known.compares ? (
+        <Comparing check={check} title={title} aheadMs={aheadMs} onDecided={setDecided} />
+      ) : (
+        <Pending check={check} title={title} asked={known} aheadMs={aheadMs} />
+      )
     case 'expired':
       return <TimeUp check={check} endedAt={Date.parse(known.expires_at) - aheadMs} />
     default:
-      return <VerdictOf check={check} title={title} template={template} openedAt={openedAt} aheadMs={aheadMs} />
+      return verdict
   }
 }
 

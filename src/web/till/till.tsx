@@ -4,7 +4,6 @@ import type { Till } from '../../devices/schema.ts'
 import type { ApiFailure } from '../shared/api.ts'
 import { Bar } from './bar.tsx'
 import { useOpening } from './check.ts'
-import { useComparisons } from './comparisons.ts'
 import { Headline, type Told } from './headline.ts'
 import { Idle } from './idle.tsx'
 import { useKept } from './memory.ts'
@@ -23,7 +22,6 @@ export function TillPage() {
   const till = useTill()
   const [headline, setHeadline] = useState<Told>({ text: '', isAloud: false })
   useWakeLock()
-  useComparisons()
   useEffect(() => {
     document.title = [headline.text, till?.name ?? words.title].filter(Boolean).join(' · ')
   }, [headline.text, till?.name, words])

@@ -93,7 +93,6 @@ function unpair({ access }: Tokens): void {
 
 function forgetAll(): void {
   keep('check', undefined)
-  keep('compared', undefined)
   keep('till', undefined)
   keep('tokens', undefined)
 }

@@ -4,9 +4,11 @@ import type { Verification } from '../../verifications/schema.ts'
 import { ApiFailure } from '../shared/api.ts'
 import { deniesAge } from '../shared/claims.ts'
 import { endCheck } from './check.ts'
-import { persist } from './connection.ts'
+import { pause, persist } from './connection.ts'
 import type { Check } from './memory.ts'
 import { callTill } from './tokens.ts'
+
+const AGAIN_MS = 1000
 
 /** The part of a verification that a cashier needs. Never stored. */
 export type Verdict = {
@@ -21,23 +23,36 @@ export type Verdict = {
 
 export type TillTemplate = Till['templates'][number]
 
-/** The verdict, once the service answers. For an age template it has no claims beside the photo. */
-export function useVerdict(check: Check, template: TillTemplate | undefined): Verdict | undefined {
+/** The verdict, once the service answers; `decided` is its answer already. For an age template it has no claims. */
+export function useVerdict(
+  check: Check,
+  template: TillTemplate | undefined,
+  decided: Verification | undefined,
+): Verdict | undefined {
   const { id = '' } = check
-  const [verification, setVerification] = useState<Verification>()
+  const [verification, setVerification] = useState(decided)
   useEffect(() => {
+    if (decided) return
     const ended = new AbortController()
     const { signal } = ended
-    persist(() => callTill<Verification>(`v1/verifications/${encodeURIComponent(id)}`, { signal }), signal).then(
-      setVerification,
-      (error: unknown) => {
-        // Deleted since, or no longer readable for this till.
-        if (!signal.aborted && error instanceof ApiFailure && error.status === 404) endCheck(check)
-      },
-    )
+    readEnded(id, signal).then(setVerification, (error: unknown) => {
+      // Deleted since, or no longer readable for this till.
+      if (!signal.aborted && error instanceof ApiFailure && error.status === 404) endCheck(check)
+    })
     return () => ended.abort()
   }, [id])
   return verification && reduced(verification, template)
+}
+
+/** The clock of the node that said that it has ended may be ahead of the next one's. */
+async function readEnded(id: string, signal: AbortSignal): Promise<Verification> {
+  for (;;) {
+    const path = `v1/verifications/${encodeURIComponent(id)}`
+    const found = await persist(() => callTill<Verification>(path, { signal }), signal)
+    if (found.status !== 'pending') return found
+    await pause(AGAIN_MS, signal)
+    signal.throwIfAborted()
+  }
 }
 
 function reduced(
@@ -52,12 +67,16 @@ function reduced(
   return {
     isYes: status === 'completed' && !isTooYoung,
     ...(code !== undefined && { code }),
-    ...(responded_at !== undefined && { at: responded_at }),
+    ...(responded_at !== undefined && { at: code === 'not_compared' ? endOfComparison(responded_at) : responded_at }),
     ...(issuer && { issuer: { name: issuer.common_name, country: issuer.country } }),
     ...(typeof picture === 'string' && { picture: imageUrl(picture) ?? null }),
     claims: isAgeOnly ? [] : flat(others),
   }
 }
+
+/** The session ends so long after the answer when nobody compares. */
+const COMPARISON_MS = 120_000
+const endOfComparison = (answeredAt: string): string => new Date(Date.parse(answeredAt) + COMPARISON_MS).toISOString()
 
 /** The photo of an mdoc is base64url, that of an SD-JWT a data URL. */
 function imageUrl(picture: string): string | undefined {

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Verification } from '../../verifications/schema.ts'
 import { Button } from '../shared/button.tsx'
 import { useRegion } from '../shared/language.tsx'
 import { useOutcome } from '../shared/outcome.ts'
 import { Seal } from '../shared/seal.tsx'
 import { useNow } from '../shared/time.tsx'
 import { changeCheck, endCheck, SHOWN_MS, startCheck } from './check.ts'
-import { Compare } from './compare.tsx'
 import { Facts } from './facts.tsx'
 import { useHeadline } from './headline.ts'
 import { type Check, read } from './memory.ts'
@@ -26,24 +26,27 @@ type Props = {
   openedAt: number
   /** The server's clock minus this one. */
   aheadMs: number
+  /** The answer to the cashier's decision about the photo. */
+  decided: Verification | undefined
 }
 
-/** Green or red, once the whole result is loaded and a photo was compared. */
-export function VerdictOf({ check, title, template, openedAt, aheadMs }: Props) {
+/** Green or red, once the whole result is loaded. */
+export function VerdictOf({ check, title, template, openedAt, aheadMs, decided }: Props) {
   const words = useTillWords()
-  const verdict = useVerdict(check, template)
+  const verdict = useVerdict(check, template, decided)
   const endedAt = verdict?.at === undefined ? undefined : Date.parse(verdict.at) - aheadMs
   // A verdict that arrived while this till was closed: the customer may have left.
-  const isMissed = !check.isRestored && check.shownAt === undefined && openedAt - (endedAt ?? openedAt) >= SHOWN_MS
+  const isMissed =
+    !check.isRestored && check.shownAt === undefined && openedAt - (check.decision?.at ?? endedAt ?? openedAt) >= SHOWN_MS
   useEffect(() => {
     if (isMissed) changeCheck(check, { isPutAway: true })
   }, [isMissed])
   if (!verdict || isMissed) return <Waiting check={check} title={title} line={words.loading} />
-  const { isYes, picture, code } = verdict
+  const { isYes, code } = verdict
   const shown = { check, endedAt, verdict }
-  if (!isYes) return code === 'wallet_declined' ? <Declined {...shown} /> : <No {...shown} ageOver={template?.age_over} />
-  if (picture !== undefined && check.isSame === undefined) return <Compare check={check} title={title} picture={picture} />
-  return check.isSame === false ? <OtherPerson {...shown} /> : <Yes {...shown} title={title} ageOver={template?.age_over} />
+  if (isYes) return <Yes {...shown} title={title} ageOver={template?.age_over} />
+  if (code === 'wallet_declined') return <Declined {...shown} />
+  return code === 'not_compared' ? <NotCompared {...shown} /> : <No {...shown} ageOver={template?.age_over} />
 }
 
 type Shown = { check: Check; endedAt: number | undefined; verdict: Verdict }
@@ -100,17 +103,18 @@ function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOv
   )
 }
 
-/** The cashier compared the photo, and it is of somebody else. */
-function OtherPerson({ check, endedAt }: Shown) {
+/** Nobody said whether the photo is of the customer: neither a yes nor a no. */
+function NotCompared({ check, endedAt }: Shown) {
   const words = useTillWords()
+  const { sentence } = useOutcome('not_compared')
   return (
     <End
       check={check}
       endedAt={endedAt}
-      tone="no"
-      word={words.no}
-      sentence={words.notThePhoto}
-      more={<p class="advice">{words.notThePhotoMore}</p>}
+      tone="wait"
+      word={words.notCompared}
+      sentence={sentence}
+      more={<p class="advice">{words.advice.not_compared}</p>}
     />
   )
 }

@@ -156,7 +156,9 @@ class VidimusVerify extends HTMLElement {
       this.#show('checking')
       const { status, wallet_error, ...codes } = await send(this.#base, this.#session, answer)
       if (signal.aborted) return
-      if (status === 'pending') this.#giveBack('cancelled', { wallet_error })
+      if (wallet_error !== undefined) this.#giveBack('cancelled', { wallet_error })
+      // A till compares the photo: the poll sees the end.
+      else if (status === 'pending') this.#show('asking')
       else this.#end({ status, ...codes })
     } catch (error) {
       if (!signal.aborted) this.#refused(error as Error)

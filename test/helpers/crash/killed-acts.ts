@@ -7,7 +7,7 @@ import { createKey, revokeKey } from '../../../src/access/keys.ts'
 import { decline } from '../../../src/sandbox/wallet.ts'
 import { rotateWebhookSecret } from '../../../src/tenants/webhook-secret.ts'
 import { sweepExpired } from '../../../src/verifications/expire.ts'
-import { sweepUnredeemed } from '../../../src/verifications/unredeemed.ts'
+import { sweepHeld } from '../../../src/verifications/release.ts'
 import { checkInvariants } from '../../invariants/check.ts'
 import { type Answer, createVerification, startApp, type TestApp, temporaryDir, until } from '../app.ts'
 import { enroll, pair, refresh, register } from '../devices.ts'
@@ -197,10 +197,10 @@ export const ACTS: Act[] = [
       const held = await holdAnswer(shop)
       shop.app.clock.advance(600_000)
       return {
-        act: () => sweepUnredeemed(shop.app.deps),
+        act: () => sweepHeld(shop.app.deps),
         async again({ app, key }) {
           app.clock.set(Math.max(app.clock.now(), shop.app.clock.now()))
-          await sweepUnredeemed(app.deps)
+          await sweepHeld(app.deps)
           const { body } = await app.call<{ status: string; error: { code: string } }>('GET', held.path, { key })
           expect([body.status, body.error.code]).toEqual(['failed', 'redirect_not_followed'])
           expect(logOf(app, held.id).deliveries).toHaveLength(1)

@@ -74,9 +74,10 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
         more: moment.credentials.map(each => <CheckList key={each.credential} checked={each} error={moment.error} />),
       }
     case 'response_held':
-      return { sentence: words.response_held, tone: 'wait' }
+      return { sentence: words.response_held[moment.awaits], tone: 'wait' }
     case 'redirect_not_followed':
-      return { sentence: words.redirect_not_followed, tone: 'no' }
+    case 'not_compared':
+      return { sentence: words[moment.event], tone: 'no' }
     case 'expired':
       return { sentence: words.expired, tone: 'wait' }
     case 'cancelled':

@@ -10,16 +10,14 @@ import { useDashboardWords } from '../words.ts'
 type Look = { seal: SealState; tone: 'pending' | 'completed' | 'failed' | 'expired' | 'neutral' }
 
 /** Green only for what a rule judged, and nobody denied. */
-function lookOf({ verification: { status, error }, is_judged, timeline }: VerificationDetail): Look {
+function lookOf({ verification: { status, error }, is_judged }: VerificationDetail): Look {
   if (status === 'pending') return { seal: 'busy', tone: status }
   if (status === 'expired') return { seal: 'expired', tone: status }
   if (error?.code === 'wallet_declined' || error?.code === 'cancelled') return { seal: 'open', tone: 'neutral' }
-  if (status === 'failed' || isOtherPerson(timeline)) return { seal: 'refused', tone: 'failed' }
+  if (error?.code === 'not_compared') return { seal: 'expired', tone: 'expired' }
+  if (status === 'failed') return { seal: 'refused', tone: 'failed' }
   return is_judged ? { seal: 'verified', tone: 'completed' } : { seal: 'answered', tone: 'neutral' }
 }
-
-const isOtherPerson = (timeline: VerificationDetail['timeline']): boolean =>
-  timeline.some(moment => moment.event === 'photo_compared' && !moment.same_person)
 
 /** The result and, for a failure, the remedy. */
 export function Verdict({ detail, templates }: { detail: VerificationDetail; templates: TemplatesData }) {
@@ -56,14 +54,14 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
 type VerdictWords = ReturnType<typeof useDashboardWords>['verification']['verdicts']
 
 function pendingSentence(words: VerdictWords, timeline: VerificationDetail['timeline']): string {
-  const has = (wanted: VerificationDetail['timeline'][number]['event']) => timeline.some(({ event }) => event === wanted)
-  return has('response_held') ? words.held : has('request_fetched') ? words.fetched : words.pending
+  const held = timeline.find(moment => moment.event === 'response_held')
+  if (held) return words.held[held.awaits]
+  return timeline.some(({ event }) => event === 'request_fetched') ? words.fetched : words.pending
 }
 
-function useProven({ verification, is_judged, timeline }: VerificationDetail, templates: TemplatesData): string {
+function useProven({ verification, is_judged }: VerificationDetail, templates: TemplatesData): string {
   const words = useDashboardWords().verification.verdicts
   const years = useYears(verification, templates)
-  if (isOtherPerson(timeline)) return words.otherPerson
   if (!is_judged) return deniesAge(verification.claims ?? {}) ? words.ageDenied : words.shared
   return years ? words.ageOver(String(years)) : words.completed
 }

@@ -30,7 +30,17 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
             </Link>
           ),
         },
-        { title: words.status, cell: row => <StatusBadge status={row.status} code={row.error?.code} isJudged={row.is_judged} /> },
+        {
+          title: words.status,
+          cell: row => (
+            <StatusBadge
+              status={row.status}
+              code={row.error?.code}
+              isHeld={row.responded_at !== undefined}
+              isJudged={row.is_judged}
+            />
+          ),
+        },
         {
           title: words.reference,
           folds: 'phone',

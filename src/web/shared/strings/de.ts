@@ -38,6 +38,9 @@ export const common: typeof en.common = {
   shared: 'Geteilt',
   declined: 'Kunde sagte Nein',
   stopped: 'Abgebrochen',
+  notSamePerson: 'Nicht dieselbe Person',
+  notCompared: 'Nicht verglichen',
+  answered: 'Beantwortet',
 }
 
 export const outcomes: typeof en.outcomes = {
@@ -111,6 +114,17 @@ export const outcomes: typeof en.outcomes = {
     meaning:
       'Erst die Rückkehr sollte die Antwort freigeben. Ihr Code wurde nicht binnen zehn Minuten eingelöst, deshalb ist das Gezeigte gelöscht.',
     remedy: 'Beginnen Sie eine neue. Passiert es oft, prüfen Sie, ob die Seite hinter redirect_url den Code einlöst.',
+  },
+  not_same_person: {
+    sentence: 'Das Foto zeigt eine andere Person.',
+    meaning: 'Der Ausweis ist in Ordnung. An der Kasse wurde sein Foto verglichen, und es ist nicht dieselbe Person.',
+    remedy: 'Nicht annehmen.',
+  },
+  not_compared: {
+    sentence: 'Niemand hat das Foto verglichen.',
+    meaning:
+      'Der Ausweis ist in Ordnung, aber zwei Minuten lang sagte an der Kasse niemand, ob sein Foto die Person zeigt. Deshalb ist das Gezeigte gelöscht.',
+    remedy: 'Beginnen Sie eine neue.',
   },
   expired: {
     sentence: 'Die Zeit ist um. Fangen Sie neu an.',
@@ -255,6 +269,7 @@ export const hosted: typeof en.hosted = {
   scanned: 'Wartet auf Ihre Zustimmung',
   scannedMore: 'Ihre Wallet hat die Anfrage. Antworten Sie dort; diese Seite folgt von selbst.',
   answered: 'Ihre Wallet hat geantwortet.',
+  comparedMore: who => `${who} vergleicht jetzt Ihr Foto mit Ihnen.`,
   answeredMore: who => `Machen Sie auf der Seite weiter, die Ihre Wallet geöffnet hat: Erst dann bekommt ${who} Ihre Antwort.`,
   scannedAgain: 'Code wieder zeigen',
   noWallet: 'Noch keine Wallet?',
@@ -625,7 +640,10 @@ export const dashboard: typeof en.dashboard = {
     title: 'Prüfung',
     verdicts: {
       pending: 'Wartet auf die Kundin oder den Kunden.',
-      held: 'Beantwortet. Wartet auf die Rückkehr in Ihr Geschäft.',
+      held: {
+        redemption: 'Beantwortet. Wartet auf die Rückkehr in Ihr Geschäft.',
+        comparison: 'Beantwortet. Wartet auf den Vergleich des Fotos an der Kasse.',
+      },
       fetched: 'Gescannt. Wartet auf die Zustimmung.',
       completed: 'Alles, wonach Sie gefragt haben, wurde gezeigt und ist echt.',
       ageOver: years => `${years} Jahre oder älter.`,
@@ -633,7 +651,6 @@ export const dashboard: typeof en.dashboard = {
       shared: 'Alles Gefragte wurde gezeigt und ist echt. Keine Regel urteilt über den Inhalt.',
       ageDenied: 'Echt, aber ein gefragtes Alter ist nicht erreicht. Nicht anerkennen.',
       declined: 'Die Kundin oder der Kunde hat Nein gesagt.',
-      otherPerson: 'Echt, aber an der Kasse hieß es: nicht dieselbe Person.',
     },
     checked: 'Geprüft',
     created: 'Angelegt',
@@ -678,8 +695,12 @@ export const dashboard: typeof en.dashboard = {
       response_failed: 'Die Wallet hat geantwortet, und etwas stimmt nicht',
       response_declined: 'Die Wallet hat Nein gesagt',
       response_shared: 'Die Wallet hat geantwortet, und ihre Ausweise sind echt',
-      response_held: 'Die Wallet hat geantwortet; die Antwort ruht, bis Ihr Geschäft ihren Code einlöst',
+      response_held: {
+        redemption: 'Die Wallet hat geantwortet; die Antwort ruht, bis Ihr Geschäft ihren Code einlöst',
+        comparison: 'Die Wallet hat geantwortet; die Antwort ruht, bis an der Kasse das Foto verglichen ist',
+      },
       redirect_not_followed: 'Niemand hat den Code eingelöst; das Gezeigte ist gelöscht',
+      not_compared: 'Niemand hat das Foto verglichen; das Gezeigte ist gelöscht',
       expired: 'Die Zeit war um',
       cancelled: actor => `Beendet von ${actor}`,
       redeemed: 'Ihr Geschäft hat das Ergebnis abgeholt',
@@ -1435,7 +1456,6 @@ export const dashboard: typeof en.dashboard = {
       'verification.created': 'Jemanden gefragt',
       'verification.erased': 'Prüfung gelöscht',
       'verification.read': 'Ergebnis angesehen',
-      'verification.compared': 'Foto mit dem Kunden verglichen',
       'verification.completed': 'Nachweis erbracht',
       'verification.failed': 'Jemand wurde abgelehnt',
       'user.joined': 'Passwort gewählt und dazugekommen',
@@ -1838,8 +1858,14 @@ export const till: typeof en.till = {
   photoNotShown: 'Dieser Browser kann das Foto nicht zeigen. Vergleichen Sie mit dem Ausweis.',
   samePerson: 'Dieselbe Person',
   otherPerson: 'Nicht dieselbe Person',
-  notThePhoto: 'Nicht die Person auf dem Foto.',
-  notThePhotoMore: 'Nicht anerkennen.',
+  recordedIn: seconds => `Das wird in ${seconds} s festgehalten und lässt sich dann nicht mehr ändern.`,
+  takeBack: 'Zurücknehmen',
+  recording: 'Ihre Antwort wird festgehalten',
+  undelivered: time =>
+    `Ihre Antwort ist noch nicht beim Server. Erkennen Sie noch nichts an, und bitten Sie um Geduld: Sie wird gesendet, sobald der Server antwortet. Sie gilt noch ${time}.`,
+  undeliverable: 'Die Zeit zum Vergleichen ist um. Nicht anerkennen: Fangen Sie neu an, sobald der Server antwortet.',
+  leaveUncompared: 'Nächste Person, ohne Vergleich',
+  notCompared: 'Nicht verglichen',
   ofDocument: 'Zum Ausweis',
   ago: {
     seconds: count => `Ergebnis von vor ${count} s`,
@@ -1868,6 +1894,8 @@ export const till: typeof en.till = {
     claim_not_satisfied: 'Nicht anerkennen.',
     cancelled: 'Fangen Sie neu an.',
     redirect_not_followed: 'Fangen Sie neu an.',
+    not_same_person: 'Nicht anerkennen.',
+    not_compared: 'Nicht anerkennen. Fangen Sie neu an.',
     expired: 'Fangen Sie neu an.',
   },
 }
@@ -1908,6 +1936,7 @@ export const sandbox: typeof en.sandbox = {
     cancelled: 'Die Anfrage wurde zurückgezogen.',
     not_followed: 'Geteilt und nicht abgeholt.',
     held: 'Geteilt.',
+    compares: 'Geteilt.',
     untaken: 'Der Dienst hat es nicht angenommen.',
   },
   endsMore: {
@@ -1918,6 +1947,7 @@ export const sandbox: typeof en.sandbox = {
     cancelled: 'Wer gefragt hat, hat sie beendet. Es wurde nichts angenommen.',
     not_followed: 'Niemand kam rechtzeitig in das Geschäft zurück, deshalb ist es gelöscht.',
     held: 'Das Geschäft bekommt es, wenn Sie dort weitermachen.',
+    compares: 'An der Kasse wird jetzt das Foto verglichen.',
   },
   untaken: status =>
     status === 409

@@ -46,6 +46,10 @@ export const common = {
   shared: 'Shared',
   declined: 'Customer said no',
   stopped: 'Stopped',
+  notSamePerson: 'Not the same person',
+  notCompared: 'Not compared',
+  /** A good answer that is held. */
+  answered: 'Answered',
 }
 
 /** Why a check ended as it did: for merchants and their staff. */
@@ -120,6 +124,17 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
     meaning:
       'The answer was to be released by the redirect. Nobody redeemed its code within ten minutes, so what was presented is deleted.',
     remedy: 'Start a new one. If it happens often, check that the page behind redirect_url redeems the code.',
+  },
+  not_same_person: {
+    sentence: 'The customer is not the person on the photo.',
+    meaning: 'The document is good. The person at the till compared its photo with the customer, and said no.',
+    remedy: 'Do not accept it.',
+  },
+  not_compared: {
+    sentence: 'Nobody compared the photo.',
+    meaning:
+      'The document is good, but for two minutes nobody at the till said whether its photo is of the customer, so what was presented is deleted.',
+    remedy: 'Start a new one.',
   },
   expired: {
     sentence: 'Time is up. Start again.',
@@ -268,6 +283,7 @@ export const hosted = {
   scanned: 'Waiting for your consent',
   scannedMore: 'Your wallet has the request. Answer there; this page follows by itself.',
   answered: 'Your wallet has answered.',
+  comparedMore: (who: string) => `${who} compares your photo with you now.`,
   answeredMore: (who: string) => `Continue on the page that your wallet opened: only then does ${who} get your answer.`,
   scannedAgain: 'Show the code again',
   noWallet: 'No wallet yet?',
@@ -375,8 +391,14 @@ export const till = {
   photoNotShown: 'This browser cannot show the photo. Compare with the document of the customer.',
   samePerson: 'Same person',
   otherPerson: 'Not the same person',
-  notThePhoto: 'Not the person on the photo.',
-  notThePhotoMore: 'Do not accept.',
+  recordedIn: (seconds: number) => `This is recorded in ${seconds} s, and cannot be changed then.`,
+  takeBack: 'Take it back',
+  recording: 'Recording your answer',
+  undelivered: (time: string) =>
+    `Your answer has not reached the server. Do not accept yet, and keep the customer here: it is sent as soon as the server answers. It counts for ${time} more.`,
+  undeliverable: 'The time to compare is over. Do not accept: start again once the server answers.',
+  leaveUncompared: 'Next customer, without comparing',
+  notCompared: 'Not compared',
   ofDocument: 'About the document',
   ago: {
     seconds: (count: number) => `Result from ${count} s ago`,
@@ -406,6 +428,8 @@ export const till = {
     claim_not_satisfied: 'Do not accept.',
     cancelled: 'Start again.',
     redirect_not_followed: 'Start again.',
+    not_same_person: 'Do not accept.',
+    not_compared: 'Do not accept. Start again.',
     expired: 'Start again.',
   } satisfies Record<OutcomeCode, string> as Record<string, string>,
 }
@@ -743,14 +767,16 @@ export const dashboard = {
     verdicts: {
       pending: 'Waiting for the customer.',
       fetched: 'Scanned. Waiting for the customer’s consent.',
-      held: 'Answered. Waiting for the customer to come back to your shop.',
+      held: {
+        redemption: 'Answered. Waiting for the customer to come back to your shop.',
+        comparison: 'Answered. Waiting for the till to compare the photo.',
+      },
       completed: 'Everything you asked for was shown, and is genuine.',
       ageOver: (years: string) => `${years} or over.`,
       ageNotProven: (years: string) => `Not proven to be ${years} or over.`,
       shared: 'Everything you asked for was shown, and is genuine. No rule judges what it says.',
       ageDenied: 'Genuine, but an age that you asked about is not reached. Do not accept.',
       declined: 'The customer said no.',
-      otherPerson: 'Genuine, but the cashier said: not the same person.',
     },
     checked: 'Checked',
     created: 'Created',
@@ -792,8 +818,12 @@ export const dashboard = {
       response_failed: 'The wallet answered, and something does not hold',
       response_declined: 'The wallet said no',
       response_shared: 'The wallet answered, and its documents are genuine',
-      response_held: 'The wallet answered; the answer is held until your shop redeems its code',
+      response_held: {
+        redemption: 'The wallet answered; the answer is held until your shop redeems its code',
+        comparison: 'The wallet answered; the answer is held until the till has compared the photo',
+      },
       redirect_not_followed: 'Nobody redeemed the code; what was presented is deleted',
+      not_compared: 'Nobody compared the photo; what was presented is deleted',
       expired: 'Time ran out',
       cancelled: (actor: string) => `Stopped by ${actor}`,
       redeemed: 'Your shop collected the result',
@@ -1512,7 +1542,6 @@ export const dashboard = {
       'verification.created': 'Asked a customer',
       'verification.erased': 'Erased a verification',
       'verification.read': 'Viewed a result',
-      'verification.compared': 'Compared the photo with the customer',
       'verification.completed': 'Proof given',
       'verification.failed': 'A customer was refused',
       'user.joined': 'Chose a password and joined',
@@ -1874,6 +1903,7 @@ export const sandbox = {
     cancelled: 'The request was withdrawn.',
     not_followed: 'Shared, and not collected.',
     held: 'Shared.',
+    compares: 'Shared.',
     untaken: 'The service did not take it.',
   },
   endsMore: {
@@ -1884,6 +1914,7 @@ export const sandbox = {
     cancelled: 'Whoever asked has cancelled it. Nothing was taken.',
     not_followed: 'Nobody went back to the shop in time, so it is deleted.',
     held: 'The shop gets it when you continue there.',
+    compares: 'The till compares the photo now.',
   },
   untaken: (status: number) =>
     status === 409
