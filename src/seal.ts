@@ -33,6 +33,7 @@ const PURPOSES = [
   'device replay',
   'idempotency key',
   'installation probe',
+  'known browser',
   'metadata term',
   'network',
   'pairing code',

@@ -53,7 +53,8 @@ export function budgetsInRows({ light, now, sealer, config, metrics }: RowsDeps)
     const waitMs = (fullAt - at * PARTS_PER_MS - (burst - 1) * interval) / PARTS_PER_MS
     if (taken >= total) return { remaining: 0, isRefused: true, resetSeconds: TOTAL_SPENT_RETRY_SECONDS } as const
     if (waitMs <= 0 && cost === 0) return {}
-    return { remaining: 0, isRefused: true, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) } as const
+    const fullSeconds = Math.ceil((fullAt / PARTS_PER_MS - at) / 1000)
+    return { remaining: 0, isRefused: true, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)), fullSeconds } as const
   }
 
   const spendOrRefuse = async (policy: GuessPolicy, key: string, cost: 0 | 1): Promise<Allowance> => {

@@ -4,7 +4,7 @@ import type { Allowance, Policy, RateLimits } from '../http/rate-limit.ts'
 
 export type GuessPolicy = Extract<
   Policy,
-  'enroll' | 'enroll-all' | 'login' | 'login-all' | 'redeem' | 'refresh-device' | 'wallet-post'
+  'enroll' | 'enroll-known' | 'enroll-all' | 'login' | 'login-known' | 'login-all' | 'redeem' | 'refresh-device' | 'wallet-post'
 >
 
 export type GuessBudgets = {
@@ -29,26 +29,25 @@ export const budgetsInMemory = (limits: RateLimits): GuessBudgets => ({
   sweep: async () => {},
 })
 
-/** One from the caller's own budget and one from everybody's, or 429 and none of either. */
-export async function takeBoth(
-  budgets: GuessBudgets,
-  [own, shared]: ['enroll', 'enroll-all'] | ['login', 'login-all'],
-  { client, isKnown }: { client: string; isKnown: boolean },
-): Promise<() => Promise<void>> {
-  await budgets.take(own, client)
-  const isShared = await takeShared(budgets, shared, isKnown).catch(async error => {
-    await budgets.giveBack(own, client)
-    throw error
-  })
-  return async () => {
-    await budgets.giveBack(own, client)
-    if (isShared) await budgets.giveBack(shared, '')
-  }
-}
+/** `isSpared`: the guess is counted while there is room, and let through when there is none. */
+export type Charge = { policy: GuessPolicy; key: string; isSpared?: boolean }
 
-/** Known networks are served when strangers have spent everybody's budget. */
-async function takeShared(budgets: GuessBudgets, shared: GuessPolicy, isKnown: boolean): Promise<boolean> {
-  if (isKnown) return await budgets.takeIfAny(shared, '')
-  await budgets.take(shared, '')
-  return true
+/** One from each budget, or 429 and none of any; call the returned function when the guess was right. */
+export async function takeEach(budgets: GuessBudgets, charges: readonly Charge[]): Promise<() => Promise<void>> {
+  const taken: Charge[] = []
+  const giveBack = async () => {
+    for (const { policy, key } of taken) await budgets.giveBack(policy, key)
+  }
+  for (const charge of charges) {
+    const { policy, key, isSpared } = charge
+    try {
+      if (!isSpared) await budgets.take(policy, key)
+      else if (!(await budgets.takeIfAny(policy, key))) continue
+      taken.push(charge)
+    } catch (error) {
+      await giveBack()
+      throw error
+    }
+  }
+  return giveBack
 }

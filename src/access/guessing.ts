@@ -1,24 +1,40 @@
-// A pairing code has 40 bits, so guesses are limited: 5 wrong codes a minute from one network, 20
-// in an hour lock it out for 15 minutes, and the whole installation checks 60 a minute. Beyond that
-// right codes are refused too, or the limit would be void, except from networks that authenticated
-// lately. Lockouts and the counts behind them survive a restart.
+// A pairing code has 40 bits, so wrong ones are limited. A network that nobody used lately has 5 a minute, and 20 in an
+// hour lock it out for 15 minutes; lockouts and the counts behind them survive a restart. A known network has 60 a minute
+// and no lockout. The whole installation checks 60 a minute; beyond that only known networks are heard. While a budget is
+// empty right codes are refused too, or the limit would be void. enroll.ts lets those through that come from where their
+// own tenant authenticated lately.
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
+import { rateLimitHeaders } from '../http/rate-limit.ts'
+import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { takeBoth } from './guess-budgets.ts'
-import { deleteGuessesBefore, findGuesses, lockGuesses, updateGuesses } from './store.ts'
+import { takeEach } from './guess-budgets.ts'
+import { deleteGuessesBefore, deleteLock, findGuesses, type GuessesRow, listLocked, lockGuesses, updateGuesses } from './store.ts'
 
 const HOUR_MS = 3_600_000
 const LOCK_MS = 15 * 60_000
 const FAILURES_MAX = 20
+/** The lockout's name in headers, beside those of the budgets. */
+const LOCK = 'enroll-lock'
 
 type GuessDeps = Pick<Deps, 'db' | 'now' | 'guesses' | 'networks' | 'config'>
 
-/** Throws 429, or reserves one guess; call the returned function for a right code. */
-export async function admitGuess(deps: GuessDeps, client: string): Promise<() => Promise<void>> {
-  await refuseLockedOut(deps, client)
+type Admission = {
+  /** The code was right. */
+  giveBack(): Promise<void>
+  /** `recordWrongGuess`, where that counts. */
+  recordWrong(tx: Db): Promise<void>
+}
+
+/** Throws 429, or reserves one guess. */
+export async function admitGuess(deps: GuessDeps, client: string): Promise<Admission> {
   const isKnown = await deps.networks.isKnown(client)
-  return await takeBoth(deps.guesses, ['enroll', 'enroll-all'], { client, isKnown })
+  if (!isKnown) await refuseLockedOut(deps, client)
+  const giveBack = await takeEach(deps.guesses, [
+    { policy: isKnown ? 'enroll-known' : 'enroll', key: client },
+    { policy: 'enroll-all', key: '', isSpared: isKnown },
+  ])
+  return { giveBack, recordWrong: async tx => (isKnown ? undefined : await recordWrongGuess(deps, tx, client)) }
 }
 
 async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client: string): Promise<void> {
@@ -26,8 +42,13 @@ async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client:
   const { lockedUntil = 0 } = (await findGuesses(db, networks.nameOf(client))) ?? {}
   const waitMs = lockedUntil - now()
   if (waitMs <= 0) return
-  const message = 'Too many wrong pairing codes came from this network; try again after Retry-After seconds.'
-  throw apiError('rate_limit_exceeded', { message, retryAfter: Math.ceil(waitMs / 1000) })
+  const retryAfter = Math.ceil(waitMs / 1000)
+  const windowSeconds = Math.ceil(HOUR_MS / config.rateLimitScale / 1000)
+  const message =
+    `This network is locked until ${isoUtc(lockedUntil)}: ${FAILURES_MAX} wrong pairing codes came from it within an hour. ` +
+    'An owner can lift the lock in the dashboard, on the page Tills.'
+  const spent = { name: LOCK, quota: FAILURES_MAX, windowSeconds, remaining: 0, resetSeconds: retryAfter }
+  throw apiError('rate_limit_exceeded', { message, retryAfter, headers: rateLimitHeaders([spent]) })
 }
 
 /** Called inside the transaction that found the code wrong. */
@@ -49,6 +70,22 @@ export async function recordWrongGuess(
     failedAt: isLockedOut ? [] : failedAt,
     lockedUntil: isLockedOut ? at + LOCK_MS : before.lockedUntil,
     forgetAt,
+  })
+}
+
+export const readLocks = async ({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<GuessesRow[]> => await listLocked(db, now())
+
+/** False when the network is not locked, or no longer. */
+export async function liftLock(
+  { write, now, audit }: Pick<Deps, 'write' | 'now' | 'audit'>,
+  network: string,
+  actor: string,
+): Promise<boolean> {
+  const at = now()
+  return await write(async tx => {
+    if (!(await deleteLock(tx, network, at))) return false
+    await audit.append(tx, { at, tenantId: '', actor, action: 'pairing.unlocked', subjectId: network })
+    return true
   })
 }
 

@@ -1,5 +1,6 @@
-// Networks from which somebody authenticated lately. When strangers use up all guesses of pairing
-// codes, these can still pair a till. Stored as an HMAC, with the day.
+// Networks from which a tenant's key, till or dashboard session was used lately. When strangers use
+// up all guesses of pairing codes, these can still pair a till. Stored with the day as two HMACs, of the
+// network and of the network with the tenant.
 
 import type { Ground } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
@@ -10,12 +11,15 @@ const DAY_MS = 86_400_000
 const KNOWN_MS = 30 * DAY_MS
 const REMEMBERED_MAX = 10_000
 
+const useOf = (client: string, tenantId: string): string => `${tenantId} ${client}`
+
 export type Networks = {
   /** The HMAC that stands for the client's network in the database. */
   nameOf(client: string): string
-  /** Records a successful authentication. */
-  note(client: string): void
-  isKnown(client: string): Promise<boolean>
+  /** Records that a tenant authenticated. */
+  note(client: string, tenantId: string): void
+  /** By this tenant, or by any. */
+  isKnown(client: string, tenantId?: string): Promise<boolean>
 }
 
 export function createNetworks({
@@ -31,19 +35,22 @@ export function createNetworks({
 
   return {
     nameOf,
-    note(client) {
+    note(client, tenantId) {
       const at = now()
-      if (at - (notedAt.get(client) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return
+      const use = useOf(client, tenantId)
+      if (at - (notedAt.get(use) ?? Number.NEGATIVE_INFINITY) < DAY_MS) return
       if (notedAt.size >= REMEMBERED_MAX) notedAt.clear()
-      notedAt.set(client, at)
-      // Not awaited: it matters on a later day.
-      write(tx => keepNetwork(tx, nameOf(client), { at, seenBy: at - DAY_MS })).catch(error => {
-        notedAt.delete(client)
+      notedAt.set(use, at)
+      // Not awaited: no answer depends on it.
+      write(async tx => {
+        for (const network of [nameOf(client), nameOf(use)]) await keepNetwork(tx, network, { at, seenBy: at - DAY_MS })
+      }).catch(error => {
+        notedAt.delete(use)
         log.warn('network.not_recorded', { failure: describeFailure(error) })
       })
     },
-    async isKnown(client) {
-      const seenAt = await findNetwork(db, nameOf(client))
+    async isKnown(client, tenantId) {
+      const seenAt = await findNetwork(db, nameOf(tenantId === undefined ? client : useOf(client, tenantId)))
       return seenAt !== undefined && seenAt > now() - KNOWN_MS
     },
   }

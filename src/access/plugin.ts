@@ -29,7 +29,7 @@ type Open = {
   perSession?: 'status' | 'wallet-get' | 'wallet-post'
   /** No CORS headers: only pages of this service read it. */
   ownPages?: true
-  /** A secret in the body is exchanged for tokens: a budget per address limits guesses. */
+  /** A secret in the body is exchanged for tokens: budgets limit guesses, in guessing.ts those of pairing codes. */
   exchange?: 'enroll' | 'refresh'
   /** Takes an Idempotency-Key. */
   idempotent?: true
@@ -85,8 +85,6 @@ export function accessPlugin(deps: Deps) {
         allowances.push(allowance)
         finish()
       })
-    // The budget is only checked here: guessing.ts takes from it for wrong codes.
-    if (open.exchange === 'enroll') return deps.guesses.check('enroll', client).then(finish)
     finish()
   }
 
@@ -124,7 +122,7 @@ export function accessPlugin(deps: Deps) {
 }
 
 /** Routes with a budget that all nodes share. */
-const isShared = ({ perSession, exchange }: Open): boolean => perSession === 'wallet-post' || exchange === 'enroll'
+const isShared = ({ perSession }: Open): boolean => perSession === 'wallet-post'
 
 /** Pages and wallets of any origin may call; no credentials are involved. */
 const OPEN_TO_ALL_ORIGINS = {
@@ -146,7 +144,7 @@ async function identify(deps: Deps, request: Request): Promise<Caller> {
     if (caller.kind === 'key') trace.keyPrefix = caller.name
     else trace.deviceId = caller.deviceId
     trace.tenantId = caller.tenantId
-    deps.networks.note(trace.client)
+    deps.networks.note(trace.client, caller.tenantId)
     return caller
   } catch (error) {
     // Only failures count: valid keys behind the same address are not slowed down.

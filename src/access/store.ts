@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { apiKeys, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
 import { hot, locked } from '../db/statements.ts'
@@ -88,7 +88,10 @@ export async function markKeyUsed(tx: Db, id: string, at: number): Promise<void>
     .where(and(eq(apiKeys.id, id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, at))))
 }
 
-type GuessesRow = typeof pairingGuesses.$inferSelect
+export type GuessesRow = typeof pairingGuesses.$inferSelect
+
+/** As many as a page shows. */
+const LOCKS_MAX = 50
 
 export async function findGuesses(db: Db, network: string): Promise<GuessesRow | undefined> {
   const [row] = await db.select().from(pairingGuesses).where(eq(pairingGuesses.network, network)).limit(1)
@@ -112,6 +115,21 @@ export async function updateGuesses(tx: Db, { network, ...guesses }: GuessesRow)
 
 export async function deleteGuessesBefore(tx: Db, now: number): Promise<void> {
   await tx.delete(pairingGuesses).where(lte(pairingGuesses.forgetAt, now))
+}
+
+/** Locked out after `now`, the latest first. */
+export async function listLocked(db: Db, now: number): Promise<GuessesRow[]> {
+  const { lockedUntil, network } = pairingGuesses
+  return await db.select().from(pairingGuesses).where(gt(lockedUntil, now)).orderBy(desc(lockedUntil), network).limit(LOCKS_MAX)
+}
+
+/** Forgets the wrong codes of a network that is locked out; false when it is not. */
+export async function deleteLock(tx: Db, network: string, now: number): Promise<boolean> {
+  const gone = await tx
+    .delete(pairingGuesses)
+    .where(and(eq(pairingGuesses.network, network), gt(pairingGuesses.lockedUntil, now)))
+    .returning({ network: pairingGuesses.network })
+  return gone.length > 0
 }
 
 export async function findNetwork(db: Db, network: string): Promise<number | undefined> {

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'device.changed',
   'device.code_renewed',
   'device.revoked',
+  'pairing.unlocked',
   'template.saved',
   'template.deleted',
   'signing.imported',

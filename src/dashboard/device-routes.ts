@@ -9,7 +9,7 @@ import { actorOf } from '../people/session.ts'
 import type { Deps } from './deps.ts'
 import { addTill, changeTill, pairTill } from './devices.ts'
 import { PairableDevice } from './settings-schema.ts'
-import { CHANGED, FRESH_IF_LIVE, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
+import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 
 /** One tenant's tills. */
 export const deviceRoutes = (deps: Deps) =>
@@ -24,22 +24,22 @@ export const deviceRoutes = (deps: Deps) =>
       '',
       async ({ visit, tenant, query, body, status }) =>
         status(201, await addTill(deps, visit, { tenantId: tenant.id, ...query }, body)),
-      { ...TENANT, ...FRESH_IF_LIVE, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
+      { ...TENANT, ...FRESH, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
     )
     .put(
       '/:id',
       ({ visit, tenant, params, query, body }) => changeTill(deps, visit, { tenantId: tenant.id, ...query, id: params.id }, body),
-      { ...TENANT_ITEM, ...FRESH_IF_LIVE, query: Environmental, body: ChangeDevice, response: { 200: Device, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: ChangeDevice, response: { 200: Device, ...CHANGED } },
     )
     .post(
       '/:id/pairing',
       async ({ visit, tenant, params, query, body, status }) =>
         status(201, await pairTill(deps, visit, { tenantId: tenant.id, ...query, id: params.id }, body)),
-      { ...TENANT_ITEM, ...FRESH_IF_LIVE, query: Environmental, body: PairDevice, response: { 201: PairableDevice, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: PairDevice, response: { 201: PairableDevice, ...CHANGED } },
     )
     .delete(
       '/:id',
       async ({ visit, tenant, params, query }) =>
         presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
-      { ...TENANT_ITEM, ...FRESH_IF_LIVE, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
     )

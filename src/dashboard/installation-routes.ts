@@ -1,13 +1,24 @@
 import { Elysia } from 'elysia'
+import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { ItemPath, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import { createWalk, readAuditPage, streamExport } from './audit.ts'
 import type { Deps } from './deps.ts'
+import { liftPairingLock, readPairingLocks } from './devices.ts'
 import { addTrust, createExamination, readInstallation, readTrust, removeTrust } from './installation.ts'
 import { CreateTenant, Tenant, TenantList } from './schema.ts'
-import { AddTrust, AuditFilter, AuditPage, AuditVerification, Health, Installation, TrustAnchorList } from './settings-schema.ts'
+import {
+  AddTrust,
+  AuditFilter,
+  AuditPage,
+  AuditVerification,
+  Health,
+  Installation,
+  PairingLockList,
+  TrustAnchorList,
+} from './settings-schema.ts'
 import { addTenant, readOwnTenants } from './tenants.ts'
 
 const READ = errorResponses(401, 403, 429, 500)
@@ -30,19 +41,31 @@ export const installationRoutes = (deps: Deps) => {
     })
     .get('/installation', () => readInstallation(deps), { user: { who: 'owner' }, response: { 200: Installation, ...READ } })
     .post('/health', () => look(), { user: { who: 'owner' }, body: Nothing, response: { 200: Health, ...CHANGED } })
+    .get('/pairing-locks', ({ request }) => readPairingLocks(deps, traceOf(request).client), {
+      user: { who: 'owner' },
+      response: { 200: PairingLockList, ...READ },
+    })
+    .delete(
+      '/pairing-locks/:id',
+      async ({ visit, params }) => {
+        await liftPairingLock(deps, params.id, actorOf(visit.user))
+        return {}
+      },
+      { user: { who: 'owner' }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )
     .get('/trust', () => readTrust(deps), { user: { who: 'anyone' }, response: { 200: TrustAnchorList, ...READ } })
-    .post('/trust', async ({ visit, body, status }) => status(201, await addTrust(deps, body, actorOf(visit.user))), {
-      user: { who: 'owner', fresh: true },
+    .post('/trust', async ({ visit, body, status }) => status(201, await addTrust(deps, visit, body)), {
+      user: { who: 'owner', fresh: 'hour' },
       body: AddTrust,
       response: { 201: TrustAnchorList, ...CHANGED },
     })
     .delete(
       '/trust/:id',
       async ({ visit, params }) => {
-        await removeTrust(deps, params.id, actorOf(visit.user))
+        await removeTrust(deps, visit, params.id)
         return {}
       },
-      { user: { who: 'owner', fresh: true }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+      { user: { who: 'owner', fresh: 'hour' }, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/audit', ({ query }) => readAuditPage(deps, query), {
       user: { who: 'owner' },
@@ -62,6 +85,6 @@ export const installationRoutes = (deps: Deps) => {
         set.headers['content-disposition'] = 'attachment; filename="audit.jsonl"'
         return await streamExport(deps, actorOf(visit.user))
       },
-      { user: { who: 'owner', fresh: true }, body: Nothing },
+      { user: { who: 'owner', fresh: 'hour' }, body: Nothing },
     )
 }

@@ -4,6 +4,7 @@ import type { Check } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
 import { hasLiveKeys } from '../doctor/scene.ts'
 import { apiError } from '../http/errors.ts'
+import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { isoUtc } from '../time.ts'
 import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
 import type { Deps } from './deps.ts'
@@ -54,21 +55,22 @@ export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {
   return { data: (await readAnchors(deps)).filter(({ sourceId }) => sourceId === null).map(presentAnchor) }
 }
 
-export async function addTrust(
-  deps: Deps,
-  { trusted_for, ...anchor }: AddTrust,
-  actor: string,
-): Promise<{ data: TrustAnchor[] }> {
+export async function addTrust(deps: Deps, visit: Visit, { trusted_for, ...anchor }: AddTrust): Promise<{ data: TrustAnchor[] }> {
+  requireFresh(visit, deps.now(), anchor.environment)
   try {
-    return { data: (await addAnchors(deps, { ...anchor, trustedFor: trusted_for }, actor)).map(presentAnchor) }
+    const added = await addAnchors(deps, { ...anchor, trustedFor: trusted_for }, actorOf(visit.user))
+    return { data: added.map(presentAnchor) }
   } catch (error) {
     if (error instanceof AnchorExists) throw apiError('invalid_request', { message: `pem: ${error.message}; remove it first` })
     throw error instanceof TrustProblem ? apiError('invalid_request', { message: `pem: ${error.message}` }) : error
   }
 }
 
-export async function removeTrust(deps: Deps, id: string, actor: string): Promise<void> {
-  const isRemoved = await removeAnchor(deps, id, actor).catch(error => {
+export async function removeTrust(deps: Deps, visit: Visit, id: string): Promise<void> {
+  const anchor = (await readAnchors(deps)).find(each => each.id === id)
+  if (!anchor) throw apiError('anchor_not_found')
+  requireFresh(visit, deps.now(), anchor.environment)
+  const isRemoved = await removeAnchor(deps, id, actorOf(visit.user)).catch(error => {
     throw error instanceof TrustProblem ? apiError('invalid_request', { message: error.message }) : error
   })
   if (!isRemoved) throw apiError('anchor_not_found')

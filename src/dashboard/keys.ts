@@ -1,6 +1,16 @@
-import { createKey, type MintedKey, type RollGrace, readKey, readKeys, revokeKey, rollKey } from '../access/keys.ts'
+import {
+  type ApiKeyRow,
+  createKey,
+  type MintedKey,
+  type RollGrace,
+  readKey,
+  readKeys,
+  revokeKey,
+  rollKey,
+} from '../access/keys.ts'
 import { presentKey } from '../access/present.ts'
 import { apiError } from '../http/errors.ts'
+import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import type { Deps } from './deps.ts'
 import type { ApiKey, CreateKey } from './settings-schema.ts'
 
@@ -14,24 +24,36 @@ type Minted = { key: string; api_key: ApiKey }
 
 export async function createTenantKey(
   deps: Deps,
+  visit: Visit,
   tenantId: string,
   { environment, scopes, label, expires_days }: CreateKey,
-  actor: string,
 ): Promise<Minted> {
+  requireFresh(visit, deps.now(), environment)
+  const actor = actorOf(visit.user)
   const expiresDays = expires_days ?? undefined
   return minted(deps, await createKey(deps, { tenantId, environment, scopes, label, expiresDays, actor }))
 }
 
 type Which = { tenantId: string; id: string }
 
-export async function rollTenantKey(deps: Deps, { tenantId, id }: Which, grace: RollGrace, actor: string): Promise<Minted> {
-  const successor = (await readKey(deps, tenantId, id)) && (await rollKey(deps, id, grace, actor))
+/** The key, for somebody whose authentication is fresh enough for its environment. */
+async function requireKey(deps: Deps, visit: Visit, { tenantId, id }: Which): Promise<ApiKeyRow> {
+  const row = await readKey(deps, tenantId, id)
+  if (!row) throw apiError('key_not_found')
+  requireFresh(visit, deps.now(), row.environment)
+  return row
+}
+
+export async function rollTenantKey(deps: Deps, visit: Visit, which: Which, grace: RollGrace): Promise<Minted> {
+  const { id } = await requireKey(deps, visit, which)
+  const successor = await rollKey(deps, id, grace, actorOf(visit.user))
   if (!successor) throw apiError('key_not_found')
   return minted(deps, successor)
 }
 
-export async function revokeTenantKey(deps: Deps, { tenantId, id }: Which, actor: string): Promise<ApiKey> {
-  const row = (await readKey(deps, tenantId, id)) && (await revokeKey(deps, id, actor))
+export async function revokeTenantKey(deps: Deps, visit: Visit, which: Which): Promise<ApiKey> {
+  const { id } = await requireKey(deps, visit, which)
+  const row = await revokeKey(deps, id, actorOf(visit.user))
   if (!row) throw apiError('key_not_found')
   return presentKey(row, deps.now())
 }

@@ -52,6 +52,10 @@ export const PairableDevice = Exactly({
 })
 export type PairableDevice = typeof PairableDevice.static
 
+/** Networks from which no pairing code is looked at. `is_here`: the network of the caller. */
+export const PairingLockList = ListOf(Exactly({ id: Type.String(), locked_until: Timestamp, is_here: Type.Boolean() }))
+export type PairingLockList = typeof PairingLockList.static
+
 /** One credential of a query, with the names of merged claims. */
 const Asked = Exactly({
   credential: Type.String(),

@@ -1,6 +1,7 @@
 import { readDevices } from '../devices/read.ts'
 import { apiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
+import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { buildQuery, readChoice } from '../templates/build.ts'
@@ -8,9 +9,10 @@ import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { claimsOf, DOCUMENTS, FORMS, hasAges } from '../templates/catalogue.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
 import { presentTemplate } from '../templates/present.ts'
-import { readTemplates } from '../templates/read.ts'
+import { readOwnTemplate, readTemplates } from '../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
-import { removeTemplate, saveTemplate } from '../templates/save.ts'
+import { changedParts, removeTemplate, saveTemplate } from '../templates/save.ts'
+import type { Owner } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { readLatestUse } from '../verifications/template-use.ts'
 import type { Deps } from './deps.ts'
@@ -61,7 +63,6 @@ export function buildTemplate(choice: Choice): BuiltQuery {
 
 type Which = { tenantId: string; key: string }
 
-/** A profile other than HAIP needs a fresh authentication: the wallet's answer is not encrypted. */
 export async function saveTenantTemplate(
   deps: Deps,
   visit: Visit,
@@ -69,7 +70,6 @@ export async function saveTenantTemplate(
   { title, query, rules, purpose, profile, seen_at }: SaveTemplate,
 ): Promise<Template> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
-  if ((profile ?? 'haip') !== 'haip') requireFresh(visit, deps.now())
   const problem = findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
   const asked = query as unknown as DcqlQuery
@@ -85,6 +85,9 @@ export async function saveTenantTemplate(
     purpose: purpose ?? undefined,
     seenAt: typeof seen_at === 'string' ? Date.parse(seen_at) : seen_at,
   }
+  const before = await readOwnTemplate(deps, tenantId, key)
+  const isJudgedAnew = changedParts(before, draft).some(part => part !== 'title' && part !== 'purpose')
+  if (isJudgedAnew) await requireFreshFor(deps, visit, { tenantId, key }, draft.profile)
   await saveTemplate(deps, draft, actorOf(visit.user))
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
@@ -108,7 +111,21 @@ export async function readTemplateUse(deps: Deps, { tenantId, key }: Which): Pro
   }
 }
 
-export async function removeTenantTemplate(deps: Deps, { tenantId, key }: Which, actor: string): Promise<void> {
+/**
+ * What live verifications or tills used counts like a live setting, and what those of Test used like one of Test. Without
+ * encryption (another profile than HAIP) a template counts like one of Test before its first use.
+ */
+async function requireFreshFor(deps: Deps, visit: Visit, which: Which, profile?: Profile): Promise<void> {
+  const { devices, last_used_at } = await readTemplateUse(deps, which)
+  const { liveSince = null } = (await readOwnTemplate(deps, which.tenantId, which.key)) ?? {}
+  const isUsedIn = (environment: Owner['environment']) =>
+    last_used_at[environment] !== null || devices.some(device => device.environment === environment)
+  if (liveSince !== null || isUsedIn('live')) requireFresh(visit, deps.now(), 'live')
+  else if (isUsedIn('test') || (profile ?? 'haip') !== 'haip') requireFresh(visit, deps.now(), 'test')
+}
+
+export async function removeTenantTemplate(deps: Deps, visit: Visit, { tenantId, key }: Which): Promise<void> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
-  if (!(await removeTemplate(deps, tenantId, key, actor))) throw apiError('template_not_found')
+  await requireFreshFor(deps, visit, { tenantId, key })
+  if (!(await removeTemplate(deps, tenantId, key, actorOf(visit.user)))) throw apiError('template_not_found')
 }

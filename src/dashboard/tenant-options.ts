@@ -5,10 +5,10 @@ import { TenantItemPath, TenantPath } from './schema.ts'
 export const TENANT = { member: { who: 'anyone' as const }, params: TenantPath }
 /** The same with an `:id` in the path. */
 export const TENANT_ITEM = { member: { who: 'anyone' as const }, params: TenantItemPath }
-/** Goes after either: the user proved their identity just now. */
-export const FRESH = { member: { who: 'anyone' as const, fresh: true as const } }
-/** The same, in the live environment only. */
-export const FRESH_IF_LIVE = { member: { who: 'anyone' as const, fresh: 'live' as const } }
+/** Goes after either: the user proved their identity in the last hour. The handler may want it fresher. */
+export const FRESH_HOUR = { member: { who: 'anyone' as const, fresh: 'hour' as const } }
+/** In the last five minutes for the live environment, which is in the address, and in the last hour for Test. */
+export const FRESH = { member: { who: 'anyone' as const, fresh: 'live' as const } }
 /** Goes after either: the response has what holders presented. */
 export const CLAIMS = { member: { who: 'anyone' as const, claims: true as const } }
 

@@ -43,7 +43,7 @@ import {
   removeTenantTemplate,
   saveTenantTemplate,
 } from './templates.ts'
-import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
+import { CHANGED, FRESH, FRESH_HOUR, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
 import { changeOwnTenant } from './tenants.ts'
 import {
   Overview,
@@ -86,7 +86,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         set.headers['content-disposition'] = 'attachment; filename="verifications.csv"'
         return await exportSummaries(deps, tenant.id, query, actorOf(visit.user))
       },
-      { ...TENANT, member: { ...FRESH.member, cost: EXPORT_COST }, query: VerificationExport, body: Nothing },
+      { ...TENANT, member: { ...FRESH_HOUR.member, cost: EXPORT_COST }, query: VerificationExport, body: Nothing },
     )
     .get(
       '/verifications/:id',
@@ -114,22 +114,24 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
       },
     )
     .get('/keys', ({ tenant }) => readTenantKeys(deps, tenant.id), { ...TENANT, response: { 200: ApiKeyList, ...READ } })
-    .post(
-      '/keys',
-      async ({ visit, tenant, body, status }) => status(201, await createTenantKey(deps, tenant.id, body, actorOf(visit.user))),
-      { ...TENANT, ...FRESH, body: CreateKey, response: { 201: MintedKey, ...CHANGED } },
-    )
+    .post('/keys', async ({ visit, tenant, body, status }) => status(201, await createTenantKey(deps, visit, tenant.id, body)), {
+      ...TENANT,
+      ...FRESH_HOUR,
+      body: CreateKey,
+      response: { 201: MintedKey, ...CHANGED },
+    })
     .post(
       '/keys/:id/roll',
       async ({ visit, tenant, params, body, status }) =>
-        status(201, await rollTenantKey(deps, { tenantId: tenant.id, id: params.id }, body.old_expires, actorOf(visit.user))),
-      { ...TENANT_ITEM, ...FRESH, body: RollKey, response: { 201: MintedKey, ...CHANGED } },
+        status(201, await rollTenantKey(deps, visit, { tenantId: tenant.id, id: params.id }, body.old_expires)),
+      { ...TENANT_ITEM, ...FRESH_HOUR, body: RollKey, response: { 201: MintedKey, ...CHANGED } },
     )
-    .delete(
-      '/keys/:id',
-      ({ visit, tenant, params }) => revokeTenantKey(deps, { tenantId: tenant.id, id: params.id }, actorOf(visit.user)),
-      { ...TENANT_ITEM, ...FRESH, body: Nothing, response: { 200: ApiKey, ...CHANGED } },
-    )
+    .delete('/keys/:id', ({ visit, tenant, params }) => revokeTenantKey(deps, visit, { tenantId: tenant.id, id: params.id }), {
+      ...TENANT_ITEM,
+      ...FRESH_HOUR,
+      body: Nothing,
+      response: { 200: ApiKey, ...CHANGED },
+    })
     .get('/templates', ({ tenant }) => readTenantTemplates(deps, tenant.id), {
       ...TENANT,
       response: { 200: TemplateList, ...READ },
@@ -159,7 +161,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
     .delete(
       '/templates/:key',
       async ({ visit, tenant, params }) => {
-        await removeTenantTemplate(deps, { tenantId: tenant.id, key: params.key }, actorOf(visit.user))
+        await removeTenantTemplate(deps, visit, { tenantId: tenant.id, key: params.key })
         return {}
       },
       { member: { who: 'anyone' }, params: OldTemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },

@@ -1,4 +1,5 @@
 import { apiError } from '../http/errors.ts'
+import { actorOf, requireFresh, type Visit } from '../people/session.ts'
 import { addSource } from '../trust/add-source.ts'
 import { block, readBlocks, unblock } from '../trust/blocks.ts'
 import { importBundle } from '../trust/bundle.ts'
@@ -112,16 +113,21 @@ const telling = async <Result>(acting: Promise<Result>): Promise<Result> =>
     throw problemOf(error)
   })
 
-export async function addTrustSource(deps: Deps, asked: AddSource, actor: string): Promise<TrustSource> {
+export async function addTrustSource(deps: Deps, visit: Visit, asked: AddSource): Promise<TrustSource> {
+  requireFresh(visit, deps.now(), asked.environment)
   const { environment, kind, label, preset, signers, types, service_type: serviceType, terms_read: isReadTerms } = asked
   const given = preset === undefined ? givenIn(asked) : {}
-  const adding = addSource(deps, { environment, kind, label, preset, ...given, signers, types, serviceType, isReadTerms }, actor)
+  const adding = addSource(
+    deps,
+    { environment, kind, label, preset, ...given, signers, types, serviceType, isReadTerms },
+    actorOf(visit.user),
+  )
   return await presentOne(deps, await telling(adding))
 }
 
-export async function removeTrustSource(deps: Deps, id: string, actor: string): Promise<void> {
-  await requireSource(deps, id)
-  await telling(removeSource(deps, id, actor))
+export async function removeTrustSource(deps: Deps, visit: Visit, id: string): Promise<void> {
+  requireFresh(visit, deps.now(), (await requireSource(deps, id)).environment)
+  await telling(removeSource(deps, id, actorOf(visit.user)))
 }
 
 /** A refused list is an outcome: the source says since when it fails. */
@@ -141,28 +147,30 @@ export async function refreshTrustSource(
   }
 }
 
-type Pinning = { id: string; signer: string; actor: string }
+type Pinning = { id: string; signer: string }
 
-export async function pinTrustSigner(deps: Deps, { id, signer, actor }: Pinning): Promise<TrustSource> {
-  await requireSource(deps, id)
-  return await presentOne(deps, await telling(pinSigner(deps, id, signer, actor)))
+export async function pinTrustSigner(deps: Deps, visit: Visit, { id, signer }: Pinning): Promise<TrustSource> {
+  requireFresh(visit, deps.now(), (await requireSource(deps, id)).environment)
+  return await presentOne(deps, await telling(pinSigner(deps, id, signer, actorOf(visit.user))))
 }
 
-export async function unpinTrustSigner(deps: Deps, { id, signer, actor }: Pinning): Promise<TrustSource> {
-  await requireSource(deps, id)
-  return await presentOne(deps, await telling(unpinSigner(deps, id, signer, actor)))
+export async function unpinTrustSigner(deps: Deps, visit: Visit, { id, signer }: Pinning): Promise<TrustSource> {
+  requireFresh(visit, deps.now(), (await requireSource(deps, id)).environment)
+  return await presentOne(deps, await telling(unpinSigner(deps, id, signer, actorOf(visit.user))))
 }
 
 export async function readTrustBlocks(deps: Deps): Promise<{ data: TrustBlock[] }> {
   return { data: (await readBlocks(deps)).map(presentBlock) }
 }
 
-export async function blockCertificate(deps: Deps, asked: Block, actor: string): Promise<TrustBlock> {
-  return presentBlock(await telling(block(deps, asked, actor)))
+export async function blockCertificate(deps: Deps, visit: Visit, asked: Block): Promise<TrustBlock> {
+  requireFresh(visit, deps.now(), asked.environment)
+  return presentBlock(await telling(block(deps, asked, actorOf(visit.user))))
 }
 
-export async function unblockCertificate(deps: Deps, asked: Unblock, actor: string): Promise<TrustBlock> {
-  return presentBlock(await telling(unblock(deps, asked, actor)))
+export async function unblockCertificate(deps: Deps, visit: Visit, asked: Unblock): Promise<TrustBlock> {
+  requireFresh(visit, deps.now(), asked.environment)
+  return presentBlock(await telling(unblock(deps, asked, actorOf(visit.user))))
 }
 
 /** Lists in it count by the signers that are pinned here. */

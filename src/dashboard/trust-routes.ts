@@ -43,15 +43,15 @@ const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
 const ANYONE = { user: { who: 'anyone' as const } }
 const OWNER = { user: { who: 'owner' as const } }
-/** The user proved their identity just now. */
-const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
+/** The user proved their identity in the last hour; in the last five minutes where live trust is concerned. */
+const FRESH = { user: { who: 'owner' as const, fresh: 'hour' as const } }
 
 /** Lists of trusted issuers, the signers of these lists, and blocked certificates. */
 export const trustRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/trust' })
     .use(guard(deps))
     .get('/sources', () => readTrustSources(deps), { ...ANYONE, response: { 200: TrustSources, ...READ } })
-    .post('/sources', async ({ visit, body, status }) => status(201, await addTrustSource(deps, body, actorOf(visit.user))), {
+    .post('/sources', async ({ visit, body, status }) => status(201, await addTrustSource(deps, visit, body)), {
       user: { ...FRESH.user, bytesMax: LIST_BODY_BYTES_MAX },
       body: AddSource,
       response: { 201: TrustSource, ...CHANGED },
@@ -69,7 +69,7 @@ export const trustRoutes = (deps: Deps) =>
     .delete(
       '/sources/:id',
       async ({ visit, params }) => {
-        await removeTrustSource(deps, params.id, actorOf(visit.user))
+        await removeTrustSource(deps, visit, params.id)
         return {}
       },
       { ...FRESH, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
@@ -84,29 +84,30 @@ export const trustRoutes = (deps: Deps) =>
         response: { 200: RefreshedSource, ...CHANGED },
       },
     )
-    .post(
-      '/sources/:id/pins',
-      ({ visit, params, body }) => pinTrustSigner(deps, { id: params.id, signer: body.signer, actor: actorOf(visit.user) }),
-      { ...FRESH, params: ItemPath, body: PinSigner, response: { 200: TrustSource, ...CHANGED } },
-    )
+    .post('/sources/:id/pins', ({ visit, params, body }) => pinTrustSigner(deps, visit, { id: params.id, signer: body.signer }), {
+      ...FRESH,
+      params: ItemPath,
+      body: PinSigner,
+      response: { 200: TrustSource, ...CHANGED },
+    })
     .delete(
       '/sources/:id/pins',
-      ({ visit, params, body }) => unpinTrustSigner(deps, { id: params.id, signer: body.signer, actor: actorOf(visit.user) }),
+      ({ visit, params, body }) => unpinTrustSigner(deps, visit, { id: params.id, signer: body.signer }),
       { ...FRESH, params: ItemPath, body: PinSigner, response: { 200: TrustSource, ...CHANGED } },
     )
     .get('/blocks', () => readTrustBlocks(deps), { ...ANYONE, response: { 200: TrustBlockList, ...READ } })
-    .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, body, actorOf(visit.user))), {
+    .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, visit, body)), {
       ...FRESH,
       body: Block,
       response: { 201: TrustBlock, ...CHANGED },
     })
-    .delete('/blocks', ({ visit, body }) => unblockCertificate(deps, body, actorOf(visit.user)), {
+    .delete('/blocks', ({ visit, body }) => unblockCertificate(deps, visit, body), {
       ...FRESH,
       body: Unblock,
       response: { 200: TrustBlock, ...CHANGED },
     })
     .post('/bundle', ({ visit, body }) => importTrustBundle(deps, body, actorOf(visit.user)), {
-      user: { ...FRESH.user, bytesMax: BUNDLE_BODY_BYTES_MAX },
+      user: { who: 'owner', fresh: true, bytesMax: BUNDLE_BODY_BYTES_MAX },
       body: ImportBundle,
       response: { 200: ImportedBundle, ...CHANGED },
     })

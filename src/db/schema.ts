@@ -132,6 +132,8 @@ export const templates = table(
     rules: json<Rule[]>('rules'),
     /** Shown to the holder when a creation gives no purpose. */
     purpose: text('purpose'),
+    /** When its first live verification was created, which may be erased by now. */
+    liveSince: time('live_since'),
   },
   row => [primaryKey({ columns: [row.tenantId, row.key] })],
 )
@@ -836,7 +838,7 @@ export const dashboardNetworks = table(
   row => [primaryKey({ columns: [row.userId, row.network] })],
 )
 
-/** Wrong passwords by account, whether it exists or not, and by network where the user is known; all other networks are one. */
+/** Wrong passwords by account, whether it exists or not, and by where they come from: a known browser, a session, a network where the user is known; all other networks are one. */
 export const loginFailures = table(
   'login_failures',
   {

@@ -40,7 +40,7 @@ export async function refreshDevice(deps: Deps, { client, token, idempotencyKey 
     deps.log.warn('device.token_reused', { tenant: exchange.reusedOf.tenantId, device: exchange.reusedOf.id })
     throw refused()
   }
-  deps.networks.note(client)
+  deps.networks.note(client, exchange.tenantId)
   return exchange
 }
 
@@ -56,13 +56,13 @@ async function rotate(deps: Deps, tx: Db, known: TokenRow, presented: Presented)
   await forgetSealedPair(tx, spent)
   const pair = await issuePair(deps, tx, device, { generation: spent.generation + 1, familyExpiresAt: familyEnd(spent), at })
   await keepReplay(deps, tx, presented, pair)
-  return { pair, replayed: false }
+  return { tenantId: spent.tenantId, pair, replayed: false }
 }
 
 async function repeatOrRevoke(deps: Deps, tx: Db, presented: Presented, at: number): Promise<Exchange | Reuse | undefined> {
-  const pair = await findReplay(deps, tx, presented, at)
-  if (pair) return { pair, replayed: true }
   const token = await findToken(tx, presented)
+  const pair = await findReplay(deps, tx, presented, at)
+  if (token && pair) return { tenantId: token.tenantId, pair, replayed: true }
   // A revoked one belongs to an earlier pairing: it must not end the present one.
   if (!token || token.spentAt === null || token.revokedAt !== null) return undefined
   const reusedOf = await revokeIn(deps, tx, token, { at, actor: 'system', reason: 'refresh_reuse' })

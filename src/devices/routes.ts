@@ -110,7 +110,9 @@ export const deviceRoutes = (deps: Deps) =>
         detail: {
           operationId: 'enrollDevice',
           summary: 'Exchange a pairing code for a token pair',
-          description: 'A code works once. Wrong codes are few: after that, 429.',
+          description:
+            'A code works once. Wrong codes are few: after that 429, which names the empty budget. ' +
+            'A right code is taken all the same in a network where its tenant authenticated in the last 30 days.',
         },
       },
     )

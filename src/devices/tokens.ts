@@ -17,7 +17,7 @@ const ACCESS_PREFIX = 'vd_'
 export const REFRESH_PREFIX = 'vdr_'
 
 /** `replayed`: the pair was issued before, and is repeated. */
-export type Exchange = { pair: TokenPair; replayed: boolean }
+export type Exchange = { tenantId: string; pair: TokenPair; replayed: boolean }
 
 type Issue = { generation: number; familyExpiresAt: number; at: number }
 

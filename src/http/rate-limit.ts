@@ -29,11 +29,13 @@ export const POLICIES = {
   /** Counted per address and per device. */
   refresh: { perSecond: 1, burst: 60 },
   'refresh-device': { perSecond: 6 / 60, burst: 6 },
-  /** Counts wrong codes only; by address, and in total. */
+  /** Counts wrong codes only; by address, and in total. Known networks have a budget of their own. */
   enroll: { perSecond: 5 / 60, burst: 10 },
+  'enroll-known': { perSecond: 1, burst: 60 },
   'enroll-all': { perSecond: 1, burst: 120 },
-  /** Counts wrong passwords only; by address, and in total. */
+  /** Counts wrong passwords only; by address, and in total. Known browsers and open sessions are not charged to their address. */
   login: { perSecond: 20 / 3600, burst: 20 },
+  'login-known': { perSecond: 20 / 3600, burst: 20 },
   'login-all': { perSecond: 2, burst: 120 },
   /** Counted per user: all requests, and changes. */
   dashboard: { perSecond: 10, burst: 100 },
@@ -72,8 +74,15 @@ export function costOfList({ url }: Request): number {
   return limit <= ROWS_MAX ? costOfRows(limit) : 1
 }
 
-/** The rest of a budget; `name` is the name of the policy in headers. */
-export type Allowance = { name: string; quota: number; windowSeconds: number; remaining: number; resetSeconds: number }
+/** The rest of a budget; `name` is the name of the policy in headers. A spent one has room after `resetSeconds`, and is full later. */
+export type Allowance = {
+  name: string
+  quota: number
+  windowSeconds: number
+  remaining: number
+  resetSeconds: number
+  fullSeconds?: number
+}
 
 export type RateLimits = {
   /** Takes the cost of a request from the budget, or throws 429. One that costs more than the whole budget takes it all. */
@@ -138,8 +147,11 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
       Math.min(Math.floor((burst * intervalMs - (until - at)) / intervalMs), total - spent)
     const refused = { ...fields, isRefused: true } as const
     if (taken >= total) return { ...refused, remaining: 0, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
-    if (waitMs > 0)
-      return { ...refused, remaining: Math.max(0, left(tat, taken)), resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) }
+    if (waitMs > 0) {
+      const fullSeconds = Math.ceil((tat - at) / 1000)
+      const resetSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+      return { ...refused, remaining: Math.max(0, left(tat, taken)), resetSeconds, fullSeconds }
+    }
     const next = tat + cost * intervalMs
     if (cost) {
       const totalKept = (TOTAL_KEPT_MS * (taken + cost)) / total
@@ -281,7 +293,13 @@ export function policyFields(policy: Policy, scale: number): Pick<Allowance, 'na
 }
 
 export const refusalOf = (spent: Allowance) =>
-  apiError('rate_limit_exceeded', { retryAfter: spent.resetSeconds, headers: rateLimitHeaders([spent]) })
+  apiError('rate_limit_exceeded', {
+    retryAfter: spent.resetSeconds,
+    headers: rateLimitHeaders([spent]),
+    ...(spent.fullSeconds && {
+      message: `The budget "${spent.name}" is empty: it has room again in ${spent.resetSeconds} s, and is full in ${spent.fullSeconds} s.`,
+    }),
+  })
 
 /** Both environments of keys and creations share a name in headers. */
 const WIRE_NAMES = Object.fromEntries(NAMES.map(policy => [policy, policy.replace(/^(key|create)-.*/, '$1')])) as Record<

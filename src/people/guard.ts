@@ -17,10 +17,18 @@ import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 /**
  * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a viewer may change too, and
  * somebody who still has to set up a second factor. `claims`: the response has what holders presented, so viewers do not get it.
- * `fresh`: the user proved their identity just now; `live`: only for the live environment. `bytesMax`: for a body that holds a
- * file. `cost`: as many requests; a list costs by its `limit`.
+ * `fresh`: the user proved their identity in the last five minutes; `hour`: in the last hour; `live`: as the environment in the
+ * address needs, five minutes for live and an hour for Test. `bytesMax`: for a body that holds a file. `cost`: as many requests; a
+ * list costs by its `limit`.
  */
-type Demand = { who: 'anyone' | 'owner'; own?: true; claims?: true; fresh?: true | 'live'; bytesMax?: number; cost?: number }
+type Demand = {
+  who: 'anyone' | 'owner'
+  own?: true
+  claims?: true
+  fresh?: true | 'hour' | 'live'
+  bytesMax?: number
+  cost?: number
+}
 
 type Context = { request: Request; set: { headers: Record<string, string | number> } }
 type Params = { params: { tenant?: string } }
@@ -63,7 +71,9 @@ export function guard(deps: Deps) {
     // A tenant of others and one that does not exist get the same response.
     if (!tenant || (visit.user.memberOf ?? tenant.id) !== tenant.id) throw apiError('tenant_not_found')
     requireAll(request, visit, demand, deps.now())
-    traceOf(request).tenantId = tenant.id
+    const trace = traceOf(request)
+    trace.tenantId = tenant.id
+    deps.networks.note(trace.client, tenant.id)
     tenants.set(request, tenant)
   }
 
@@ -122,7 +132,7 @@ function requireAll(request: Request, visit: Visit, { who, own, claims, fresh }:
   if (who === 'owner' && role !== 'owner') throw apiError('owner_required')
   if (visit.isFactorMissing && !own) throw apiError('second_factor_required')
   if (role === 'viewer' && (claims || (changes(request) && !own))) throw apiError('viewer_refused')
-  if (fresh === true || (fresh === 'live' && isLive(request))) requireFresh(visit, now)
+  if (fresh) requireFresh(visit, now, fresh === true || (fresh === 'live' && isLive(request)) ? 'live' : 'test')
 }
 
 /** A repeated parameter is refused later (http/plugin.ts): any of them is enough. */

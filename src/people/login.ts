@@ -3,12 +3,13 @@ import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { isoUtc } from '../time.ts'
+import { readBrowser } from './cookie.ts'
 import type { Deps } from './deps.ts'
 import { deleteChallenge, deleteTicketsOf, findPasskey, insertChallenge, isFactorRequired, takeAttempt } from './factor-store.ts'
 import { askPasskey, checkPasskey } from './passkeys.ts'
 import { refuseWeakPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { findProof, type Given, hasFactor } from './proofs.ts'
+import { findProof, type Given, hasFactor, type Proof } from './proofs.ts'
 import type { HalfLogin, PasskeyAnswer, PasskeyRequest } from './security-schema.ts'
 import { actorOf, draftSession, keepSession, tenantIdOf, type Visit } from './session.ts'
 import { type Browser, type Failure, type Method, recordFailure, recordSignIn } from './sign-ins.ts'
@@ -23,7 +24,7 @@ import {
   setPassword,
   type UserRow,
 } from './store.ts'
-import { admitAttempt, rememberNetwork } from './throttle.ts'
+import { admitAttempt, rememberNetwork, UNCOUNTED } from './throttle.ts'
 
 export type { Browser }
 
@@ -42,9 +43,18 @@ export async function logIn(
 ): Promise<LogIn> {
   const account = name.trim().toLowerCase()
   const user = await findUserByName(deps.db, account)
-  await provePassword(deps, passwords, { account, user, password, browser })
+  await provePassword(deps, passwords, { account, user, password, browser, known: knownBrowser(deps, user, browser) })
   return (user && (await finish(deps, user, browser, 'password'))) ?? refuse()
 }
+
+/** A browser that the user logged in with before has a budget of its own. */
+function knownBrowser(deps: Deps, user: UserRow | undefined, { cookies }: Browser): readonly string[] | undefined {
+  const id = readBrowser(deps, cookies, user)
+  return id === undefined || user === undefined ? undefined : [`browser ${id} ${user.id}`]
+}
+
+/** An open session has one too, and shares another with the user's other sessions. */
+const openSession = ({ user, session }: Visit): readonly string[] => [`session ${session.id}`, `user ${user.id}`]
 
 /** Ends a log-in after the first proof, or asks for the second factor of a user who has one. */
 export async function finish(
@@ -100,8 +110,8 @@ export async function completeLogIn(
   const challenge = await deps.write(tx => takeAttempt(tx, hash, limits))
   const user = challenge && (await findUser(deps.db, challenge.userId ?? ''))
   if (!user) throw apiError('login_expired')
-  const admission = await admitFactor(deps, user, browser)
   const proof = await findProof(deps, user, given, 'second_factor')
+  const admission = await admitProof(deps, user, proof, browser.client, knownBrowser(deps, user, browser))
   const also = async (tx: Db) => (await proof!.spend(tx)) && (await deleteChallenge(tx, hash))
   const visit = proof && (await beginSession(deps, user, browser, { method: `password+${proof.method}`, also }))
   if (!visit) return await fail(deps, { name: user.name, user, outcome: 'wrong_second_factor', method: 'second factor', browser })
@@ -110,9 +120,13 @@ export async function completeLogIn(
   return visit
 }
 
-/** Second factors have their own waits: a right password, which somebody else may know, resets only those of the password. */
-async function admitFactor(deps: Deps, user: UserRow, { client }: Browser) {
-  const admission = await admitAttempt(deps, { account: `${user.name}\0second factor`, user, client })
+/**
+ * Second factors have their own waits: a right password, which somebody else may know, resets only those of the password.
+ * A right passkey waits for nothing, because nobody guesses one.
+ */
+async function admitProof(deps: Deps, user: UserRow, proof: Proof | undefined, client: string, known?: readonly string[]) {
+  if (proof?.method === 'passkey') return UNCOUNTED
+  const admission = await admitAttempt(deps, { account: `${user.name}\0second factor`, user, client, known })
   try {
     await admission.count()
   } catch (error) {
@@ -132,8 +146,9 @@ export async function askPasskeyLogIn(deps: Deps, { origin }: Browser): Promise<
 export async function logInByPasskey(deps: Deps, answer: PasskeyAnswer, browser: Browser): Promise<Visit> {
   const row = await findPasskey(deps.db, answer.id)
   const user = row && (await findUser(deps.db, row.userId))
-  const admission = await admitAttempt(deps, { account: '', user, client: browser.client })
   const proven = row && (await checkPasskey(deps, { purpose: 'passkey_sign_in', userId: '' }, row, answer))
+  // Strangers' wrong answers must not keep a right one out.
+  const admission = proven ? UNCOUNTED : await admitAttempt(deps, { account: '', user, client: browser.client })
   const isActive = user !== undefined && user.password !== null
   const visit = proven && isActive && (await beginSession(deps, user, browser, { method: 'passkey', also: proven.spend }))
   if (!visit) return await fail(deps, { name: user?.name ?? '', user, outcome: 'wrong_passkey', method: 'passkey', browser })
@@ -168,15 +183,16 @@ export async function reauthenticate(
   const { user, session } = visit
   const at = deps.now()
   if (password !== undefined) {
-    await provePassword(deps, passwords, { account: user.name, user, password, browser })
+    await provePassword(deps, passwords, { account: user.name, user, password, browser, known: openSession(visit) })
     await deps.write(tx => markAuthenticated(tx, session.hash, at))
   } else await confirmByFactor(deps, visit, given, browser)
   return { ...visit, session: { ...session, authenticatedAt: at } }
 }
 
-async function confirmByFactor(deps: Deps, { user, session }: Visit, given: Given, browser: Browser): Promise<void> {
-  const admission = await admitFactor(deps, user, browser)
+async function confirmByFactor(deps: Deps, visit: Visit, given: Given, browser: Browser): Promise<void> {
+  const { user, session } = visit
   const proof = await findProof(deps, user, given, 'confirm')
+  const admission = await admitProof(deps, user, proof, browser.client, openSession(visit))
   // A recovery code is for somebody who lost everything else.
   const isRight =
     proof !== undefined &&
@@ -198,12 +214,13 @@ type Change = { password: string; new_password: string }
 export async function changePassword(
   deps: Deps,
   passwords: Passwords,
-  { user }: Visit,
+  visit: Visit,
   { password, new_password }: Change,
   browser: Browser,
 ): Promise<Visit> {
+  const { user } = visit
   await refuseWeakPassword(new_password, user.name)
-  await provePassword(deps, passwords, { account: user.name, user, password, browser })
+  await provePassword(deps, passwords, { account: user.name, user, password, browser, known: openSession(visit) })
   const kept = await passwords.hash(new_password)
   const also = async (tx: Db) => {
     await setPassword(tx, user.id, kept)
@@ -224,10 +241,14 @@ export async function changePassword(
   return (await beginSession(deps, user, browser, { method: 'password', also })) ?? refuse()
 }
 
-type Proof = { account: string; user: UserRow | undefined; password: string; browser: Browser }
+type Typed = { account: string; user: UserRow | undefined; password: string; browser: Browser; known?: readonly string[] }
 
-async function provePassword(deps: Deps, passwords: Passwords, { account, user, password, browser }: Proof): Promise<void> {
-  const admission = await admitAttempt(deps, { account, user, client: browser.client })
+async function provePassword(
+  deps: Deps,
+  passwords: Passwords,
+  { account, user, password, browser, known }: Typed,
+): Promise<void> {
+  const admission = await admitAttempt(deps, { account, user, client: browser.client, known })
   let isRight: boolean
   try {
     isRight = await passwords.verify(password, user?.password ?? null, admission.count)
@@ -255,17 +276,15 @@ export async function beginSession(
 ): Promise<Visit | undefined> {
   const isFactorMissing = (await isFactorRequired(deps.db)) && !(await hasFactor(deps.db, user))
   const visit = { ...draftSession(deps, user, browser.agent), isFactorMissing }
-  const isBegun = await deps.write(async tx => {
-    if (!(await isUnchanged(tx, user)) || !(await also(tx))) return false
+  return await deps.write(async tx => {
+    if (!(await isUnchanged(tx, user)) || !(await also(tx))) return undefined
     await keepSession(tx, visit)
     await markLoggedIn(tx, user.id, deps.now())
     await rememberNetwork(deps, tx, user, browser.client)
     await recordSignIn(deps, tx, user, method, browser)
-    return true
+    // `also` may have set another password.
+    return { ...visit, user: (await lockUser(tx, user.id)) ?? user }
   })
-  if (!isBegun) return undefined
-  deps.networks.note(browser.client)
-  return visit
 }
 
 /** Locks the user's row. */

@@ -12,7 +12,7 @@ type ProofDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer'>
 
 export type Given = { code?: string; passkey?: PasskeyAnswer }
 /** `spend` runs in the transaction of the act: false when the code or answer was used before. */
-type Proof = { method: 'code' | 'recovery_code' | 'passkey'; spend: (tx: Db) => Promise<boolean> }
+export type Proof = { method: 'code' | 'recovery_code' | 'passkey'; spend: (tx: Db) => Promise<boolean> }
 
 /** Undefined when it proves nothing about this user. */
 export async function findProof(

@@ -1,8 +1,8 @@
-import { Elysia, status } from 'elysia'
+import { Elysia, type HTTPHeaders, status } from 'elysia'
 import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { ItemPath, Nothing } from '../http/wire.ts'
-import { clearedCookie, cookieFor } from './cookie.ts'
+import { browserCookieFor, clearedCookie, cookieFor } from './cookie.ts'
 import type { Deps } from './deps.ts'
 import { guard } from './guard.ts'
 import { choosePassword, readLink } from './links.ts'
@@ -45,7 +45,7 @@ import { changeRole, inviteUser, readUsers, removeUser, resetUser } from './user
 const READ = errorResponses(401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
 
-type Answer = { headers: Record<string, string | number> }
+type Answer = { headers: HTTPHeaders }
 
 /** Log-in, the caller's own sessions, and the users of the installation. */
 export const peopleRoutes = (deps: Deps) => {
@@ -57,10 +57,11 @@ export const peopleRoutes = (deps: Deps) => {
     address: traceOf(request).address,
     agent: request.headers.get('user-agent'),
     origin: request.headers.get('origin'),
+    cookies: request.headers.get('cookie'),
   })
 
   async function startSession(visit: Visit, set: Answer): Promise<Session> {
-    set.headers['set-cookie'] = cookieFor(config, visit.cookie)
+    set.headers['set-cookie'] = [cookieFor(config, visit.cookie), browserCookieFor(deps, visit.user)]
     return await presentSession(deps, visit)
   }
 

@@ -59,7 +59,7 @@ export const Session = Exactly({
   /** The latest end. Half an hour without use ends it earlier. */
   expires_at: Timestamp,
   idle_expires_at: Timestamp,
-  /** The user need not prove their identity again before. */
+  /** The user need not prove their identity again before; for Test it counts for an hour. */
   fresh_until: Timestamp,
 })
 export type Session = typeof Session.static

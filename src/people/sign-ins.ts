@@ -17,8 +17,8 @@ const NAME_CHARS_MAX = 128
 /** The subject of audit records about names that nobody has. */
 const NOBODY = 'nobody'
 
-/** `client`: the network, as budgets count it. `agent`, `origin`: headers. */
-export type Browser = { client: string; address: string; agent: string | null; origin: string | null }
+/** `client`: the network, as budgets count it. `agent`, `origin`, `cookies`: headers. */
+export type Browser = { client: string; address: string; agent: string | null; origin: string | null; cookies: string | null }
 
 export type Method = 'setup' | 'link' | 'password' | 'passkey' | `password+${'code' | 'recovery_code' | 'passkey'}`
 export type Failure = 'unknown_name' | 'wrong_password' | 'wrong_second_factor' | 'wrong_passkey'

@@ -1,8 +1,9 @@
 // Wrong passwords slow down further attempts: 20 an hour from one address, 120 a minute for
 // everybody together, and per account a wait that doubles up to five minutes. Accounts are never
-// locked. A network where the user logged in before has a wait of its own, so strangers cannot
-// delay the user there. Unknown names get the same waits.
-import { takeBoth } from '../access/guess-budgets.ts'
+// locked, and strangers cannot delay a user who is known: a browser that logged in before and an
+// open session have waits and a budget of their own and are not charged to their address, and a
+// network where the user logged in before has waits of its own. Unknown names get the same waits.
+import { type Charge, takeEach } from '../access/guess-budgets.ts'
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -16,10 +17,12 @@ const FORGET_MS = DAY_MS
 const KNOWN_MS = 90 * DAY_MS
 const NETWORKS_PER_USER_MAX = 20
 const ELSEWHERE = ''
+const NOBODY = ''
 
 type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'guesses' | 'networks' | 'config' | 'sealer'>
 
-type Attempt = { account: string; user: UserRow | undefined; client: string }
+/** `known`: keys of what the caller holds already, a known browser or a session. The first one names its waits. */
+type Attempt = { account: string; user: UserRow | undefined; client: string; known?: readonly string[] }
 
 type Admission = {
   /** Counts a failure before the password is compared, or throws 429: parallel guesses must not pass. */
@@ -30,13 +33,18 @@ type Admission = {
   forget(): Promise<void>
 }
 
+/** Of an attempt that nobody can guess right. */
+export const UNCOUNTED: Admission = { count: async () => {}, giveBack: async () => {}, forget: async () => {} }
+
 /** Throws 429, or takes the attempt from its budgets. */
-export async function admitAttempt(deps: ThrottleDeps, { account, user, client }: Attempt): Promise<Admission> {
+export async function admitAttempt(deps: ThrottleDeps, { account, user, client, known }: Attempt): Promise<Admission> {
   const network = deps.networks.nameOf(client)
-  const isKnown = user !== undefined && (await isKnownNetwork(deps, user, network))
+  const isKnown = await isKnownNetwork(deps, user?.id ?? NOBODY, network)
   const accountHash = hmacSha256With(deps.sealer.key('dashboard account'))(account).toString('hex')
-  const lane = { account: accountHash, network: isKnown ? network : ELSEWHERE }
-  const giveBack = await takeBoth(deps.guesses, ['login', 'login-all'], { client, isKnown })
+  const lane = { account: accountHash, network: known?.[0] ?? (isKnown ? network : ELSEWHERE) }
+  const own = known?.map((key): Charge => ({ policy: 'login-known', key })) ?? [{ policy: 'login', key: client }]
+  const all: Charge = { policy: 'login-all', key: '', isSpared: known !== undefined || isKnown }
+  const giveBack = await takeEach(deps.guesses, [...own, all])
   return {
     count: () => countAttempt(deps, lane),
     giveBack,
@@ -44,7 +52,8 @@ export async function admitAttempt(deps: ThrottleDeps, { account, user, client }
   }
 }
 
-async function isKnownNetwork({ db, now }: ThrottleDeps, { id: userId }: UserRow, network: string): Promise<boolean> {
+/** Looked up for names that nobody has too, so that the time does not tell. */
+async function isKnownNetwork({ db, now }: ThrottleDeps, userId: string, network: string): Promise<boolean> {
   const seenAt = await findNetwork(db, { userId, network })
   return seenAt !== undefined && seenAt > now() - KNOWN_MS
 }

@@ -3,7 +3,7 @@ import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES, type Localized } from './builtin.ts'
 import type { Deps } from './deps.ts'
-import { listTemplates, type TemplateRow } from './store.ts'
+import { findTemplate, listTemplates, type TemplateRow } from './store.ts'
 
 /** A built-in template, or one of the tenant's own. */
 export type KnownTemplate = {
@@ -24,6 +24,13 @@ export type KnownTemplate = {
 export async function readTemplates({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<KnownTemplate[]> {
   return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
 }
+
+/** As it is saved; undefined for a built-in one. */
+export const readOwnTemplate = async (
+  { db }: Pick<Deps, 'db'>,
+  tenantId: string,
+  key: string,
+): Promise<TemplateRow | undefined> => await findTemplate(db, tenantId, key)
 
 export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
   ({ key, title, purpose, profile, query, ageOver }) => ({

@@ -6,7 +6,7 @@ import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
 import { effectiveRules } from './rules.ts'
-import { findTemplate, findVersion, keepVersion } from './store.ts'
+import { findTemplate, findVersion, keepVersion, markLive } from './store.ts'
 
 /** A query and the rules of its answer; null rules are the default. */
 export type Question = { query: DcqlQuery; rules: readonly Rule[] | null }
@@ -17,6 +17,8 @@ export type ResolvedTemplate = Question & {
   profile?: Profile
   /** The purpose for creations without one of their own. */
   purpose?: string
+  /** A tenant's own template that no live verification has used. */
+  isNewToLive?: boolean
   version: string
 }
 
@@ -47,8 +49,9 @@ export async function resolveTemplate(db: Db, tenantId: string, key: string): Pr
   if (known) return known
   const own = await findTemplate(db, tenantId, key)
   if (!own) return undefined
-  const { query, rules } = own
-  return { query, rules, profile: own.profile ?? undefined, purpose: own.purpose ?? undefined, version: versionOf(own) }
+  const { query, rules, profile, purpose, liveSince } = own
+  const isNewToLive = liveSince === null
+  return { query, rules, profile: profile ?? undefined, purpose: purpose ?? undefined, isNewToLive, version: versionOf(own) }
 }
 
 /** Stores a version: the template may change, the query and rules of a session must not. */
@@ -80,6 +83,11 @@ export function rememberVersions(): Versions {
       return question
     },
   }
+}
+
+/** Remembers that live verifications use a template: from then on its changes need a fresh log-in, though all of them were erased. */
+export async function noteLiveUse(tx: Db, tenantId: string, key: string, at: number): Promise<void> {
+  await markLive(tx, { tenantId, key }, at)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import type { Deps } from './deps.ts'
-import { deleteTemplate, findTemplate, upsertTemplate } from './store.ts'
+import { deleteTemplate, findTemplate, type TemplateRow, upsertTemplate } from './store.ts'
 
 type TemplateDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
 
@@ -20,15 +20,19 @@ export type TemplateDraft = {
   seenAt?: number | null
 }
 
-export async function saveTemplate(
-  deps: TemplateDeps,
-  { tenantId, key, title, query, profile, rules, purpose, seenAt }: TemplateDraft,
-  actor: string,
-): Promise<void> {
+const PARTS = ['title', 'query', 'rules', 'purpose', 'profile'] as const
+export type Part = (typeof PARTS)[number]
+
+/** The parts in which a draft differs from what is saved; nothing is saved before a first one. */
+export const changedParts = (before: TemplateRow | undefined, draft: Pick<TemplateDraft, Part>): Part[] =>
+  PARTS.filter(part => !Bun.deepEquals(before?.[part] ?? null, draft[part] ?? null))
+
+export async function saveTemplate(deps: TemplateDeps, draft: TemplateDraft, actor: string): Promise<void> {
+  const { tenantId, key, title, query, profile, rules, purpose, seenAt } = draft
   const at = deps.now()
   await deps.writeSettings(async tx => {
-    const isStale = seenAt !== undefined && seenAt !== ((await findTemplate(tx, tenantId, key))?.updatedAt ?? null)
-    if (isStale) throw apiError('template_changed')
+    const before = await findTemplate(tx, tenantId, key)
+    if (seenAt !== undefined && seenAt !== (before?.updatedAt ?? null)) throw apiError('template_changed')
     await upsertTemplate(tx, {
       tenantId,
       key,
@@ -39,6 +43,7 @@ export async function saveTemplate(
       purpose: purpose ?? null,
       createdAt: at,
       updatedAt: at,
+      liveSince: null,
     })
     await deps.audit.append(tx, {
       at,
@@ -46,7 +51,7 @@ export async function saveTemplate(
       actor,
       action: 'template.saved',
       subjectId: `${tenantId}/${key}`,
-      details: { key, title, rules: rules ?? null },
+      details: { key, title, rules: rules ?? null, ...(before && { changed: changedParts(before, draft) }) },
     })
   })
 }

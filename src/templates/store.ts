@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { templates, templateVersions } from '../db/schema.ts'
 import { prepared } from '../db/statements.ts'
@@ -22,7 +22,7 @@ export async function listTemplates(db: Db, tenantId: string): Promise<TemplateR
   return await db.select().from(templates).where(eq(templates.tenantId, tenantId)).orderBy(asc(templates.key))
 }
 
-/** Keeps the first `created_at` when the template exists already. */
+/** Keeps `created_at` and `live_since` when the template exists already. */
 export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
   const { title, query, profile, rules, purpose, updatedAt } = row
   await tx
@@ -32,6 +32,14 @@ export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
       target: [templates.tenantId, templates.key],
       set: { title, query, profile, rules, purpose, updatedAt },
     })
+}
+
+/** Called in the transaction of the template's first live verification. */
+export async function markLive(tx: Db, { tenantId, key }: Pick<TemplateRow, 'tenantId' | 'key'>, at: number): Promise<void> {
+  await tx
+    .update(templates)
+    .set({ liveSince: at })
+    .where(and(eq(templates.tenantId, tenantId), eq(templates.key, key), isNull(templates.liveSince)))
 }
 
 export async function deleteTemplate(tx: Db, tenantId: string, key: string): Promise<boolean> {

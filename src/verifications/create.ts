@@ -4,7 +4,7 @@ import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../openid4vp/dcql.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { RequestIdentity } from '../signing/keys.ts'
-import { fixVersion, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
+import { fixVersion, noteLiveUse, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
 import { countCreation } from '../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
@@ -119,6 +119,8 @@ async function create(
     const charge = await chargeOne(tx, tenantId, caller.dailyQuota, deps.now())
     const { at } = charge
     if (asked.version !== null && !keptVersions.has(asked.version)) await fixVersion(tx, asked.version, asked)
+    if (asked.isNewToLive && row.template !== null && caller.environment === 'live')
+      await noteLiveUse(tx, tenantId, row.template, at)
     const auditSeq = await deps.audit.append(tx, {
       at,
       tenantId,
@@ -152,7 +154,7 @@ async function create(
   return { ...created, replayed: false }
 }
 
-type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose'> & { version: string | null }
+type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' | 'isNewToLive'> & { version: string | null }
 
 async function resolveQuestion(
   deps: Pick<Deps, 'warm'>,

@@ -4,9 +4,10 @@ import { loadCommonPasswords } from '../../src/people/common-passwords.ts'
 import { weaknessOf } from '../../src/people/password-rules.ts'
 import { NOBODYS_PASSWORD } from '../../src/people/passwords.ts'
 import { openSetup } from '../../src/people/setup.ts'
-import { inviteUser } from '../../src/people/users.ts'
+import { deleteForgotten } from '../../src/people/store.ts'
+import { findUserId, inviteUser, resetUser } from '../../src/people/users.ts'
 import { type Answer, startApp, type TestApp, until } from '../helpers/app.ts'
-import { openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tokenOf } from '../helpers/dashboard.ts'
+import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tokenOf } from '../helpers/dashboard.ts'
 import { editRows, rowsOf } from '../helpers/database.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
 
@@ -39,10 +40,15 @@ function holdComparisons() {
 }
 
 describe('a log-in', () => {
-  test('a log-in sets a cookie that is HttpOnly, SameSite=Strict and Secure', async () => {
+  test('a log-in sets two cookies that are HttpOnly, SameSite=Strict and Secure', async () => {
     const { app } = await startOwned()
     const answer = await openBrowser(app).logIn('olivia')
-    expect(answer.headers.get('set-cookie')).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+    const [session, browser, ...rest] = answer.headers.getSetCookie()
+    expect(session).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+    expect(browser).toMatch(
+      /^__Host-browser-[0-9a-f]{16}=[\w-]{72}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=7776000$/,
+    )
+    expect(rest).toEqual([])
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
@@ -228,7 +234,7 @@ describe('wrong passwords', () => {
     expect((await tryFrom(app, '198.51.100.3', 'olivia', PASSWORD)).status).toBe(200)
   })
 
-  test('wrong passwords at re-authentication count like those of a log-in', async () => {
+  test('wrong passwords at re-authentication make their session wait like an account at log-in', async () => {
     const app = await limited()
     const boss = await setUpOwner(app, 'olivia', HOME)
     for (let i = 0; i < 3; i++) expect(outcome(await boss.post('/reauthenticate', { password: WRONG }))).toBe('401 login_failed')
@@ -237,6 +243,130 @@ describe('wrong passwords', () => {
       '429 rate_limit_exceeded',
     )
     expect((await boss.get('/session')).status).toBe(200)
+    // Neither the user's other browsers nor the network pay for it.
+    expect((await tryFrom(app, HOME, 'olivia', PASSWORD)).status).toBe(200)
+  })
+})
+
+describe('a stranger on the same address', () => {
+  /** Twenty invented names, and some wrong passwords for the owner's. */
+  async function spendAddress(app: TestApp): Promise<void> {
+    for (let i = 0; i < 20; i++) expect(outcome(await tryFrom(app, HOME, `somebody${i}`))).toBe('401 login_failed')
+    expect(outcome(await tryFrom(app, HOME, 'somebody'))).toBe('429 rate_limit_exceeded')
+  }
+
+  /** A browser that has logged in and out again. */
+  async function knownBrowser(app: TestApp) {
+    const browser = openBrowser(app, { from: HOME })
+    expect((await browser.logIn('olivia')).status).toBe(200)
+    expect((await browser.post('/logout')).status).toBe(200)
+    return browser
+  }
+
+  test('a stranger who spends an address keeps out neither a known browser nor an open session there', async () => {
+    const app = await limited()
+    const boss = await setUpOwner(app, 'olivia', HOME)
+    const browser = await knownBrowser(app)
+    await spendAddress(app)
+    const refused = await tryFrom(app, HOME, 'olivia', PASSWORD)
+    expect(refused.body.error.message).toBe('The budget "login" is empty: it has room again in 180 s, and is full in 3600 s.')
+    expect((await browser.logIn('olivia')).status).toBe(200)
+    expect((await boss.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
+    expect((await boss.post('/password', { password: PASSWORD, new_password: 'gravel 7 umbrella north' })).status).toBe(200)
+  })
+
+  test('strangers who spend the budget of everybody, and the waits of the account, do not delay a known browser elsewhere', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    const browser = await knownBrowser(app)
+    for (let i = 1; i <= 3; i++) await tryFrom(app, `198.51.100.${i}`)
+    for (let i = 0; i < 117; i++) await app.deps.guesses.take('login-all', '')
+    const elsewhere = openBrowser(app, { from: '198.51.100.9' })
+    expect(outcome(await elsewhere.logIn('olivia'))).toBe('429 rate_limit_exceeded')
+    elsewhere.state.known = browser.state.known
+    expect((await elsewhere.logIn('olivia')).status).toBe(200)
+  })
+
+  test('a known browser has 20 wrong passwords an hour and waits of its own, and its address pays for none', async () => {
+    const app = await limited()
+    await setUpOwner(app, 'olivia', HOME)
+    const [browser, other] = [await knownBrowser(app), await knownBrowser(app)]
+    for (let i = 0; i < 3; i++) expect(outcome(await browser.logIn('olivia', WRONG))).toBe('401 login_failed')
+    const waiting = await browser.logIn('olivia')
+    expect([outcome(waiting), waiting.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', '1'])
+    expect((await other.logIn('olivia')).status).toBe(200)
+    await spendAddress(app)
+    for (let i = 3; i < 20; i++) {
+      app.clock.advance(2)
+      await app.deps.write(tx => deleteForgotten(tx, app.clock.now() + 86_400_000))
+      expect(outcome(await browser.logIn('olivia', WRONG))).toBe('401 login_failed')
+    }
+    await app.deps.write(tx => deleteForgotten(tx, app.clock.now() + 86_400_000))
+    const spent = await browser.logIn('olivia')
+    expect(outcome(spent)).toBe('429 rate_limit_exceeded')
+    expect(spent.headers.get('ratelimit-policy')).toBe('"login-known";q=20;w=3600')
+  })
+
+  test('the cookie of a known browser counts for its own user, unchanged, for 90 days', async () => {
+    const app = await limited()
+    const { id } = await app.tenant()
+    await setUpOwner(app, 'olivia', HOME)
+    await joinMember(app, id, 'mia')
+    const browser = await knownBrowser(app)
+    const [cookie = ''] = browser.state.known
+    const [name, value = ''] = cookie.split('=')
+    const tryWith = (known: string[], user = 'olivia') => {
+      const again = openBrowser(app, { from: HOME })
+      again.state.known = known
+      return again.logIn(user)
+    }
+    await spendAddress(app)
+    const flipped = Buffer.from(value, 'base64url')
+    flipped[0]! ^= 1
+    for (const wrong of [
+      `${name}=${flipped.toString('base64url')}`,
+      `${name}=${'A'.repeat(72)}`,
+      `${name}=`,
+      `${name}=${value}A`,
+    ])
+      expect(outcome(await tryWith([wrong]))).toBe('429 rate_limit_exceeded')
+    expect(outcome(await tryWith([cookie], 'mia'))).toBe('429 rate_limit_exceeded')
+    expect((await tryWith(['theme=dark', cookie])).status).toBe(200)
+    app.clock.advance(90 * 86_400_000 - 1)
+    await spendAddress(app)
+    expect((await tryWith([cookie])).status).toBe(200)
+    app.clock.advance(1)
+    expect(outcome(await tryWith([cookie]))).toBe('429 rate_limit_exceeded')
+  })
+
+  test('a new password and the operator’s reset end the cookies of known browsers; the browser that changes it gets a new one', async () => {
+    const app = await limited()
+    const boss = await setUpOwner(app, 'olivia', HOME)
+    const browser = await knownBrowser(app)
+    const changed = 'gravel 7 umbrella north'
+    expect((await boss.post('/password', { password: PASSWORD, new_password: changed })).status).toBe(200)
+    expect((await boss.post('/logout')).status).toBe(200)
+    await spendAddress(app)
+    expect(outcome(await browser.logIn('olivia', changed))).toBe('429 rate_limit_exceeded')
+    expect((await boss.logIn('olivia', changed)).status).toBe(200)
+    const { url } = await resetUser(app.deps, (await findUserId(app.deps, 'olivia'))!, 'test', { takesFactors: true })
+    expect(outcome(await boss.logIn('olivia', changed))).toBe('429 rate_limit_exceeded')
+    // A link needs no budget, and its browser is known from then on.
+    expect((await boss.post('/choose-password', { token: tokenOf(url), password: PASSWORD })).status).toBe(200)
+    expect((await boss.post('/logout')).status).toBe(200)
+    expect((await boss.logIn('olivia')).status).toBe(200)
+  })
+
+  test('one browser is known for each of its users', async () => {
+    const app = await limited()
+    const { id } = await app.tenant()
+    await setUpOwner(app, 'olivia', HOME)
+    await joinMember(app, id, 'mia')
+    const browser = await knownBrowser(app)
+    expect((await browser.logIn('mia')).status).toBe(200)
+    expect(browser.state.known).toHaveLength(2)
+    await spendAddress(app)
+    for (const name of ['olivia', 'mia']) expect((await browser.logIn(name)).status).toBe(200)
   })
 })
 
@@ -257,7 +387,9 @@ describe('over plain http', () => {
       }
       const answer = await browser.send('POST', '/login', { body: { name: 'olivia', password: PASSWORD }, headers: { host } })
       expect([origin, answer.status]).toEqual([origin, 200])
-      expect(answer.headers.get('set-cookie')).toMatch(/^vidimus-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+      const [session, known] = answer.headers.getSetCookie()
+      expect(session).toMatch(/^vidimus-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+      expect(known).toMatch(/^vidimus-browser-[0-9a-f]{16}=[\w-]{72}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=7776000$/)
       expect((await browser.get('/session')).status).toBe(200)
     }
   })

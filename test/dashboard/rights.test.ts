@@ -32,6 +32,8 @@ const OWNERS = [
   'GET /sign-ins',
   'GET /installation',
   'POST /health',
+  'GET /pairing-locks',
+  'DELETE /pairing-locks/:id',
   'POST /trust',
   'DELETE /trust/:id',
   'POST /trust/sources',

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { examine } from '../../src/doctor/examine.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { startCodes } from '../../src/people/factors.ts'
 import { finish } from '../../src/people/login.ts'
 import { codeOfStep } from '../../src/people/one-time-code.ts'
@@ -146,7 +147,7 @@ describe('one-time codes', () => {
     expect((await boss.post('/password', { password: PASSWORD, new_password: 'gravel 7 umbrella north' })).status).toBe(200)
     expect(outcome(await second(first.browser, first.half, { code: recovery[0] }))).toBe('401 login_expired')
     // As when the old password was checked before the change, and its ticket is made after it.
-    const stranger = { client: '', address: '', agent: null, origin: null }
+    const stranger = { client: '', address: '', agent: null, origin: null, cookies: null }
     expect(await finish(app.deps, before as UserRow, stranger, 'password')).toBeUndefined()
     const later = await openBrowser(app).post<HalfLogin>('/login', { name: 'olivia', password: 'gravel 7 umbrella north' })
     const { url } = await resetUser(app.deps, user.id, 'test')
@@ -267,6 +268,30 @@ describe('passkeys', () => {
     const { passkey } = (await boss.post<{ passkey: PasskeyRequest }>('/reauthenticate/challenge')).body
     expect((await boss.post('/reauthenticate', { passkey: device.answer(passkey) })).status).toBe(200)
     expect((await boss.post('/security/recovery-codes')).status).toBe(200)
+  })
+
+  test('a passkey, alone or as the second step, and the code of a known browser pass the spent budgets of a network', async () => {
+    const app = await startApp({ rateLimitScale: 1, config: { trustedProxies: parseNetworks('127.0.0.1') } })
+    const from = '192.0.2.1'
+    const boss = await setUpOwner(app, 'olivia', from)
+    const { device } = await addPasskey(boss)
+    const { codeIn } = await addCodes(app, boss)
+    expect((await boss.post('/logout')).status).toBe(200)
+    for (let i = 0; i < 20; i++) expect(outcome(await openBrowser(app, { from }).logIn(`x${i}`))).toBe('401 login_failed')
+    for (let i = 0; i < 100; i++) await app.deps.guesses.take('login-all', '')
+    const alone = openBrowser(app, { from })
+    const asked = (await alone.post<PasskeyRequest>('/login/passkey/challenge')).body
+    const wrong = newAuthenticator(ORIGIN).answer(asked)
+    expect(outcome(await alone.post('/login/passkey', { passkey: wrong }))).toBe('429 rate_limit_exceeded')
+    expect((await alone.post('/login/passkey', { passkey: device.answer(asked) })).status).toBe(200)
+    // The first step, with the password, needs the cookie.
+    for (const proof of ['passkey', 'code'] as const) {
+      const half = (await boss.post<HalfLogin>('/login', { name: 'olivia', password: PASSWORD })).body
+      const given = proof === 'code' ? { code: await codeIn(1) } : { passkey: device.answer(half.passkey!) }
+      const browser = openBrowser(app, { from })
+      if (proof === 'code') browser.state.known = boss.state.known
+      expect((await second(browser, half, given)).status).toBe(200)
+    }
   })
 
   test('an answer counts once, for its purpose, its site and its time, with a verified user and a growing count', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { SCOPES } from '../../src/access/scopes.ts'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { listUsers, type UserRow } from '../../src/people/store.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
 import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { issueAuthority, pemOf } from '../helpers/certificates.ts'
 import {
   type Browser,
   joinMember,
@@ -204,14 +206,6 @@ describe('a fresh authentication', () => {
     'PUT /users/:id/role',
     'POST /users/:id/reset',
     'DELETE /users/:id',
-    'POST /trust',
-    'DELETE /trust/:id',
-    'POST /trust/sources',
-    'DELETE /trust/sources/:id',
-    'POST /trust/sources/:id/pins',
-    'DELETE /trust/sources/:id/pins',
-    'POST /trust/blocks',
-    'DELETE /trust/blocks',
     'POST /trust/bundle',
     'POST /signing',
     'DELETE /signing',
@@ -219,18 +213,15 @@ describe('a fresh authentication', () => {
     'POST /signing/csr',
     'POST /registrations',
     'DELETE /registrations/:id',
-    'POST /audit/export',
-    'POST /tenants/:tenant/keys',
-    'POST /tenants/:tenant/keys/:id/roll',
-    'DELETE /tenants/:tenant/keys/:id',
+  ]
+  const EXPORTS = ['POST /audit/export', 'POST /tenants/:tenant/verifications/export']
+  /** Five minutes for live and an hour for Test. */
+  const BY_ENVIRONMENT = [
     'DELETE /tenants/:tenant/verifications/:id',
-    'POST /tenants/:tenant/verifications/export',
     'POST /tenants/:tenant/webhook-secret/reveal',
     'POST /tenants/:tenant/webhook-secret/rotate',
     'POST /tenants/:tenant/webhook-secret/drop-previous',
     'PUT /tenants/:tenant/webhook-endpoint',
-  ]
-  const LIVE_ONLY = [
     'POST /tenants/:tenant/origins',
     'DELETE /tenants/:tenant/origins',
     'POST /tenants/:tenant/devices',
@@ -238,21 +229,80 @@ describe('a fresh authentication', () => {
     'POST /tenants/:tenant/devices/:id/pairing',
     'DELETE /tenants/:tenant/devices/:id',
   ]
+  /** The environment is in the body, and live here. */
+  const BY_BODY = [
+    'POST /trust',
+    'POST /trust/sources',
+    'POST /trust/blocks',
+    'DELETE /trust/blocks',
+    'POST /tenants/:tenant/keys',
+  ]
+  /** The environment is that of what the path names, which does not exist here. */
+  const BY_THING = [
+    'DELETE /trust/:id',
+    'DELETE /trust/sources/:id',
+    'POST /trust/sources/:id/pins',
+    'DELETE /trust/sources/:id/pins',
+    'POST /tenants/:tenant/keys/:id/roll',
+    'DELETE /tenants/:tenant/keys/:id',
+  ]
   /** They end or renew the session of the walk. */
   const ENDING = ['POST /logout', 'DELETE /sessions', 'POST /password', 'POST /reauthenticate']
   const NOTHING = { verification: 'vs_x', delivery: 'd_x', key: 'key_x', device: 'x', template: 'own' }
 
-  test('a fresh authentication is asked for by these routes, and by no others', async () => {
-    const { app, boss, id: tenant } = await startOwned()
-    app.clock.advance(5 * MINUTE_MS + 1)
-    const asking = { test: new Set<string>(), live: new Set<string>() }
-    for (const route of (await dashboardRoutes(app)).filter(each => !ENDING.includes(nameOf(each))))
-      for (const environment of ['test', 'live'] as const) {
-        const answer = await askRoute(boss, route, { ...NOTHING, tenant, environment })
-        if (outcome(answer) === '403 reauthentication_required') asking[environment].add(nameOf(route))
+  const HOUR_MS = 60 * MINUTE_MS
+  const WALKS = [
+    ['five minutes', 5 * MINUTE_MS, 'test', [...ALWAYS, ...BY_BODY]],
+    ['five minutes', 5 * MINUTE_MS, 'live', [...ALWAYS, ...BY_BODY, ...BY_ENVIRONMENT]],
+    ['an hour', HOUR_MS, 'test', [...ALWAYS, ...BY_BODY, ...BY_ENVIRONMENT, ...BY_THING, ...EXPORTS]],
+    ['an hour', HOUR_MS, 'live', [...ALWAYS, ...BY_BODY, ...BY_ENVIRONMENT, ...BY_THING, ...EXPORTS]],
+  ] as const
+  test.each(WALKS)(
+    '%s after the last one (%d ms), these routes ask for a fresh authentication in %s, and no others',
+    async (_, ms, environment, expected) => {
+      const { app, boss, id: tenant } = await startOwned()
+      const asking = new Set<string>()
+      for (let waited = 0; waited < ms; waited += 5 * MINUTE_MS) {
+        app.clock.advance(5 * MINUTE_MS)
+        await boss.get('/session')
       }
-    expect([...asking.test].toSorted()).toEqual(ALWAYS.toSorted())
-    expect([...asking.live].toSorted()).toEqual([...ALWAYS, ...LIVE_ONLY].toSorted())
+      app.clock.advance(1)
+      for (const route of (await dashboardRoutes(app)).filter(each => !ENDING.includes(nameOf(each)))) {
+        const answer = await askRoute(boss, route, { ...NOTHING, tenant, environment })
+        if (outcome(answer) === '403 reauthentication_required') asking.add(nameOf(route))
+      }
+      expect([...asking].toSorted()).toEqual([...expected].toSorted())
+    },
+  )
+
+  test('a live key, a live issuer and a live list ask for five minutes, and those of Test for an hour', async () => {
+    const { app, boss, id } = await startOwned()
+    const scopes = ['verifications:read']
+    const ids: string[] = []
+    for (const environment of ['live', 'test', 'test'] as const) {
+      const { body } = await boss.post<{ api_key: { id: string } }>(`/tenants/${id}/keys`, {
+        environment,
+        scopes,
+        expires_days: null,
+      })
+      ids.push(body.api_key.id)
+    }
+    const anchors: string[] = []
+    for (const environment of ['live', 'test'] as const) {
+      const pem = pemOf((await issueAuthority()).der)
+      const { body } = await boss.post<{ data: { id: string }[] }>('/trust', { environment, pem })
+      anchors.push(body.data[0]!.id)
+    }
+    app.clock.advance(5 * MINUTE_MS + 1)
+    const [live, test, rolled] = ids
+    expect(outcome(await boss.delete(`/tenants/${id}/keys/${live}`))).toBe('403 reauthentication_required')
+    expect(outcome(await boss.post(`/tenants/${id}/keys/${live}/roll`, { old_expires: '1h' }))).toBe(
+      '403 reauthentication_required',
+    )
+    expect((await boss.delete(`/tenants/${id}/keys/${test}`)).status).toBe(200)
+    expect((await boss.post(`/tenants/${id}/keys/${rolled}/roll`, { old_expires: '1h' })).status).toBe(201)
+    expect(outcome(await boss.delete(`/trust/${anchors[0]}`))).toBe('403 reauthentication_required')
+    expect((await boss.delete(`/trust/${anchors[1]}`)).status).toBe(200)
   })
 
   test('an environment that is named twice does not spare the fresh authentication of a live till', async () => {
@@ -263,24 +313,16 @@ describe('a fresh authentication', () => {
       expect(outcome(await boss.post(`/tenants/${id}/devices?${query}`, till))).toBe('403 reauthentication_required')
   })
 
-  test('a fresh authentication is asked for by what a body says: retention, app schemes, an unencrypted profile', async () => {
+  test('a fresh authentication of five minutes is asked for by a body with retention or app schemes', async () => {
     const { app, boss, id } = await startOwned()
     app.clock.advance(5 * MINUTE_MS + 1)
-    const own = { title: 'Member', query: QUERY }
-    const asked = [
-      await boss.put(`/tenants/${id}`, { retention_days: 30 }),
-      await boss.put(`/tenants/${id}`, { app_schemes: ['shop-app'] }),
-      await boss.put(`/tenants/${id}/templates/own`, { ...own, profile: 'plain' }),
-      await boss.put(`/tenants/${id}/templates/own`, { ...own, profile: 'eu-av' }),
-    ]
-    expect(asked.map(outcome)).toEqual(Array(4).fill('403 reauthentication_required'))
-    for (const profile of [null, undefined, 'haip'])
-      expect((await boss.put(`/tenants/${id}/templates/own`, { ...own, profile })).status).toBe(200)
+    for (const body of [{ retention_days: 30 }, { app_schemes: ['shop-app'] }])
+      expect(outcome(await boss.put(`/tenants/${id}`, body))).toBe('403 reauthentication_required')
   })
 
   test('an authentication is fresh for five minutes to the millisecond, and the password renews it', async () => {
     const { app, boss, id } = await startOwned()
-    const rotate = () => boss.post(`/tenants/${id}/webhook-secret/rotate?environment=test`)
+    const rotate = () => boss.post(`/tenants/${id}/webhook-secret/rotate?environment=live`)
     app.clock.advance(5 * MINUTE_MS)
     expect((await rotate()).status).toBe(200)
     app.clock.advance(1)
@@ -291,5 +333,121 @@ describe('a fresh authentication', () => {
     expect((await boss.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
     expect(boss.state.cookie).toBe(cookie)
     expect((await rotate()).status).toBe(200)
+  })
+})
+
+describe('a template', () => {
+  const OWN = { title: 'Member', query: QUERY, rules: [{ claim: 'level', one_of: ['gold'] }] }
+  const REFUSED = '403 reauthentication_required'
+
+  async function startSaved() {
+    const { app, boss, id, key, ...rest } = await startOwned()
+    const save = (changes: object = {}) => boss.put(`/tenants/${id}/templates/own`, { ...OWN, ...changes })
+    expect((await save()).status).toBe(200)
+    return { ...rest, app, boss, id, key, save, remove: () => boss.delete(`/tenants/${id}/templates/own`) }
+  }
+  type Saved = Awaited<ReturnType<typeof startSaved>>
+
+  /** What judges an answer; each of these is a change. */
+  const CHANGES = [
+    { rules: [] },
+    { rules: null },
+    { query: { credentials: [{ ...QUERY.credentials[0]!, claims: [{ path: ['name'] }] }] }, rules: null },
+    { profile: 'plain' },
+  ]
+  const askAll = async ({ save, remove }: Saved) => {
+    const answers = []
+    for (const changes of CHANGES) answers.push(outcome(await save(changes)))
+    return [...answers, outcome(await remove())]
+  }
+
+  const till = { name: 'Till', allowed_templates: ['own'] }
+  const USES = [
+    [
+      'a live verification',
+      async ({ app, id }: Saved) => void (await createWith(app, await app.key(id, { environment: 'live', scopes: [...SCOPES] }))),
+    ],
+    [
+      'a live verification that is erased',
+      async ({ app, id }: Saved) => {
+        const key = await app.key(id, { environment: 'live', scopes: [...SCOPES] })
+        const created = await createWith(app, key)
+        expect((await app.call('DELETE', `/v1/verifications/${created}`, { key })).status).toBe(200)
+      },
+    ],
+    ['a live till', async ({ boss, id }: Saved) => void (await boss.post(`/tenants/${id}/devices?environment=live`, till))],
+  ] as const
+  const createWith = async (app: TestApp, key: string): Promise<string> => {
+    const { status, body } = await app.call<{ id: string }>('POST', '/v1/verifications', { key, body: { template: 'own' } })
+    expect(status).toBe(201)
+    return body.id
+  }
+
+  test.each(USES)(
+    'a template that %s used is judged anew or deleted after five minutes only with a fresh authentication',
+    async (_, use) => {
+      const started = await startSaved()
+      await use(started)
+      const { app, boss, save } = started
+      app.clock.advance(5 * MINUTE_MS + 1)
+      expect(await askAll(started)).toEqual(Array(5).fill(REFUSED))
+      // Title and purpose are free, and so is what stays the same.
+      for (const changes of [{}, { title: 'Members' }, { purpose: 'The discount' }])
+        expect((await save(changes)).status).toBe(200)
+      expect((await boss.post('/reauthenticate', { password: PASSWORD })).status).toBe(200)
+      expect((await save({ rules: [] })).status).toBe(200)
+    },
+  )
+
+  test('a template that Test alone used asks for an hour, one that nobody used for nothing but an unencrypted profile', async () => {
+    const unused = await startSaved()
+    const [quiet, used] = [unused, await startSaved()]
+    await createWith(used.app, used.key)
+    for (const { app, boss } of [quiet, used])
+      for (let minutes = 0; minutes < 60; minutes += 20) {
+        app.clock.advance(20 * MINUTE_MS)
+        await boss.get('/session')
+      }
+    expect((await used.save({ rules: [] })).status).toBe(200)
+    expect((await used.save()).status).toBe(200)
+    for (const { app } of [quiet, used]) app.clock.advance(1)
+    expect(await askAll(used)).toEqual(Array(5).fill(REFUSED))
+    expect(await askAll(quiet)).toEqual(
+      ['200 ', '200 ', '200 ', REFUSED, '200 '].map(each => (each.trim() === '200' ? expect.stringMatching(/^200/) : each)),
+    )
+    // A new one with the same key is nobody's either.
+    expect((await quiet.save()).status).toBe(200)
+  })
+
+  test('a template that is made again under the key of live tills counts as theirs', async () => {
+    const started = await startSaved()
+    const { app, boss, id, save, remove } = started
+    await boss.post(`/tenants/${id}/devices?environment=live`, till)
+    expect((await remove()).status).toBe(200)
+    app.clock.advance(5 * MINUTE_MS + 1)
+    expect(outcome(await save())).toBe(REFUSED)
+  })
+
+  test('the record of a changed template names the changed parts, and that of a new one none', async () => {
+    const { boss, id, save } = await startSaved()
+    await save({ rules: [], purpose: 'The discount' })
+    await save({
+      rules: [],
+      purpose: 'The discount',
+      title: 'Members',
+      profile: 'plain',
+      query: { credentials: [{ ...QUERY.credentials[0]!, id: 'n' }] },
+    })
+    await save({
+      rules: [],
+      purpose: 'The discount',
+      title: 'Members',
+      profile: 'plain',
+      query: { credentials: [{ ...QUERY.credentials[0]!, id: 'n' }] },
+    })
+    type Page = { data: { action: string; details: { changed?: string[] } }[] }
+    const { data } = (await boss.get<Page>(`/tenants/${id}/audit?limit=20`)).body
+    const saved = data.filter(({ action }) => action === 'template.saved').map(({ details }) => details.changed)
+    expect(saved).toEqual([[], ['title', 'query', 'profile'], ['rules', 'purpose'], undefined])
   })
 })

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import { sweepGuesses } from '../../src/access/guessing.ts'
 import { sweepNetworks } from '../../src/access/networks.ts'
 import { parseCidr } from '../../src/egress/addresses.ts'
-import { NOON, startApp, type TestApp, until } from '../helpers/app.ts'
+import { isoUtc } from '../../src/time.ts'
+import { type ErrorBody, NOON, startApp, type TestApp, until } from '../helpers/app.ts'
+import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
 import { editRows, isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { outcome, pair, register } from '../helpers/devices.ts'
 import { filesContaining } from '../helpers/files.ts'
@@ -19,7 +21,7 @@ const start = (options: Parameters<typeof startApp>[0] = {}) =>
   })
 
 const guess = (app: TestApp, client: string, code = 'VD-0000-0000') =>
-  app.call('POST', '/v1/devices/enroll', { body: { pairing_code: code }, headers: { 'x-forwarded-for': client } })
+  app.call<ErrorBody>('POST', '/v1/devices/enroll', { body: { pairing_code: code }, headers: { 'x-forwarded-for': client } })
 
 /** Number of wrong codes that are checked before the first 429. */
 async function guessesAllowed(app: TestApp, client: string): Promise<number> {
@@ -32,7 +34,7 @@ async function guessesAllowed(app: TestApp, client: string): Promise<number> {
 }
 
 describe('one network', () => {
-  test('a network has 10 wrong codes at once and 5 a minute after; beyond that right codes get 429 too', async () => {
+  test('an unknown network has 10 wrong codes at once and 5 a minute after; beyond that right codes get 429 too', async () => {
     const app = await start()
     const { key } = await app.tenant()
     const { pairing_code } = await register(app, key)
@@ -40,9 +42,11 @@ describe('one network', () => {
     const refused = await guess(app, '203.0.113.7', pairing_code)
     expect(outcome(refused)).toBe('429 rate_limit_exceeded')
     expect(refused.headers.get('retry-after')).toBe('12')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"enroll";q=10;w=120')
+    expect(refused.body.error.message).toBe('The budget "enroll" is empty: it has room again in 12 s, and is full in 120 s.')
+    // A wrong one gets the same response.
+    expect((await guess(app, '203.0.113.7')).text).toBe(refused.text)
     app.clock.advance(12_000)
-    expect((await guess(app, '203.0.113.7', pairing_code)).status).toBe(200)
-    // Right codes are not counted.
     expect(await guessesAllowed(app, '203.0.113.7')).toBe(1)
     app.clock.advance(MINUTE_MS)
     expect(await guessesAllowed(app, '203.0.113.7')).toBe(5)
@@ -77,6 +81,8 @@ describe('one network', () => {
     const third = await start({ dir: app.dir, now: again.clock.now() })
     const locked = await guess(third, client, pairing_code)
     expect([outcome(locked), locked.headers.get('retry-after')]).toEqual(['429 rate_limit_exceeded', String(10 * 60)])
+    expect(locked.headers.get('ratelimit-policy')).toBe('"enroll-lock";q=20;w=3600')
+    expect(locked.body.error.message).toContain(`locked until ${isoUtc(third.clock.now() + 10 * MINUTE_MS)}`)
     expect(outcome(await guess(third, '203.0.113.8'))).toBe('400 invalid_pairing_code')
     third.clock.advance(10 * MINUTE_MS - 1)
     expect((await guess(third, client, pairing_code)).status).toBe(429)
@@ -121,7 +127,7 @@ describe('the whole installation', () => {
     expect((await guess(app, '198.51.100.99', theirs.pairing_code)).status).toBe(429)
     expect((await guess(app, '192.0.2.1', mine.pairing_code)).status).toBe(200)
     // Known networks still have their own budget.
-    expect(await guessesAllowed(app, '192.0.2.1')).toBe(10)
+    expect(await guessesAllowed(app, '192.0.2.1')).toBe(60)
     app.clock.advance(1000)
     expect(outcome(await guess(app, '198.51.100.99'))).toBe('400 invalid_pairing_code')
     expect((await guess(app, '198.51.100.98')).status).toBe(429)
@@ -165,7 +171,10 @@ describe('the whole installation', () => {
     const app = await start()
     const { key } = await app.tenant()
     const use = () => app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': '192.0.2.1' } })
-    const seenAt = () => rowsOf<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)
+    // One row for the network, and one for the tenant there.
+    const seenAt = () => [
+      ...new Set(rowsOf<{ seen_at: number }>(app.dir, 'SELECT seen_at FROM known_networks').map(({ seen_at }) => seen_at)),
+    ]
     const first = app.clock.now()
     await use()
     // Written after the response.
@@ -178,10 +187,160 @@ describe('the whole installation', () => {
     await until(async () => seenAt()[0] === first + DAY_MS)
     app.clock.set(first + 31 * DAY_MS - 1)
     await sweepNetworks(app.deps)
-    expect(rowsOf(app.dir, 'SELECT 1 FROM known_networks')).toHaveLength(1)
+    expect(rowsOf(app.dir, 'SELECT 1 FROM known_networks')).toHaveLength(2)
     app.clock.advance(1)
     await sweepNetworks(app.deps)
     expect(rowsOf(app.dir, 'SELECT 1 FROM known_networks')).toEqual([])
+  })
+})
+
+describe('a stranger in a known network', () => {
+  const HOME = '192.0.2.1'
+  const isKnown = (app: TestApp, tenantId: string) => until(() => app.deps.networks.isKnown(HOME, tenantId))
+
+  /** The budgets of the network and of everybody are spent by wrong codes. */
+  async function spendNetwork(app: TestApp): Promise<void> {
+    for (let i = 0; i < 60; i++) expect(outcome(await guess(app, HOME))).toBe('400 invalid_pairing_code')
+    const refused = await guess(app, HOME)
+    expect([outcome(refused), refused.headers.get('ratelimit-policy')]).toEqual([
+      '429 rate_limit_exceeded',
+      '"enroll-known";q=60;w=60',
+    ])
+    for (let i = 0; i < 60; i++) await app.deps.guesses.take('enroll-all', '')
+  }
+
+  const USES = [
+    [
+      'an API key',
+      async (app: TestApp, _: string, key: string) => {
+        await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': HOME } })
+      },
+    ],
+    [
+      'a till',
+      async (app: TestApp, _: string, key: string) => {
+        const { access_token } = await pair(app, key)
+        await app.call('GET', '/v1/usage', { key: access_token, headers: { 'x-forwarded-for': HOME } })
+      },
+    ],
+    [
+      'a dashboard session',
+      async (app: TestApp, id: string) => {
+        const boss = await setUpOwner(app, 'olivia', HOME)
+        expect((await boss.get(`/tenants/${id}/keys`)).status).toBe(200)
+      },
+    ],
+  ] as const
+  test.each(USES)('a right code passes the spent budgets of a network where its tenant used %s', async (_, use) => {
+    const app = await start()
+    const { id, key } = await app.tenant()
+    const { pairing_code } = await register(app, key, { pairing_ttl_seconds: 86_400 })
+    await use(app, id, key)
+    await isKnown(app, id)
+    await spendNetwork(app)
+    expect((await guess(app, HOME, pairing_code)).status).toBe(200)
+    // A code that was used is wrong.
+    expect(outcome(await guess(app, HOME, pairing_code))).toBe('429 rate_limit_exceeded')
+  })
+
+  test.each([
+    ['passes', 30 * DAY_MS - 1, 200],
+    ['waits', 30 * DAY_MS, 429],
+  ])('a right code %s in a spent network where its tenant was last seen %d ms ago', async (_, ms, expected) => {
+    const app = await start()
+    const { id, key } = await app.tenant()
+    await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': HOME } })
+    await isKnown(app, id)
+    app.clock.advance(ms)
+    const { pairing_code } = await register(app, key)
+    await guessesAllowed(app, HOME)
+    expect((await guess(app, HOME, pairing_code)).status).toBe(expected)
+  })
+
+  test('a right code of another tenant waits, and so do lapsed codes of the own one', async () => {
+    const app = await start()
+    const [own, other] = [await app.tenant(), await app.tenant()]
+    await app.call('GET', '/v1/usage', { key: own.key, headers: { 'x-forwarded-for': HOME } })
+    await isKnown(app, own.id)
+    const theirs = await register(app, other.key, { pairing_ttl_seconds: 86_400 })
+    const lapsing = await register(app, own.key, { pairing_ttl_seconds: 60 })
+    app.clock.advance(60_000)
+    await spendNetwork(app)
+    for (const { pairing_code } of [theirs, lapsing])
+      expect(outcome(await guess(app, HOME, pairing_code))).toBe('429 rate_limit_exceeded')
+  })
+
+  test('a lost response is repeated in a network whose budget is spent', async () => {
+    const app = await start()
+    const { id, key } = await app.tenant()
+    await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': HOME } })
+    await isKnown(app, id)
+    const { pairing_code } = await register(app, key)
+    const send = (idempotencyKey: string) =>
+      app.call('POST', '/v1/devices/enroll', {
+        body: { pairing_code },
+        headers: { 'x-forwarded-for': HOME, 'idempotency-key': idempotencyKey },
+      })
+    const first = await send('one')
+    await spendNetwork(app)
+    expect((await send('one')).body).toEqual(first.body)
+    expect(outcome(await send('another'))).toBe('400 invalid_pairing_code')
+  })
+
+  test('wrong codes lock no known network out', async () => {
+    const app = await start()
+    const { id, key } = await app.tenant()
+    await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': HOME } })
+    await isKnown(app, id)
+    for (let i = 0; i < 50; i++) expect(outcome(await guess(app, HOME))).toBe('400 invalid_pairing_code')
+    expect(rowsOf(app.dir, 'SELECT 1 FROM pairing_guesses')).toEqual([])
+  })
+})
+
+describe('a lock', () => {
+  const AWAY = '203.0.113.7'
+
+  async function lockOut(app: TestApp): Promise<void> {
+    for (let i = 0; i < 20; i++) {
+      expect(outcome(await guess(app, AWAY))).toBe('400 invalid_pairing_code')
+      app.clock.advance(12_000)
+    }
+    expect((await guess(app, AWAY)).headers.get('ratelimit-policy')).toBe('"enroll-lock";q=20;w=3600')
+  }
+
+  type Locks = { data: { id: string; locked_until: string; is_here: boolean }[] }
+
+  test('a lock is listed for owners, who lift it once; a right code pairs at once then, and the act is on the record', async () => {
+    const app = await start()
+    const { id, key } = await app.tenant()
+    const boss = await setUpOwner(app)
+    const { pairing_code } = await register(app, key)
+    expect((await boss.get<Locks>('/pairing-locks')).body).toEqual({ data: [] })
+    await lockOut(app)
+    const { data } = (await boss.get<Locks>('/pairing-locks')).body
+    const lockedAt = app.clock.now() - 12_000
+    expect(data).toEqual([{ id: expect.any(String), locked_until: isoUtc(lockedAt + 15 * MINUTE_MS), is_here: false }])
+    expect(JSON.stringify(data)).not.toContain('203.0.113')
+    boss.from(AWAY)
+    expect((await boss.get<Locks>('/pairing-locks')).body.data[0]!.is_here).toBe(true)
+    const mia = await joinMember(app, id, 'mia')
+    expect(outcome(await mia.get('/pairing-locks'))).toBe('403 owner_required')
+    expect(outcome(await mia.delete(`/pairing-locks/${data[0]!.id}`))).toBe('403 owner_required')
+    expect((await boss.delete(`/pairing-locks/${data[0]!.id}`)).status).toBe(200)
+    expect(outcome(await boss.delete(`/pairing-locks/${data[0]!.id}`))).toBe('404 not_found')
+    expect((await guess(app, AWAY, pairing_code)).status).toBe(200)
+    const records = (await boss.get<{ data: { action: string; actor: string }[] }>('/audit?limit=5')).body.data
+    expect(records.filter(({ action }) => action === 'pairing.unlocked')).toMatchObject([{ actor: 'dashboard:olivia' }])
+  })
+
+  test('a lock that has ended is not listed', async () => {
+    const app = await start()
+    const boss = await setUpOwner(app)
+    await lockOut(app)
+    const [{ id }] = (await boss.get<Locks>('/pairing-locks')).body.data as [Locks['data'][number]]
+    app.clock.advance(15 * MINUTE_MS - 12_000)
+    expect((await boss.get<Locks>('/pairing-locks')).body).toEqual({ data: [] })
+    expect(outcome(await boss.delete(`/pairing-locks/${id}`))).toBe('404 not_found')
   })
 })
 
@@ -213,7 +372,7 @@ describe('refreshing', () => {
   })
 })
 
-test('limits and the Idempotency-Key are checked before the body', async () => {
+test('the limit of refreshes and the Idempotency-Key are checked before the body', async () => {
   const app = await start()
   const malformed = (path: string, headers: Record<string, string>) =>
     app.call('POST', path, { raw: '{', headers: { 'content-type': 'application/json', ...headers } })
@@ -222,8 +381,6 @@ test('limits and the Idempotency-Key are checked before the body', async () => {
     expect(outcome(await malformed(path, { 'idempotency-key': 'a b' }))).toBe('400 invalid_idempotency_key')
   }
   const client = { 'x-forwarded-for': '203.0.113.7' }
-  expect(await guessesAllowed(app, '203.0.113.7')).toBe(10)
-  expect(outcome(await malformed('/v1/devices/enroll', client))).toBe('429 rate_limit_exceeded')
   for (let i = 0; i < 60; i++) expect(outcome(await malformed('/v1/devices/token', client))).toBe('400 invalid_request')
   expect(outcome(await malformed('/v1/devices/token', client))).toBe('429 rate_limit_exceeded')
 })

@@ -15,13 +15,14 @@ export type Browser = ReturnType<typeof openBrowser>
 
 /** A browser at the dashboard: keeps its cookie, and sends what a page of our own origin sends. */
 export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN }: Where = {}) {
-  const state: { cookie?: string; csrf?: string } = {}
-  const own: Record<string, string> = from === undefined ? {} : { 'x-forwarded-for': from }
+  /** `cookie`: the session. `known`: those of a browser that logged in before. */
+  const state: { cookie?: string; csrf?: string; known: string[] } = { known: [] }
+  let own: Record<string, string> = from === undefined ? {} : { 'x-forwarded-for': from }
 
   const headersOf = (method: string): Record<string, string> => ({
     ...own,
     'user-agent': 'Test browser/1.0',
-    ...(state.cookie !== undefined && { cookie: state.cookie }),
+    ...cookiesOf([state.cookie, ...state.known]),
     ...(method !== 'GET' && {
       origin,
       'sec-fetch-site': 'same-origin',
@@ -41,14 +42,22 @@ export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN 
   }
 
   function keep(answer: Answer<unknown>): void {
-    const [pair] = answer.headers.get('set-cookie')?.split(';') ?? []
-    if (pair !== undefined) state.cookie = pair.endsWith('=') ? undefined : pair
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';')
+      const [name = ''] = pair.split('=')
+      if (name.endsWith('-session')) state.cookie = pair.endsWith('=') ? undefined : pair
+      else state.known = [...state.known.filter(each => !each.startsWith(`${name}=`)), pair]
+    }
     const { csrf_token } = (answer.body ?? {}) as Partial<Session>
     if (csrf_token !== undefined) state.csrf = csrf_token
   }
 
   return {
     state,
+    /** Another address from now on. */
+    from: (address: string) => {
+      own = { 'x-forwarded-for': address }
+    },
     get: <Body = ErrorBody>(path: string, request?: Request) => send<Body>('GET', path, request),
     post: <Body = ErrorBody>(path: string, body: unknown = {}, request: Request = {}) =>
       send<Body>('POST', path, { body, ...request }),
@@ -59,6 +68,11 @@ export function openBrowser(app: Pick<TestApp, 'call'>, { from, origin = ORIGIN 
     send,
     logIn: (name: string, password = PASSWORD) => send<Session & ErrorBody>('POST', '/login', { body: { name, password } }),
   }
+}
+
+const cookiesOf = (pairs: (string | undefined)[]): Record<string, string> => {
+  const cookie = pairs.filter(pair => pair !== undefined).join('; ')
+  return cookie === '' ? {} : { cookie }
 }
 
 export const tokenOf = (url: string | null): string => url?.split('=').at(-1) ?? ''

@@ -42,4 +42,6 @@ export default [
     '.slice(0, ID_CHARS_MAX)]',
     'http/limits',
   ],
+  ['wrong codes lock a known network out', 'admitGuess', 'if (!isKnown) await', 'await', 'devices/guessing'],
+  ['a lock that is over is lifted', 'deleteLock', ', gt(pairingGuesses.lockedUntil, now)', '', 'devices/guessing'],
 ] satisfies Slip[]

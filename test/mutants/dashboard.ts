@@ -37,7 +37,7 @@ export default [
   [
     'find: an export needs no fresh password',
     'tenantRoutes',
-    '...FRESH, query: VerificationExport',
+    '...FRESH_HOUR, query: VerificationExport',
     'query: VerificationExport',
     'dashboard/find',
   ],

@@ -27,10 +27,19 @@ export default [
   [
     'pairing guesses not counted',
     'enrollDevice',
-    'if (!enrolled) await recordWrongGuess',
-    'if (false) await recordWrongGuess',
+    'if (!enrolled) await admission?.recordWrong',
+    'if (false) await admission?.recordWrong',
     'devices/guessing',
   ],
+  ['a right code waits in its own network', 'isExpected', '!token || !isOwn ||', 'true ||', 'devices/guessing'],
+  [
+    "a right code passes in any tenant's network",
+    'isExpected',
+    'client, token?.tenantId ?? NO_TENANT',
+    'client',
+    'devices/guessing',
+  ],
+  ['a lapsed code passes the budgets', 'isExpected', 'token.expiresAt > deps.now()', 'true', 'devices/guessing'],
   [
     'a spent refresh token waits for its budget',
     'refreshDevice',

@@ -47,5 +47,5 @@ export default [
   ['lengths sent twice have no limit', 'readWithin', '!/^\\d+$/.test(length)', 'false', 'http/envelope'],
   ['size limit off', 'readWithin', 'Number(length) > bytesMax', 'false', 'http/envelope'],
   ['text may turn round', 'schema.ts', 'pattern !== undefined &&', 'false &&', 'dashboard/pages'],
-  ['one more than the budget', 'createRateLimits', 'if (waitMs > 0) return', 'if (waitMs > intervalMs) return', 'http/limits'],
+  ['one more than the budget', 'createRateLimits', 'if (waitMs > 0) {', 'if (waitMs > intervalMs) {', 'http/limits'],
 ] satisfies Slip[]

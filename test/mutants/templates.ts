@@ -13,4 +13,5 @@ export default [
   ['a rule on any claim is saved', 'findRulesProblem', 'delivers(credential, claim)', 'true', 'templates/rules'],
   ['a rule may have two conditions', 'findShapeProblem', 'if (!kind || second)', 'if (!kind)', 'templates/rules'],
   ['a device sees every template', 'listTemplates', 'allowed?.includes(key) ?? true', 'true', 'api/get-templates'],
+  ['a template forgets its live use', 'noteLiveUse', 'await markLive(tx, { tenantId, key }, at)', '', 'dashboard/session'],
 ] satisfies Slip[]

@@ -139,7 +139,7 @@ onPostgres('of two log-ins, one in the middle of the other, one has to wait when
 onPostgres('a password that is changed in the middle of a log-in ends its session', async () => {
   const { app } = await startOwned()
   const user = (await findUserByName(app.deps.db, 'olivia'))!
-  const browser = { client: '192.0.2.1', address: '192.0.2.1', agent: null, origin: null }
+  const browser = { client: '192.0.2.1', address: '192.0.2.1', agent: null, origin: null, cookies: null }
   const passwords = { hash: async () => 'another', verify: async () => true } as unknown as Passwords
   const [begun] = await inTheMiddle(
     app,

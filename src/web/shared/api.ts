@@ -9,6 +9,8 @@ export class ApiFailure extends Error {
     readonly code: string,
     message: string,
     readonly retryAfterSeconds: number | undefined,
+    /** The name of the budget that is empty. */
+    readonly budget?: string,
   ) {
     super(message)
   }
@@ -63,5 +65,6 @@ function failureOf({ status, headers }: Response, answer: unknown): Error {
   const error = (answer as { error?: { code: string; message: string } } | undefined)?.error
   if (!error) return new Unreachable(`answered ${status}`)
   const retryAfter = Number(headers.get('retry-after'))
-  return new ApiFailure(status, error.code, error.message, retryAfter > 0 ? retryAfter : undefined)
+  const budget = /^"([\w-]+)"/.exec(headers.get('ratelimit') ?? '')?.[1]
+  return new ApiFailure(status, error.code, error.message, retryAfter > 0 ? retryAfter : undefined, budget)
 }

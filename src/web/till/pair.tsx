@@ -120,6 +120,8 @@ const isPassing = ({ status }: ApiFailure): boolean => status >= 500
 function problemOf(words: TillWords, failure: unknown): string {
   if (!(failure instanceof ApiFailure)) return words.pairFailed
   if (failure.code === 'invalid_pairing_code') return words.pairRefused
-  if (failure.status === 429) return words.pairTooOften(minutes((failure.retryAfterSeconds ?? 60) * 1000))
-  return words.pairFailed
+  if (failure.status !== 429) return words.pairFailed
+  const time = minutes((failure.retryAfterSeconds ?? 60) * 1000)
+  if (failure.budget === 'enroll-lock') return words.pairLocked(time)
+  return failure.budget === 'enroll-all' ? words.pairTooOftenInAll(time) : words.pairTooOften(time)
 }

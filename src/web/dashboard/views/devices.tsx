@@ -1,15 +1,19 @@
 import { useState } from 'preact/hooks'
+import type { PairingLockList } from '../../../dashboard/settings-schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Empty } from '../../shared/empty.tsx'
 import { Icon } from '../../shared/icons.tsx'
+import { Notice } from '../../shared/notice.tsx'
 import { Table } from '../../shared/table.tsx'
-import { Time, useNow } from '../../shared/time.tsx'
+import { minutes, Time, useNow } from '../../shared/time.tsx'
+import { useAction } from '../action.ts'
 import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'
 import { Page } from '../page.tsx'
+import { Problem } from '../problem.tsx'
 import { curlLine } from '../service-line.ts'
 import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates, useTemplateTitle } from '../template-names.ts'
@@ -22,7 +26,7 @@ const TONES = { pending: 'wait', active: 'ok', revoked: 'neutral' } as const
 
 export function Devices() {
   const words = useDashboardWords().devices
-  const { call } = useSession()
+  const { call, session } = useSession()
   const { environment, inTenant } = usePlace()
   const data = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
   const [open, setOpen] = useState<{ act: 'register' } | { act: 'change' | 'pair' | 'revoke'; device: Device }>()
@@ -41,6 +45,7 @@ export function Devices() {
   const isEmpty = data.value?.data.length === 0
   return (
     <Page title={words.title} intro={words.intro} actions={!isEmpty && register}>
+      {session.user.is_owner && <PairingLocks />}
       <Loaded data={data}>
         {({ data: devices }) =>
           isEmpty ? (
@@ -77,6 +82,34 @@ export function Devices() {
         </Confirm>
       )}
     </Page>
+  )
+}
+
+/** Networks that wrong pairing codes locked out. */
+function PairingLocks() {
+  const words = useDashboardWords().devices
+  const { call } = useSession()
+  const now = useNow()
+  const data = useData<PairingLockList>('pairing-locks')
+  const lift = useAction((id: string) => call(`pairing-locks/${id}`, { method: 'DELETE' }).finally(data.reload))
+  const locks = data.value?.data.filter(({ locked_until }) => Date.parse(locked_until) > now) ?? []
+  return (
+    <>
+      {locks.map(({ id, locked_until, is_here }) => (
+        <Notice key={id} tone="wait">
+          <div class="stack tight">
+            <span>{words[is_here ? 'lockedHere' : 'locked'](minutes(Date.parse(locked_until) - now))}</span>
+            <span class="secondary">{words.lockedMore}</span>
+            <div>
+              <Button busy={lift.isBusy} onClick={() => lift.run(id)}>
+                {words.lift}
+              </Button>
+            </div>
+          </div>
+        </Notice>
+      ))}
+      <Problem of={lift.problem} />
+    </>
   )
 }
 

@@ -820,6 +820,11 @@ export const dashboard: typeof en.dashboard = {
     revokeDo: 'Gerät sperren',
     ended: count => `${count} gesperrte zeigen`,
     hideEnded: 'Gesperrte verbergen',
+    locked: time => `Ein anderes Netz ist noch ${time} gesperrt: Von dort kamen in einer Stunde 20 falsche Kopplungscodes.`,
+    lockedHere: time =>
+      `Das Netz, in dem Sie gerade sind, ist noch ${time} gesperrt: Von hier kamen in einer Stunde 20 falsche Kopplungscodes.`,
+    lockedMore: 'Geräte lassen sich dort solange nicht koppeln. Heben Sie die Sperre auf, wenn sich Ihre Leute vertippt haben.',
+    lift: 'Sperre aufheben',
     emptyTitle: { test: 'Noch keine Geräte in Test', live: 'Noch keine Geräte in Live' },
     empty:
       'Eine Kasse zeigt einen QR-Code und Ihren Leuten ein klares Ja oder Nein. Melden Sie eine an, und koppeln Sie sie durch Scannen.',
@@ -1410,6 +1415,7 @@ export const dashboard: typeof en.dashboard = {
       'device.registered': 'Gerät angemeldet',
       'device.changed': 'Gerät geändert',
       'device.code_renewed': 'Neuen Kopplungscode erstellt',
+      'pairing.unlocked': 'Eine Sperre des Koppelns aufgehoben',
       'device.revoked': 'Gerät gesperrt',
       'key.created': 'API-Schlüssel angelegt',
       'key.revoked': 'API-Schlüssel gesperrt',
@@ -1806,7 +1812,11 @@ export const till: typeof en.till = {
   pairing: 'Koppelt',
   stopPairing: 'Nicht weiter versuchen',
   pairRefused: 'Dieser Code ist falsch, schon benutzt oder zu alt. Holen Sie einen neuen im Dashboard.',
-  pairTooOften: time => `Zu viele falsche Codes. Versuchen Sie es in ${time} wieder.`,
+  pairTooOften: time => `Zu viele falsche Codes aus diesem Netz. Versuchen Sie es in ${time} wieder.`,
+  pairTooOftenInAll: time =>
+    `Bei diesem Dienst werden gerade zu viele falsche Codes versucht. Versuchen Sie es in ${time} wieder.`,
+  pairLocked: time =>
+    `Zu viele falsche Codes aus diesem Netz, deshalb ist es gesperrt. Versuchen Sie es in ${time} wieder, oder bitten Sie den Eigentümer, die Sperre unter „Geräte“ aufzuheben.`,
   pairFailed: 'Der Server hat diesen Code abgelehnt.',
   unpaired: 'Diese Kasse ist nicht mehr gekoppelt.',
   unpairedWhy:

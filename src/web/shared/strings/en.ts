@@ -339,7 +339,10 @@ export const till = {
   pairing: 'Pairing',
   stopPairing: 'Stop trying',
   pairRefused: 'This code is wrong, was used before, or is too old. Get a new one in the dashboard.',
-  pairTooOften: (time: string) => `Too many wrong codes. Try again in ${time}.`,
+  pairTooOften: (time: string) => `Too many wrong codes came from this network. Try again in ${time}.`,
+  pairTooOftenInAll: (time: string) => `Too many wrong codes are being tried at this service. Try again in ${time}.`,
+  pairLocked: (time: string) =>
+    `Too many wrong codes came from this network, so it is locked. Try again in ${time}, or ask the owner to lift the lock under Devices.`,
   pairFailed: 'The server refused this code.',
   unpaired: 'This till is not paired any more.',
   unpairedWhy:
@@ -938,6 +941,11 @@ export const dashboard = {
     revokeDo: 'Revoke device',
     ended: (count: number) => `Show ${count} revoked`,
     hideEnded: 'Hide revoked',
+    locked: (time: string) => `Another network is locked for ${time}: 20 wrong pairing codes came from it within an hour.`,
+    lockedHere: (time: string) =>
+      `The network that you are in is locked for ${time}: 20 wrong pairing codes came from it within an hour.`,
+    lockedMore: 'Devices cannot be paired there meanwhile. Lift the lock if it was your staff who mistyped.',
+    lift: 'Lift the lock',
     emptyTitle: { test: 'No devices in Test yet', live: 'No devices in Live yet' },
     empty:
       'A till shows your customers a QR code and your staff a clear yes or no. Register one, and pair it by scanning a code.',
@@ -1496,6 +1504,7 @@ export const dashboard = {
       'device.registered': 'Registered a device',
       'device.changed': 'Changed a device',
       'device.code_renewed': 'Made a new pairing code',
+      'pairing.unlocked': 'Lifted a lock on pairing',
       'device.revoked': 'Revoked a device',
       'key.created': 'Created an API key',
       'key.revoked': 'Revoked an API key',
