@@ -141,11 +141,11 @@ onPostgres('a password that is changed in the middle of a log-in ends its sessio
   const user = (await findUserByName(app.deps.db, 'olivia'))!
   const browser = { client: '192.0.2.1', address: '192.0.2.1', agent: null, origin: null, cookies: null }
   const passwords = { hash: async () => 'another', verify: async () => true } as unknown as Passwords
+  const visit = { user, session: { id: 'ses_open' } } as Visit
   const [begun] = await inTheMiddle(
     app,
     deps => beginSession(deps, user, browser, { method: 'password' }),
-    deps =>
-      changePassword(deps, passwords, { user } as Visit, { password: 'old', new_password: 'tall-ship-7-lanterns' }, browser),
+    deps => changePassword(deps, passwords, visit, { password: 'old', new_password: 'tall-ship-7-lanterns' }, browser),
   )
   expect(begun).toMatchObject({ user: { id: user.id } })
   // That of the browser that changed it.

@@ -296,6 +296,27 @@ browserTest('after a row is removed or a first one added, the heading of the pag
   await isFocused(page.getByRole('button', { name: 'Register device' }))
 })
 
+browserTest('a network that is locked out is shown to the owner, who lifts the lock', async openPage => {
+  const app = await startForBrowser({ rateLimitScale: 1, now: Date.now() - 240_000 })
+  await app.tenant()
+  const wrong = () => app.call('POST', '/v1/devices/enroll', { body: { pairing_code: 'VD-0000-0000' } })
+  for (let i = 0; i < 20; i++) {
+    expect((await wrong()).status).toBe(400)
+    app.clock.advance(12_000)
+  }
+  expect((await wrong()).status).toBe(429)
+  const { page } = await enter(app, openPage, '/dashboard/devices')
+  await page.getByText(/The network that you are in is locked for \d+:\d\d/).waitFor()
+  await expectAccessible(page)
+  await shoot(page, 'dashboard-pairing-lock')
+  await page.getByRole('button', { name: 'Deutsch' }).click()
+  await page.getByText(/Das Netz, in dem Sie gerade sind, ist noch .* gesperrt/).waitFor()
+  await shoot(page, 'dashboard-pairing-lock-de')
+  await page.getByRole('button', { name: 'Sperre aufheben' }).click()
+  await page.getByRole('button', { name: 'Sperre aufheben' }).waitFor({ state: 'detached' })
+  expect((await wrong()).status).toBe(400)
+})
+
 describe('a device', () => {
   browserTest(
     'a device is registered with a code and QR code, becomes active when paired, is edited, paired anew and revoked',

@@ -101,7 +101,13 @@ describe('pairing', () => {
     const page = await openPage(origin)
     await page.goto('/till#pair=VD-7K3M-9QZX')
     await button(page, 'Pair this till').click()
-    await page.locator('.problem', { hasText: 'Too many wrong codes. Try again in 0:12.' }).waitFor()
+    await page.locator('.problem', { hasText: 'Too many wrong codes came from this network. Try again in 0:12.' }).waitFor()
+    for (let i = 0; i < 10; i++) {
+      app.clock.advance(12_000)
+      await app.call('POST', '/v1/devices/enroll', { body: { pairing_code: 'VD-0000-0000' } })
+    }
+    await button(page, 'Pair this till').click()
+    await page.locator('.problem', { hasText: /so it is locked\. Try again in 15:00, or ask the owner/ }).waitFor()
   })
 
   browserTest('a second link replaces the pairing only after confirmation', async openPage => {
