@@ -27,7 +27,7 @@ import { serveLost, webPages } from './web/serve.ts'
 /** Every plugin and feature of the service, in order. `laterRoutes`: those that are made with their first request. */
 export function createApp(deps: Deps, demo?: Demo) {
   const creations = shareCreations(deps)
-  const server = (): typeof app.server => app.server
+  const server = (): Server<unknown> | null => app.server
   const dashboard = { prefix: '/dashboard/api', make: () => createDashboard(deps, creations, server) }
   const app = new Elysia({ normalize: false })
     .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))

@@ -12,7 +12,9 @@ import { COUNTERS, HISTOGRAMS } from '../../src/metrics.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { PLANS } from '../../src/tenants/settings.ts'
 import { VARIABLES } from '../../src/variables.ts'
-import { outcomes } from '../../src/web/shared/strings/en.ts'
+import type { OutcomeName } from '../../src/web/shared/outcome-code.ts'
+import { outcomeNames as german } from '../../src/web/shared/strings/de.ts'
+import { outcomeNames as english, outcomes } from '../../src/web/shared/strings/en.ts'
 import evidence from '../../test/evidence.json' with { type: 'json' }
 
 type Row = { what: string; floor: string; service: string; ratio: string; aim: string }
@@ -56,6 +58,10 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
       Object.entries(outcomes)
         .filter(([name]) => name !== 'expired')
         .map(([name, { meaning, remedy }]) => [code(name), meaning, remedy]),
+    ),
+    'outcome-names': table(
+      ['status or code', 'English', 'German'],
+      (Object.keys(english) as OutcomeName[]).map(name => [OUTCOME_CODES[name] ?? code(name), english[name], german[name]]),
     ),
     'verdicts-short': table(
       ['code', 'meaning'],
@@ -130,6 +136,12 @@ const code = (text: string): string => `\`${text}\``
 function table(headings: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`.replaceAll('|  |', '| |')
   return [line(headings), `|${headings.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
+/** Names that are not a status or a code of the API. */
+const OUTCOME_CODES: Partial<Record<OutcomeName, string>> = {
+  shared: '`completed`, without a rule that judges it',
+  failed: '`failed`, by a check',
 }
 
 const SCOPE_MEANINGS: Record<Scope, string> = {

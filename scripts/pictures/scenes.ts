@@ -25,7 +25,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
 
   async 'hosted-ended'(stage) {
     const { page, words, verify, create, call, shoot } = stage
-    const ends = { adult: words.hosted.completed, minor: words.hosted.failed, declines: words.hosted.declined } as const
+    const ends = {
+      adult: words.hosted.thanks(words.outcomeNames.completed),
+      minor: words.hosted.failed.not_accepted.title,
+      declines: words.hosted.declined,
+    } as const
     for (const [persona, title] of Object.entries(ends)) {
       const { id } = await verify(persona as PersonaId)
       await page.goto(`/v/${id}`)
@@ -36,7 +40,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await page.goto(`/v/${back.id}`)
     await page.getByRole('img', { name: words.hosted.qrLabel }).waitFor({ state: 'attached' })
     await call('POST', `/v1/verifications/${back.id}/cancel`)
-    await heading(page, words.hosted.failed).waitFor()
+    await heading(page, words.hosted.stopped).waitFor()
     await shoot('hosted-cancelled')
     await page.goto('/v/vs_0000000000000000000000')
     await heading(page, words.hosted.gone).waitFor()
@@ -53,7 +57,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await button(page, words.sandbox.share).waitFor()
     await shoot('sandbox-consent')
     await button(page, words.sandbox.share).click()
-    await heading(page, words.sandbox.ends.completed).waitFor()
+    await heading(page, words.outcomeNames.completed).waitFor()
     await shoot('sandbox-accepted')
     // Only a new page reads the same address again.
     await page.goto('about:blank')
@@ -116,7 +120,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await shoot('till-idle')
     await shootVerdict(stage, 0, 'adult', words.till.yes, 'till-yes')
     await shootVerdict(stage, 0, 'untrusted_issuer', words.till.no, 'till-no')
-    await shootVerdict(stage, 0, 'declines', words.till.notShared, 'till-declined')
+    await shootVerdict(stage, 0, 'declines', words.outcomeNames.wallet_declined, 'till-declined')
     await shootVerdict(stage, 3, 'adult', words.till.yes, 'till-licence')
     await shootVerdict(stage, 2, 'adult', words.till.yes, 'till-identity')
   },

@@ -50,8 +50,8 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     id: 'minor',
     title: { en: 'Minor', de: 'Minderjährig' },
     explanation: {
-      en: 'Fifteen years old, with valid documents: every age check says no.',
-      de: 'Fünfzehn Jahre alt, mit gültigen Ausweisen: Jede Altersprüfung lehnt ab.',
+      en: 'Fifteen years old, with valid documents: every age check is refused.',
+      de: 'Fünfzehn Jahre alt, mit gültigen Ausweisen: Jede Altersprüfung wird abgelehnt.',
     },
     expects: 'claim_not_satisfied',
     person: 'minor',
@@ -139,10 +139,10 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   },
   declines: {
     id: 'declines',
-    title: { en: 'Declines', de: 'Lehnt ab' },
+    title: { en: 'Declines', de: 'Teilt nicht' },
     explanation: {
-      en: 'An adult who reads what is asked for and says no.',
-      de: 'Eine Erwachsene, die liest, was verlangt wird, und ablehnt.',
+      en: 'An adult who reads what is asked for and declines.',
+      de: 'Eine Erwachsene, die liest, was verlangt wird, und nicht teilt.',
     },
     expects: 'wallet_declined',
     person: 'adult',

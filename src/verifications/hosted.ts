@@ -144,7 +144,6 @@ function distinct(alternatives: Share['alternatives']): Share['alternatives'] {
 const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
   wallet_declined: 'declined',
   wallet_error: 'wallet_error',
-  presentation_malformed: 'wallet_error',
   cancelled: 'cancelled',
   redirect_not_followed: 'not_followed',
 }

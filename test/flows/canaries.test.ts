@@ -77,7 +77,10 @@ sqliteOnly('looks into the file, its log and its backups')(
         [`${format} code of the page`]: told.body.response_code,
       })
       const own = sdJwtQuery('own', [], { claims: [{ path: ['given_name'], values: [text('asked')] }] })
-      const withQuery = await app.call<Verification>('POST', '/v1/verifications', { key, body: { query: { credentials: [own] } } })
+      const withQuery = await app.call<Verification>('POST', '/v1/verifications', {
+        key,
+        body: { query: { credentials: [own] } },
+      })
       ids.push(made.body.id, id, byPage.id, withQuery.body.id)
       app.clock.advance(100)
       await until(async () => logOf(app, id).delivery?.attempts === 1)

@@ -116,8 +116,8 @@ describe('the list', () => {
     await page.getByRole('button', { name: 'Show older ones' }).click()
     await page.getByRole('link', { name: 'Name and address' }).waitFor()
     expect(await rows.count()).toBe(25)
-    // Sessions of this status have the badges Refused, Customer said no and Stopped.
-    await page.getByRole('combobox', { name: 'Status' }).selectOption('Refused, declined or stopped')
+    // Sessions of this status have the badges Refused, Declined and Stopped.
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Refused, Declined, Stopped, Wallet error, Not returned')
     await until(async () => (await rows.count()) === 2)
     await page.getByText('What was asked is not proven.').waitFor()
     await page.getByRole('combobox', { name: 'Template' }).selectOption('address')
@@ -292,7 +292,7 @@ describe('the detail', () => {
     await page.getByRole('heading', { name: 'Trust', level: 1 }).waitFor()
   })
 
-  browserTest('nothing is green where an age is denied, nor red where the customer said no', async openPage => {
+  browserTest('nothing is green where an age is denied, nor red where the customer declined', async openPage => {
     const app = await startForBrowser()
     const { id: tenantId, key } = await app.tenant()
     const query = {
@@ -331,14 +331,14 @@ describe('the detail', () => {
     // Before the templates are known, and after it.
     for (const title of [/club/, /Club/]) {
       await page.getByRole('link', { name: title }).waitFor()
-      expect(await page.locator('td .badge').allTextContents()).toEqual(['Refused', 'Customer said no', 'Shared', 'Shared'])
+      expect(await page.locator('td .badge').allTextContents()).toEqual(['Refused', 'Declined', 'Shared', 'Shared'])
       expect(await greens()).toEqual([])
       answer()
     }
     for (const [{ id }, sentence, tone] of [
       [asked, 'Genuine, but an age that you asked about is not reached. Do not accept.', 'neutral'],
       [own, 'Genuine, but an age that you asked about is not reached. Do not accept.', 'neutral'],
-      [declined, 'The customer said no.', 'neutral'],
+      [declined, 'The customer chose not to share.', 'neutral'],
       [young, 'Not proven to be 18 or over.', 'failed'],
     ] as const) {
       await page.goto(`/dashboard/verifications/${id}`)
@@ -351,6 +351,32 @@ describe('the detail', () => {
     await page.goto(`/dashboard/verifications/${asked.id}`)
     await panel(page).locator('.verdict.neutral').waitFor()
     await shoot(page, 'dashboard-age-denied')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('chart, list, filter and detail say an outcome in the same German word', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    await verify(app, key, 'adult')
+    await verify(app, key, 'declines')
+    const { id } = await verify(app, key, 'minor')
+    const { page } = await enter(app, openPage, '/dashboard', { locale: 'de-DE' })
+    const figures = page.locator('.figures > div')
+    await figures.first().waitFor()
+    const words = ['Bestätigt', 'Abgelehnt', 'Nicht geteilt', 'Abgelaufen']
+    expect((await figures.locator('dt').allTextContents()).slice(0, 4)).toEqual(words)
+    expect((await figures.locator('dd').allTextContents()).slice(0, 4)).toEqual(['1', '1', '1', '0'])
+    await page.goto(`/dashboard/verifications/${id}`)
+    await panel(page).locator('.verdict .badge').waitFor()
+    expect(await panel(page).locator('.verdict .badge').textContent()).toBe('Abgelehnt')
+    expect(await page.locator('td .badge').allTextContents()).toEqual(['Abgelehnt', 'Nicht geteilt', 'Bestätigt'])
+    expect(await page.getByRole('combobox', { name: 'Status' }).locator('option').allTextContents()).toEqual([
+      'Jeder Status',
+      'Wartet, Beantwortet',
+      'Bestätigt, Geteilt',
+      'Abgelehnt, Nicht geteilt, Abgebrochen, Fehler der Wallet, Nicht zurückgekehrt, Nicht dieselbe Person, Nicht verglichen',
+      'Abgelaufen',
+    ])
     expect(page.complaints).toEqual([])
   })
 
@@ -381,7 +407,7 @@ describe('the detail', () => {
     const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`, { locale: 'en-GB', timezoneId: 'UTC' })
     const byline = panel(page).locator('.verdict .secondary')
     await byline.waitFor()
-    expect(await byline.textContent()).toMatch(/^Checked \d{1,2} \p{L}+ \d{4}, [0-2]\d:\d\d:\d\d · /u)
+    expect(await byline.textContent()).toMatch(/^Verified Checked \d{1,2} \p{L}+ \d{4}, [0-2]\d:\d\d:\d\d · /u)
     const drives = panel(page).locator('.claims dd', { hasText: 'AM,' })
     const [first = '', ...others] = await drives.locator('div').allTextContents()
     expect(first).toMatch(/^AM, from \d{1,2} \p{L}+ \d{4} until \d{1,2} \p{L}+ \d{4}$/u)
@@ -390,7 +416,7 @@ describe('the detail', () => {
     const american = await enter(app, openPage, `/dashboard/verifications/${id}`, { locale: 'en-US', timezoneId: 'UTC' })
     const there = panel(american.page).locator('.verdict .secondary')
     await there.waitFor()
-    expect(await there.textContent()).toMatch(/^Checked \p{L}+ \d{1,2}, \d{4}, [0-2]\d:\d\d:\d\d · /u)
+    expect(await there.textContent()).toMatch(/^Verified Checked \p{L}+ \d{1,2}, \d{4}, [0-2]\d:\d\d:\d\d · /u)
   })
 
   browserTest('a tampered document is nowhere called good, and an unreadable one is named as such', async openPage => {

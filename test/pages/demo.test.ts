@@ -51,7 +51,7 @@ browserTest(
     await shoot(page, 'demo-share')
     await phone(page).getByRole('button', { name: 'Share', exact: true }).click()
 
-    await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
     await till(page).getByText('Yes', { exact: true }).first().waitFor()
     await office(page).getByText('Signature verified').waitFor()
     const received = (await office(page).textContent()) ?? ''

@@ -98,7 +98,7 @@ describe('the hosted page and the wallet of the browser', () => {
     await shoot(page, 'hosted-digital-phone')
     await wallet.respond(await answerBy('org-iso-mdoc'))
     await button(page).tap()
-    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    await page.getByRole('heading', { name: 'Verified. Thank you.' }).waitFor()
     expect(page.complaints).toEqual([])
   })
 
@@ -136,7 +136,7 @@ describe('the hosted page and the wallet of the browser', () => {
     await wallet.respond(await answerBy('org-iso-mdoc'))
     await page.evaluate("window.refuse = protocols => protocols.length > 1 && new TypeError('unknown protocol')")
     await button(page).tap()
-    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    await page.getByRole('heading', { name: 'Verified. Thank you.' }).waitFor()
     expect((await callsOf(page)).slice(3)).toEqual([
       { protocols: ['openid4vp-v1-unsigned', 'org-iso-mdoc'], end: 'TypeError' },
       { protocols: ['org-iso-mdoc'], end: 'answered' },
@@ -151,7 +151,7 @@ describe('the hosted page and the wallet of the browser', () => {
     const weiter = page.getByRole('button', { name: 'Mit Ihrer Wallet fortfahren' })
     await wallet.respond(await answerOf(app, session.id, await holderOf(app, 'declines'), { origin }))
     await weiter.click()
-    await page.getByText('Sie haben abgelehnt. Es wurde nichts gesendet.').waitFor()
+    await page.getByText('Sie haben nichts geteilt. Es wurde nichts gesendet.').waitFor()
     await isFocused(page.locator('figure.code'))
     await shoot(page, 'hosted-digital-german')
     await wallet.respond({ protocol: 'openid4vp-v1-unsigned', data: { response: 'nonsense' } })
@@ -222,7 +222,9 @@ describe('the hosted page and the wallet of the browser', () => {
         app.clock.advance(301_000)
         await sweepExpired(app.deps)
       }
-      await page.getByRole('heading', { name: end === 'answered' ? 'Done. Thank you.' : 'Time is up.' }).waitFor()
+      await page
+        .getByRole('heading', { name: end === 'answered' ? 'Verified. Thank you.' : 'This request has expired.' })
+        .waitFor()
       await until(async () => (await callsOf(page))[0]?.end === 'AbortError')
       expect(page.complaints).toEqual([])
     }
@@ -252,7 +254,7 @@ describe('the sandbox in place of the wallet of a browser', () => {
     await third.getByRole('radio', { name: 'Minor', exact: true }).press('Space')
     await third.locator('.persona.chosen .persona-title').filter({ hasText: 'Minor' }).waitFor()
     await clickToClose(third.getByRole('button', { name: 'Share', exact: true }))
-    await page.getByRole('heading', { name: 'This did not work out.' }).waitFor()
+    await page.getByRole('heading', { name: 'Your proof was refused.' }).waitFor()
     expect((await read()).error?.code).toBe('claim_not_satisfied')
     expect(page.complaints).toEqual([])
   })

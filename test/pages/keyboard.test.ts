@@ -41,10 +41,10 @@ browserTest('a customer goes from the hosted page to the sandbox wallet, shares,
   await wallet.getByRole('radio', { name: /^Minor/, checked: true }).waitFor()
   await wallet.keyboard.press('ArrowUp')
   await press(button(wallet, 'Share'))
-  await isHeard(wallet, 'Accepted.')
+  await isHeard(wallet, 'Verified')
   await press(button(wallet, 'Back to the documents'))
   await field(wallet, 'Answer a request').waitFor()
-  await isHeard(page, 'Done. Thank you.')
+  await isHeard(page, 'Verified. Thank you.')
   expect([...page.complaints, ...wallet.complaints]).toEqual([])
 })
 

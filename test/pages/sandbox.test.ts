@@ -54,10 +54,10 @@ describe('every persona', () => {
       await phone(page).getByRole('heading', { name: 'Corner shop asks for a proof' }).waitFor()
       if (id === 'declines') {
         await page.getByRole('button', { name: 'Do not share' }).click()
-        await page.getByRole('heading', { name: 'You chose not to share.' }).waitFor()
+        await page.getByRole('heading', { name: 'Declined', exact: true }).waitFor()
       } else {
         await share(page)
-        await page.getByRole('heading', { name: id === 'adult' ? 'Accepted.' : 'Shared, and refused.' }).waitFor()
+        await page.getByRole('heading', { name: id === 'adult' ? 'Verified' : 'Refused' }).waitFor()
       }
       const { status, error } = await read(asked.id)
       expect([status, error?.code]).toEqual(expects === 'completed' ? ['completed', undefined] : ['failed', expects])
@@ -85,7 +85,7 @@ describe('a request', () => {
     await expectAccessible(page)
 
     await share(page)
-    await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
     const told = await happened(page).textContent()
     expect(told).toMatch(/x509_hash:[\w-]{43}/)
     expect(told).toContain('"family_name": "Mustermann"')
@@ -107,25 +107,25 @@ describe('a request', () => {
       const { body } = await app.call<HostedVerification>('GET', `/v/${asked.id}/data`)
       const page = await openSandbox(openPage, body.qr_uri ?? '')
       await share(page)
-      await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+      await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
       expect(await page.getByRole('link', { name: 'Continue' }).count()).toBe(0)
       expect(page.complaints).toEqual([])
     }
   })
 
-  browserTest('a cancelled request is shown as withdrawn, not as answered', async openPage => {
+  browserTest('a cancelled request is shown as stopped, not as answered', async openPage => {
     const asked = await ask()
     const { app, key } = await service()
     await app.call('POST', `/v1/verifications/${asked.id}/cancel`, { key })
     const page = await openSandbox(openPage, asked.wallet_uri)
-    await phone(page).getByRole('heading', { name: 'This request was withdrawn.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'This request was stopped.' }).waitFor()
   })
 
   browserTest('a request by value is answered, unencrypted as requested', async openPage => {
     const asked = await ask({ template: 'eu_av_age_18' })
     const page = await openSandbox(openPage, asked.wallet_uri)
     await share(page)
-    await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
     expect(await happened(page).textContent()).toContain('"age_over_18": true')
     expect(await happened(page).textContent()).toContain('Not encrypted')
     expect((await read(asked.id)).status).toBe('completed')
@@ -145,7 +145,7 @@ describe('a request', () => {
     expect(await page.locator(':focus').textContent()).toBe('Do not share')
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
-    await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
     await page.getByRole('button', { name: 'Back to the documents' }).click()
     expect(await phone(page).getByRole('listitem').count()).toBe(5)
   })
@@ -160,7 +160,7 @@ describe('a request', () => {
     }, second.wallet_uri)
     await phone(page).getByText('Leon Mustermann').waitFor({ state: 'attached' })
     await share(page)
-    await phone(page).getByRole('heading', { name: 'Shared, and refused.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Refused' }).waitFor()
     expect([(await read(first.id)).status, (await read(second.id)).error?.code]).toEqual(['pending', 'claim_not_satisfied'])
   })
 
@@ -168,7 +168,7 @@ describe('a request', () => {
     const asked = await ask()
     const page = await openSandbox(openPage, asked.wallet_uri)
     await page.getByRole('button', { name: 'Do not share' }).click()
-    await phone(page).getByRole('heading', { name: 'You chose not to share.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Declined', exact: true }).waitFor()
     expect(await happened(page).textContent()).toContain('access_denied')
     const { error, credentials } = await read(asked.id)
     expect([error?.code, credentials]).toEqual(['wallet_declined', undefined])
@@ -182,7 +182,7 @@ describe('a request', () => {
     await phone(page).getByText('None of these documents answers the request.').waitFor()
     expect(await page.getByRole('button', { name: 'Share', exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: 'Do not share' }).click()
-    await phone(page).getByRole('heading', { name: 'You chose not to share.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Declined', exact: true }).waitFor()
   })
 
   browserTest('altered claims are shown beside the signed ones', async openPage => {
@@ -236,7 +236,7 @@ describe('the sandbox explains why it cannot answer', () => {
     const { wallet_uri } = await ask()
     const page = await openSandbox(openPage, wallet_uri)
     await share(page)
-    await phone(page).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
     await tells(openPage, wallet_uri, 'This request was answered.')
   })
 
@@ -246,7 +246,7 @@ describe('the sandbox explains why it cannot answer', () => {
     await phone(slow).getByText('You would share').waitFor()
     const quick = await openSandbox(openPage, wallet_uri)
     await share(quick)
-    await phone(quick).getByRole('heading', { name: 'Accepted.' }).waitFor()
+    await phone(quick).getByRole('heading', { name: 'Verified' }).waitFor()
     await share(slow)
     await phone(slow).getByRole('heading', { name: 'The service did not take it.' }).waitFor()
     expect(await phone(slow).textContent()).toContain('Somebody answered this request before.')
@@ -257,7 +257,7 @@ describe('the sandbox explains why it cannot answer', () => {
     const { wallet_uri } = await ask({ ttl_seconds: 60 })
     const { app } = await service()
     app.clock.advance(61_000)
-    await tells(openPage, wallet_uri, 'The time is up.')
+    await tells(openPage, wallet_uri, 'This request has expired.')
   })
 
   browserTest('the sandbox refuses a live session, which stays as it was', async openPage => {
@@ -278,7 +278,7 @@ browserTest('the sandbox is in German', async openPage => {
   await untilAsked(page)
   await choose(page, 'Minderjährig')
   await page.getByRole('button', { name: 'Teilen', exact: true }).click()
-  await page.getByRole('heading', { name: 'Geteilt und abgelehnt.' }).waitFor()
+  await page.getByRole('heading', { name: 'Abgelehnt' }).waitFor()
   expect(await page.locator('html').getAttribute('lang')).toBe('de')
   await shoot(page, 'sandbox-german')
   expect(page.complaints).toEqual([])

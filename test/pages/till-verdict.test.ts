@@ -172,7 +172,7 @@ describe('the verdict', () => {
   browserTest('a customer who declines is neither a no nor an error, and can be asked again', async openPage => {
     const { app, page } = await openTill(openPage)
     await answer(app, await ask(page), 'declines')
-    await heading(page, 'Not shared').waitFor()
+    await heading(page, 'Declined').waitFor()
     expect(await page.locator('.sentence').textContent()).toBe('The customer chose not to share.')
     expect(await page.locator('.verdict').getAttribute('class')).toBe('verdict neutral')
     expect(await page.locator('.verdict code').count()).toBe(0)
@@ -186,7 +186,7 @@ describe('the verdict', () => {
     const { app, key, page } = await openTill(openPage)
     await ask(page, 'Age 18 or over, with photo')
     app.clock.advance(300_000)
-    await heading(page, 'Time is up').waitFor()
+    await heading(page, 'Expired').waitFor()
     await look(page, 'time-up')
     await button(page, 'Start again').click()
     await walletUri(page)

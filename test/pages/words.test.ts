@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { Attention } from '../../src/dashboard/verification-schema.ts'
 import { ERRORS } from '../../src/http/errors.ts'
 import { personOf, pidClaims } from '../../src/sandbox/documents.ts'
+import { PERSONAS } from '../../src/sandbox/personas.ts'
 import { claimsOf, DOCUMENTS } from '../../src/templates/catalogue.ts'
+import { NAMES_OF } from '../../src/web/shared/outcome-code.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
 import { germanProblem } from '../../src/web/shared/strings/query-problems.ts'
@@ -121,6 +123,46 @@ test('every problem of a query or its rules is in German in the template builder
   expect(germanProblem('This must be an array of 1 to 20 credential queries, and it has 0.')).toBe(
     'Dies muss eine Liste mit 1 bis 20 Einträgen sein, und sie hat 0.',
   )
+})
+
+/** Outcomes have the words of `outcomeNames`, and these mean the same or another one. */
+const OTHER_WORDS = {
+  en: /said? no|says no|a no was|rejected|turned down|request was withdrawn|time (is|was) up|ran out of time/i,
+  de: /zurückgewiesen|verneint|nein gesagt|sagte? nein|lehnt (immer )?ab|haben abgelehnt|prüfung(en)? (wird |wurde |war |anderswo )*beende|anfrage wurde zurückgezogen/i,
+}
+
+/** Clocks of a session that still runs. */
+const IS_CLOCK = /^till\.overdue$/
+
+test('no page of either language says an outcome in another word than the one table has', () => {
+  const found = Object.entries({ en: ENGLISH, de: GERMAN }).flatMap(([language, dictionary]) =>
+    [...dictionary].filter(([path, text]) => OTHER_WORDS[language as 'en' | 'de'].test(String(text)) && !IS_CLOCK.test(path)),
+  )
+  expect(found).toEqual([])
+  const personas = Object.values(PERSONAS).flatMap(({ explanation }) => Object.entries(explanation))
+  expect(personas.filter(([language, text]) => OTHER_WORDS[language as 'en' | 'de'].test(text))).toEqual([])
+})
+
+/** Their own statuses: keys, devices, deliveries, lists, dates of certificates. */
+const OF_OTHER_THINGS = /^dashboard\.(keys|devices|webhooks|trust|settings|goLive|audit|security|overview\.attentions)\b/
+
+test('the name of an outcome stands in the table of outcomes alone', () => {
+  for (const [dictionary, names] of [
+    [ENGLISH, en.outcomeNames],
+    [GERMAN, de.outcomeNames],
+  ] as const) {
+    const words = new Set([...Object.values(names), 'Geprüft', 'Beendet', 'Withdrawn', 'Accepted', 'Anerkannt'])
+    const copies = [...dictionary].filter(
+      ([path, text]) =>
+        !/^outcomeNames\.|^dashboard\.verification\.checked$/.test(path) && words.has(String(text).replace(/\.$/, '')),
+    )
+    expect(copies.filter(([path]) => !OF_OTHER_THINGS.test(path))).toEqual([])
+  }
+})
+
+test('every outcome that a status can have is in the filter and has a name', () => {
+  const named = Object.values(NAMES_OF).flat()
+  expect(named.toSorted()).toEqual((Object.keys(en.outcomeNames) as typeof named).toSorted())
 })
 
 const valueAt = (words: unknown, path: readonly string[]): unknown =>

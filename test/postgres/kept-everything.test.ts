@@ -59,8 +59,8 @@ function keepDump(): string {
 }
 
 const allSealed = ({ session, results, events, attempts, replays, records }: SealedRows): Buffer[] =>
-  [session!, { sealed: session!.sealed_query }, ...results, ...events, ...attempts, ...replays, ...records].flatMap(({ sealed }) =>
-    Buffer.from((sealed as Uint8Array) ?? []),
+  [session!, { sealed: session!.sealed_query }, ...results, ...events, ...attempts, ...replays, ...records].flatMap(
+    ({ sealed }) => Buffer.from((sealed as Uint8Array) ?? []),
   )
 
 postgresOnly('these are its files')(
@@ -112,7 +112,15 @@ postgresOnly('these are its files')(
       erased.filter(({ session }) => session?.id === id).map(rows => openedTexts({ ...rows, wrapped: everyWrapped }, app.dir))
     for (const id of [soon, later]) {
       for (const texts of readable(id)) {
-        for (const part of ['"purpose":"for ', '"vct_values"', '"family_name":"', '"findings"', '"address"', '"wallet_uri"', '"environment"'])
+        for (const part of [
+          '"purpose":"for ',
+          '"vct_values"',
+          '"family_name":"',
+          '"findings"',
+          '"address"',
+          '"wallet_uri"',
+          '"environment"',
+        ])
           expect([part, texts.some(text => text.includes(part))]).toEqual([part, true])
       }
     }

@@ -11,17 +11,19 @@ type Props = {
   /** Typed by the reader before a step that cannot be undone. */
   name?: string
   verb: string
+  /** Instead of “Cancel”, beside a verb that means the same. */
+  dismiss?: string
   onConfirm: () => Promise<unknown>
   onClose: () => void
   children: ComponentChildren
 }
 
-export function Confirm({ title, name, verb, onConfirm, onClose, children }: Props) {
+export function Confirm({ title, name, verb, dismiss, onConfirm, onClose, children }: Props) {
   const words = useDashboardWords()
   const [typed, setTyped] = useState('')
   const isReady = name === undefined || typed.trim() === name
   return (
-    <FormDialog {...{ title, verb, isReady, onClose }} kind="danger" onSubmit={onConfirm}>
+    <FormDialog {...{ title, verb, dismiss, isReady, onClose }} kind="danger" onSubmit={onConfirm}>
       <p>{children}</p>
       {name !== undefined && (
         <Field

@@ -10,6 +10,8 @@ type Props = {
   intro?: string
   /** The submit button. */
   verb: string
+  /** Instead of “Cancel”. */
+  dismiss?: string | undefined
   kind?: 'primary' | 'danger'
   isReady?: boolean
   onSubmit: () => Promise<unknown>
@@ -23,7 +25,7 @@ type Props = {
 
 /** A dialog with a form, which keeps the focus while the result replaces the form. */
 export function FormDialog(props: Props) {
-  const { title, intro, verb, kind = 'primary', isReady = true, result, children, ...on } = props
+  const { title, intro, verb, dismiss, kind = 'primary', isReady = true, result, children, ...on } = props
   const common = useCommon()
   const action = useAction(on.onSubmit)
   const isMaking = action.isBusy && 'result' in props
@@ -42,7 +44,7 @@ export function FormDialog(props: Props) {
           <Problem of={action.problem} />
           <div class="row end">
             <Button disabled={isMaking} onClick={back ?? on.onClose}>
-              {back ? common.back : common.cancel}
+              {back ? common.back : (dismiss ?? common.cancel)}
             </Button>
             <Button kind={kind} type="submit" busy={action.isBusy} disabled={!isReady}>
               {verb}

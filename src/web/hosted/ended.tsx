@@ -2,46 +2,58 @@ import type { ComponentChildren } from 'preact'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { Button, LinkButton } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
+import { useOutcomeNames } from '../shared/outcome.ts'
+import type { OutcomeNames } from '../shared/outcome-code.ts'
 import { Seal, type SealState } from '../shared/seal.tsx'
 import type { WayBack } from './return.ts'
-import { useHostedWords } from './words.ts'
+import { type HostedWords, useHostedWords } from './words.ts'
+
+/** The heading of the end, which is announced as well. */
+export function endTitle(words: HostedWords, names: OutcomeNames, ended: HostedVerification): string {
+  const { status, reason = 'not_accepted', unjudged } = ended
+  if (status === 'pending') return words.answered
+  if (status === 'expired') return words.expired
+  if (status === 'completed') return words.thanks(names[unjudged ? 'shared' : 'completed'])
+  return reason === 'declined' ? words.declined : reason === 'cancelled' ? words.stopped : words.failed[reason].title
+}
 
 /** The result, and the way back. */
 export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack }) {
   const words = useHostedWords()
   const { status, asked_by } = ended
+  const title = endTitle(words, useOutcomeNames(), ended)
   const back = <Back way={way} to={asked_by} />
   switch (status) {
     case 'completed':
       return (
-        <End seal={ended.unjudged ? 'answered' : 'verified'} title={words.completed} back={back}>
+        <End seal={ended.unjudged ? 'answered' : 'verified'} title={title} back={back}>
           {!way.isLeaving && <p class="secondary">{words.completedMore(asked_by)}</p>}
         </End>
       )
     case 'failed':
-      if (ended.reason === 'declined') return <Declined way={way} to={asked_by} />
+      if (ended.reason === 'declined') return <Declined title={title} way={way} to={asked_by} />
       if (ended.reason === 'cancelled')
         return (
-          <End seal="open" title={words.withdrawn} back={back}>
-            <p class="secondary">{words.withdrawnMore}</p>
+          <End seal="open" title={title} back={back}>
+            <p class="secondary">{words.stoppedMore}</p>
             {way.href === undefined && <p class="secondary">{words.askAgain(asked_by)}</p>}
           </End>
         )
       return (
-        <End seal="refused" title={words.failed} back={back}>
-          <p>{words.reasons[ended.reason ?? 'not_accepted']}</p>
+        <End seal="refused" title={title} back={back}>
+          <p>{words.failed[ended.reason ?? 'not_accepted'].more}</p>
           {!way.isLeaving && <p class="secondary">{words.failedMore(asked_by)}</p>}
         </End>
       )
     case 'pending':
       return (
-        <End seal="busy" title={words.answered} back={back}>
+        <End seal="busy" title={title} back={back}>
           {!way.isLeaving && <p class="secondary">{(ended.compares ? words.comparedMore : words.answeredMore)(asked_by)}</p>}
         </End>
       )
     case 'expired':
       return (
-        <End seal="expired" title={words.expired} back={back}>
+        <End seal="expired" title={title} back={back}>
           <p class="secondary">{words.expiredMore(asked_by)}</p>
         </End>
       )
@@ -49,10 +61,10 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
 }
 
 /** The shopper's own decision, so no error. */
-function Declined({ way, to }: { way: WayBack; to: string }) {
+function Declined({ title, way, to }: { title: string; way: WayBack; to: string }) {
   const words = useHostedWords()
   return (
-    <End seal="open" title={words.declined} back={<Back way={way} to={to} />}>
+    <End seal="open" title={title} back={<Back way={way} to={to} />}>
       <p class="secondary">{words.declinedMore}</p>
       {way.href === undefined && <p class="secondary">{words.askAgain(to)}</p>}
       {way.href !== undefined && <LinkButton href={way.href}>{words.tryAgain}</LinkButton>}

@@ -5,10 +5,12 @@ import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
 import { useKeptFocus } from '../shared/kept-focus.ts'
 import { LanguageSwitch, useCommon } from '../shared/language.tsx'
 import { Notice } from '../shared/notice.tsx'
+import { useOutcomeNames } from '../shared/outcome.ts'
+import type { OutcomeNames } from '../shared/outcome-code.ts'
 import { Seal, Wordmark } from '../shared/seal.tsx'
 import { TestBand } from '../shared/test-band.tsx'
 import { type Digital, useDigital } from './digital.ts'
-import { Ended, Gone } from './ended.tsx'
+import { Ended, endTitle, Gone } from './ended.tsx'
 import { Request } from './request.tsx'
 import { useWayBack, type WayBack } from './return.ts'
 import { type Session, useSession } from './session.ts'
@@ -25,7 +27,7 @@ export function Hosted({ id }: { id: string }) {
   const shown = typeof known === 'object' ? known : undefined
   const digital = useDigital(id, shown, aheadMs)
   const way = useWayBack(shown, digital.redirectUri)
-  const headline = headlineOf(words, known)
+  const headline = headlineOf(words, useOutcomeNames(), known)
   useEffect(() => {
     document.title = headline || 'Vidimus'
   }, [headline])
@@ -88,11 +90,10 @@ function View({ session, way, digital }: ViewProps): ComponentChildren {
   )
 }
 
-function headlineOf(words: HostedWords, known: Session['known']): string {
+function headlineOf(words: HostedWords, names: OutcomeNames, known: Session['known']): string {
   if (known === 'unknown') return ''
   if (known === 'gone') return words.gone
-  if (known.status !== 'pending') return words[known.status]
-  return known.answered ? words.answered : pendingHeadline(words, known)
+  return known.status === 'pending' && !known.answered ? pendingHeadline(words, known) : endTitle(words, names, known)
 }
 
 const pendingHeadline = (words: HostedWords, { fetched, asked_by }: HostedVerification): string =>

@@ -1,20 +1,24 @@
 import type { ComponentChildren } from 'preact'
 import { Button, LinkButton } from '../shared/button.tsx'
 import { Icon } from '../shared/icons.tsx'
+import { useOutcomeNames } from '../shared/outcome.ts'
+import { type Ended, outcomeNameOf } from '../shared/outcome-code.ts'
 import { Seal, type SealState } from '../shared/seal.tsx'
 import { SheetTitle } from './consent.tsx'
 import type { Problem } from './open-request.ts'
 import type { Sent } from './send-answer.ts'
-import { type SandboxWords, useSandboxWords } from './words.ts'
+import { useSandboxWords } from './words.ts'
 
 /** The result, as far as the public state of the session tells it. */
 export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onClose: () => void }) {
   const words = useSandboxWords()
+  const names = useOutcomeNames()
   const end = endOf(session)
+  const title = session && end !== 'untaken' ? names[outcomeNameOf(endedOf(session))] : words.notTaken
   return (
     <div class="ended stack">
       <Seal state={end === 'completed' && session?.unjudged ? 'answered' : (SEALS[end] ?? 'refused')} size={96} />
-      <SheetTitle>{words.ends[end]}</SheetTitle>
+      <SheetTitle>{title}</SheetTitle>
       <p class="secondary">{end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]}</p>
       {answered.redirectUri && (
         <LinkButton kind="primary" wide href={answered.redirectUri} rel="noreferrer" target="_top">
@@ -29,7 +33,8 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
   )
 }
 
-type End = keyof SandboxWords['ends']
+type Public = NonNullable<Sent['session']>
+type End = NonNullable<Public['reason']> | 'completed' | 'held' | 'compares' | 'untaken'
 
 const SEALS: Partial<Record<End, SealState>> = {
   completed: 'verified',
@@ -38,6 +43,22 @@ const SEALS: Partial<Record<End, SealState>> = {
   untaken: 'expired',
   declined: 'open',
 }
+
+const CODES: Readonly<Record<NonNullable<Public['reason']>, string>> = {
+  declined: 'wallet_declined',
+  wallet_error: 'wallet_error',
+  not_accepted: 'not_accepted',
+  cancelled: 'cancelled',
+  not_followed: 'redirect_not_followed',
+}
+
+/** The part of the outcome that the wallet learns. */
+export const endedOf = ({ status, reason, answered, unjudged }: Public): Ended => ({
+  status,
+  code: reason && CODES[reason],
+  isHeld: answered,
+  isJudged: !unjudged,
+})
 
 function endOf(session: Sent['session']): End {
   if (session?.answered) return session.compares ? 'compares' : 'held'

@@ -4,6 +4,7 @@ import { useClaimWords } from '../shared/claims.ts'
 import { Icon } from '../shared/icons.tsx'
 import { inLanguage, useLanguage } from '../shared/language.tsx'
 import { FORMATS } from './documents.tsx'
+import { endedOf } from './ended.tsx'
 import type { Asked } from './open-request.ts'
 import type { Sent, SentDocument } from './send-answer.ts'
 import type { Wallet } from './wallet.ts'
@@ -90,22 +91,12 @@ function Document({ document: { format, type, claims, altered, proof } }: { docu
   )
 }
 
-/** The part of the outcome that the wallet learns. */
-const SessionBadge = ({ session: { status, reason, answered, unjudged } }: { session: NonNullable<Sent['session']> }) => (
-  <StatusBadge
-    status={status}
-    code={reason === 'declined' ? 'wallet_declined' : undefined}
-    isHeld={answered}
-    isJudged={!unjudged}
-  />
-)
-
 function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
   const words = useSandboxWords()
   return (
     <Step title={words.answered}>
       <p class="row">
-        <code>HTTP {answered.status}</code> {session && <SessionBadge session={session} />}
+        <code>HTTP {answered.status}</code> {session && <StatusBadge {...endedOf(session)} />}
       </p>
       <Code label={words.answered} value={answered.body} />
       {answered.redirectUri && (

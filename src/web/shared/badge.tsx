@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { Status } from '../../verifications/schema.ts'
 import { Icon, type IconName } from './icons.tsx'
-import { useCommon } from './language.tsx'
+import { useOutcomeNames } from './outcome.ts'
+import { type Ended, type OutcomeName, outcomeNameOf } from './outcome-code.ts'
 
 export type Tone = 'ok' | 'no' | 'wait' | 'neutral'
 
@@ -14,31 +14,23 @@ export function Badge({ tone = 'neutral', icon, children }: { tone?: Tone; icon?
   )
 }
 
-const LOOK = {
+const LOOK: Readonly<Record<OutcomeName, { tone: Tone; icon: IconName }>> = {
   pending: { tone: 'wait', icon: 'clock' },
+  held: { tone: 'wait', icon: 'clock' },
   completed: { tone: 'ok', icon: 'tick' },
+  shared: { tone: 'neutral', icon: 'info' },
   failed: { tone: 'no', icon: 'cross' },
+  wallet_declined: { tone: 'neutral', icon: 'dash' },
+  wallet_error: { tone: 'no', icon: 'cross' },
+  cancelled: { tone: 'neutral', icon: 'dash' },
+  redirect_not_followed: { tone: 'neutral', icon: 'dash' },
+  not_same_person: { tone: 'no', icon: 'cross' },
+  not_compared: { tone: 'neutral', icon: 'dash' },
   expired: { tone: 'neutral', icon: 'dash' },
-} as const
-
-type StatusProps = {
-  status: Status
-  /** The code of its error. */
-  code?: string | undefined
-  /** True while a good answer is held. */
-  isHeld?: boolean | undefined
-  /** False if it may deny an age that no rule judges: then completed is not a yes. */
-  isJudged?: boolean
 }
 
-/** A verification's status by colour, shape and word. */
-export function StatusBadge({ status, code, isHeld = false, isJudged = true }: StatusProps) {
-  const words = useCommon()
-  if (code === 'wallet_declined') return <Badge icon="dash">{words.declined}</Badge>
-  if (code === 'cancelled') return <Badge icon="dash">{words.stopped}</Badge>
-  if (code === 'not_same_person') return <Badge {...LOOK.failed}>{words.notSamePerson}</Badge>
-  if (code === 'not_compared') return <Badge icon="dash">{words.notCompared}</Badge>
-  if (status === 'pending' && isHeld) return <Badge {...LOOK.pending}>{words.answered}</Badge>
-  if (status === 'completed' && !isJudged) return <Badge icon="info">{words.shared}</Badge>
-  return <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
+/** The outcome of a verification by colour, shape and word. */
+export function StatusBadge(ended: Ended) {
+  const name = outcomeNameOf(ended)
+  return <Badge {...LOOK[name]}>{useOutcomeNames()[name]}</Badge>
 }

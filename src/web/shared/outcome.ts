@@ -1,8 +1,10 @@
 import type { Check } from '../../openid4vp/finding.ts'
 import { useWords } from './language.tsx'
-import type { CheckWords, OutcomeCode, OutcomeWords } from './outcome-code.ts'
+import type { CheckWords, OutcomeCode, OutcomeNames, OutcomeWords } from './outcome-code.ts'
 import * as de from './strings/de.ts'
 import * as en from './strings/en.ts'
+
+export const useOutcomeNames = (): OutcomeNames => useWords({ en: en.outcomeNames, de: de.outcomeNames })
 
 /** The words of an outcome; for an unknown code the code itself. */
 export function useOutcome(code: string): OutcomeWords {

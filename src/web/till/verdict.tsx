@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Verification } from '../../verifications/schema.ts'
 import { Button } from '../shared/button.tsx'
 import { useRegion } from '../shared/language.tsx'
-import { useOutcome } from '../shared/outcome.ts'
+import { useOutcome, useOutcomeNames } from '../shared/outcome.ts'
 import { Seal } from '../shared/seal.tsx'
 import { useNow } from '../shared/time.tsx'
 import { changeCheck, endCheck, SHOWN_MS, startCheck } from './check.ts'
@@ -85,13 +85,14 @@ function Origin({ verdict: { at, issuer } }: { verdict: Verdict }) {
 function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOver: number | undefined }) {
   const words = useTillWords()
   const outcome = useOutcome(code)
+  const names = useOutcomeNames()
   const isAge = code === 'claim_not_satisfied' && ageOver !== undefined
   return (
     <End
       check={check}
       endedAt={endedAt}
       tone="no"
-      word={words.no}
+      word={code === 'wallet_error' ? names.wallet_error : words.no}
       sentence={isAge ? words.ageNotProven(ageOver) : outcome.sentence}
       more={
         <>
@@ -128,7 +129,7 @@ function Declined({ check, endedAt }: Shown) {
       check={check}
       endedAt={endedAt}
       tone="neutral"
-      word={words.notShared}
+      word={useOutcomeNames().wallet_declined}
       sentence={sentence}
       more={<p class="advice">{words.advice.wallet_declined}</p>}
     />
@@ -138,13 +139,13 @@ function Declined({ check, endedAt }: Shown) {
 /** Nobody answered: neither a yes nor a no. */
 export function TimeUp({ check, endedAt }: { check: Check; endedAt: number }) {
   const words = useTillWords()
-  return <End check={check} endedAt={endedAt} tone="wait" word={words.timeUp} sentence={words.nobody} />
+  return <End check={check} endedAt={endedAt} tone="wait" word={useOutcomeNames().expired} sentence={words.nobody} />
 }
 
 /** Cancelled with a key or on the dashboard: neither a yes nor a no. */
 export function StoppedElsewhere({ check }: { check: Check }) {
   const words = useTillWords()
-  return <End check={check} tone="wait" word={words.stopped} sentence={words.stoppedElsewhere} />
+  return <End check={check} tone="wait" word={useOutcomeNames().cancelled} sentence={words.stoppedElsewhere} />
 }
 
 const TONES = {

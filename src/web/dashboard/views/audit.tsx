@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks'
 import type { AuditRecord } from '../../../dashboard/settings-schema.ts'
 import { Empty } from '../../shared/empty.tsx'
 import { Choice } from '../../shared/field.tsx'
+import { useOutcomeNames } from '../../shared/outcome.ts'
+import { outcomeNameOf } from '../../shared/outcome-code.ts'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'
 import { Facts } from '../facts.tsx'
@@ -70,18 +72,13 @@ function Records({ rows }: { rows: readonly AuditRecord[] }) {
 }
 
 /** The action; opened, its details and the record's place in the chain. */
-function Details({
-  record: { action, actor, actor_label, details, hash, at },
-  children,
-}: {
-  record: AuditRecord
-  children: ComponentChildren
-}) {
+function Details({ record, children }: { record: AuditRecord; children: ComponentChildren }) {
+  const { actor, actor_label, details, hash, at } = record
   const words = useDashboardWords().audit
   return (
     <details class="record">
       <summary>
-        {words.actions[action] ?? action}
+        <Action {...record} />
         <span class="one-line">{children}</span>
       </summary>
       <div class="stack tight">
@@ -100,6 +97,14 @@ function Details({
       </div>
     </details>
   )
+}
+
+/** How a verification failed is in its details, until they are erased. */
+function Action({ action, details }: AuditRecord) {
+  const words = useDashboardWords().audit
+  const names = useOutcomeNames()
+  const code = action === 'verification.failed' && details?.error
+  return typeof code === 'string' ? names[outcomeNameOf({ status: 'failed', code })] : (words.actions[action] ?? action)
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

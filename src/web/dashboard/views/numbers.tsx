@@ -1,14 +1,16 @@
 import type { Numbers as NumbersData } from '../../../usage/schema.ts'
 import { Card } from '../../shared/card.tsx'
-import { useOutcome } from '../../shared/outcome.ts'
+import { useOutcome, useOutcomeNames } from '../../shared/outcome.ts'
 import { Table } from '../../shared/table.tsx'
 import { useFormat } from '../format.ts'
 import { useDashboardWords } from '../words.ts'
-import { KINDS, OutcomeChart } from './outcome-chart.tsx'
+import { KINDS, OutcomeChart, useKindNames } from './outcome-chart.tsx'
 
 /** The outcomes of the last 30 days in one environment. */
 export function Numbers({ numbers }: { numbers: NumbersData }) {
   const words = useDashboardWords().overview
+  const nameOf = useKindNames()
+  const names = useOutcomeNames()
   const { number, percent, duration } = useFormat()
   const { total, success_rate, median_answer_ms, reasons } = numbers
   return (
@@ -17,7 +19,7 @@ export function Numbers({ numbers }: { numbers: NumbersData }) {
         <dl class="figures">
           {KINDS.map(kind => (
             <div key={kind} class={kind}>
-              <dt>{words.kinds[kind]}</dt>
+              <dt>{nameOf(kind)}</dt>
               <dd>{number(total[kind])}</dd>
             </div>
           ))}
@@ -31,6 +33,7 @@ export function Numbers({ numbers }: { numbers: NumbersData }) {
           </div>
         </dl>
         <OutcomeChart days={numbers.days} />
+        <p class="hint">{words.counted(names)}</p>
       </Card>
       <Card title={words.reasons}>
         {reasons.length > 0 ? (

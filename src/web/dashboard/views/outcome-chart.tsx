@@ -1,10 +1,19 @@
 import type { Numbers } from '../../../usage/schema.ts'
+import { useOutcomeNames } from '../../shared/outcome.ts'
 import { Table } from '../../shared/table.tsx'
 import { useFormat } from '../format.ts'
 import { useDashboardWords } from '../words.ts'
 
 /** The parts of a bar from bottom to top. */
 export const KINDS = ['verified', 'refused', 'declined', 'expired'] as const
+
+const NAMES = { verified: 'completed', refused: 'failed', declined: 'wallet_declined', expired: 'expired' } as const
+
+/** The word of each part. */
+export function useKindNames(): (kind: (typeof KINDS)[number]) => string {
+  const names = useOutcomeNames()
+  return kind => names[NAMES[kind]]
+}
 
 const BAR = { width: 14, step: 20 }
 const HEIGHT = 140
@@ -16,6 +25,7 @@ const sumOf = (day: Day): number => KINDS.reduce((sum, kind) => sum + day[kind],
 /** A bar for each day, and the same as a table. */
 export function OutcomeChart({ days }: { days: readonly Day[] }) {
   const words = useDashboardWords().overview
+  const nameOf = useKindNames()
   const { number, day: sayDay } = useFormat()
   const most = Math.max(...days.map(sumOf))
   const total = days.reduce((sum, day) => sum + sumOf(day), 0)
@@ -29,7 +39,7 @@ export function OutcomeChart({ days }: { days: readonly Day[] }) {
           columns={[
             { title: words.day, cell: each => sayDay(each.day), kind: 'grows' },
             ...KINDS.map(kind => ({
-              title: words.kinds[kind],
+              title: nameOf(kind),
               cell: (each: Day) => number(each[kind]),
               kind: 'number' as const,
             })),
@@ -43,7 +53,7 @@ export function OutcomeChart({ days }: { days: readonly Day[] }) {
 }
 
 function Bars({ days, most, label }: { days: readonly Day[]; most: number; label: string }) {
-  const words = useDashboardWords().overview
+  const nameOf = useKindNames()
   const { number, day: sayDay } = useFormat()
   const [first, last] = [days[0], days.at(-1)]
   return (
@@ -53,7 +63,7 @@ function Bars({ days, most, label }: { days: readonly Day[]; most: number; label
       <svg viewBox={`0 0 ${days.length * BAR.step} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {days.map((day, i) => (
           <g key={day.day}>
-            <title>{`${sayDay(day.day)}: ${KINDS.map(kind => `${words.kinds[kind]} ${number(day[kind])}`).join(', ')}`}</title>
+            <title>{`${sayDay(day.day)}: ${KINDS.map(kind => `${nameOf(kind)} ${number(day[kind])}`).join(', ')}`}</title>
             {/* The whole column shows the title on hover. */}
             <rect class="column" x={i * BAR.step} y="0" width={BAR.step} height={HEIGHT} />
             {partsOf(day, most).map(({ kind, y, height }) => (

@@ -1,4 +1,5 @@
 import type { VerificationDetail } from '../../../dashboard/verification-schema.ts'
+import { StatusBadge } from '../../shared/badge.tsx'
 import { deniesAge } from '../../shared/claims.ts'
 import { useOutcome } from '../../shared/outcome.ts'
 import { Seal, type SealState } from '../../shared/seal.tsx'
@@ -7,14 +8,17 @@ import { hrefTo, Link } from '../route.tsx'
 import type { TemplatesData } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 
+/** Ends that nobody refused. */
+const NEUTRAL = ['wallet_declined', 'cancelled', 'redirect_not_followed']
+
 type Look = { seal: SealState; tone: 'pending' | 'completed' | 'failed' | 'expired' | 'neutral' }
 
 /** Green only for what a rule judged, and nobody denied. */
 function lookOf({ verification: { status, error }, is_judged }: VerificationDetail): Look {
   if (status === 'pending') return { seal: 'busy', tone: status }
   if (status === 'expired') return { seal: 'expired', tone: status }
-  if (error?.code === 'wallet_declined' || error?.code === 'cancelled') return { seal: 'open', tone: 'neutral' }
   if (error?.code === 'not_compared') return { seal: 'expired', tone: 'expired' }
+  if (NEUTRAL.includes(error?.code ?? '')) return { seal: 'open', tone: 'neutral' }
   if (status === 'failed') return { seal: 'refused', tone: 'failed' }
   return is_judged ? { seal: 'verified', tone: 'completed' } : { seal: 'answered', tone: 'neutral' }
 }
@@ -69,7 +73,6 @@ function useProven({ verification, is_judged }: VerificationDetail, templates: T
 function useRefused({ verification }: VerificationDetail, templates: TemplatesData, sentence: string): string {
   const words = useDashboardWords().verification.verdicts
   const years = useYears(verification, templates)
-  if (verification.error?.code === 'wallet_declined') return words.declined
   return verification.error?.code === 'claim_not_satisfied' && years ? words.ageNotProven(String(years)) : sentence
 }
 
@@ -77,13 +80,14 @@ function useRefused({ verification }: VerificationDetail, templates: TemplatesDa
 const useYears = ({ template }: VerificationDetail['verification'], { value }: TemplatesData): number | undefined =>
   value?.data.find(({ key }) => key === template)?.age_over ?? undefined
 
-function Byline({ detail: { verification } }: { detail: VerificationDetail }) {
+function Byline({ detail: { verification, is_judged } }: { detail: VerificationDetail }) {
   const words = useDashboardWords().verification
-  const { responded_at, created_at, credentials = [] } = verification
+  const { status, error, responded_at, created_at, credentials = [] } = verification
   const issuers = new Set(credentials.map(({ issuer }) => issuerName(issuer)).filter(Boolean))
   return (
     <p class="secondary">
-      {responded_at ? words.checked : words.created} <Time at={responded_at ?? created_at} exact />
+      <StatusBadge status={status} code={error?.code} isJudged={is_judged} /> {responded_at ? words.checked : words.created}{' '}
+      <Time at={responded_at ?? created_at} exact />
       {issuers.size > 0 && ` · ${words.issuedBy([...issuers].join(', '))}`}
     </p>
   )

@@ -140,7 +140,7 @@ function Stop({ id, onDone }: ActProps) {
   const stop = () => call(path, { method: 'POST' }).then(onDone)
   return (
     <div class="row">
-      <ConfirmButton icon="cross" title={words.stopTitle} verb={words.stop} onConfirm={stop}>
+      <ConfirmButton icon="cross" title={words.stopTitle} verb={words.stop} dismiss={words.keepWaiting} onConfirm={stop}>
         {words.stopMore}
       </ConfirmButton>
     </div>

@@ -5,6 +5,8 @@ import type { Status } from '../../../verifications/schema.ts'
 import { Choice } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { useLanguage } from '../../shared/language.tsx'
+import { useOutcomeNames } from '../../shared/outcome.ts'
+import { NAMES_OF } from '../../shared/outcome-code.ts'
 import { useData } from '../data.ts'
 import { goTo, hrefTo, type Route } from '../route.tsx'
 import { usePlace } from '../session.tsx'
@@ -38,6 +40,7 @@ function startOf(day: string | null, daysLater: number): string | null {
 
 export function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
   const words = useDashboardWords().verifications
+  const names = useOutcomeNames()
   const language = useLanguage()
   const { environment, inTenant } = usePlace()
   const devices = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
@@ -52,7 +55,10 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
         <Choice
           label={words.status}
           value={filter.status ?? ''}
-          options={[['', words.anyStatus], ...STATUSES.map(status => [status, words.statuses[status]] as const)]}
+          options={[
+            ['', words.anyStatus],
+            ...STATUSES.map(status => [status, NAMES_OF[status].map(name => names[name]).join(', ')] as const),
+          ]}
           onChoose={status => choose({ status: status || null })}
         />
         <Choice

@@ -2,11 +2,24 @@
 
 import type { Check } from '../../../openid4vp/finding.ts'
 import type { RefusalCode } from '../../../trust-lists/list.ts'
-import type { Status } from '../../../verifications/schema.ts'
 import type { JsonProblemKind } from '../json-problem.ts'
-import type { CheckWords, OutcomeCode, OutcomeWords } from '../outcome-code.ts'
+import type { CheckWords, OutcomeCode, OutcomeNames, OutcomeWords } from '../outcome-code.ts'
 
-const statuses: Record<Status, string> = { pending: 'Waiting', completed: 'Verified', failed: 'Refused', expired: 'Expired' }
+/** A verification in one word, the same one on every page. */
+export const outcomeNames: OutcomeNames = {
+  pending: 'Waiting',
+  held: 'Answered',
+  completed: 'Verified',
+  shared: 'Shared',
+  failed: 'Refused',
+  wallet_declined: 'Declined',
+  wallet_error: 'Wallet error',
+  cancelled: 'Stopped',
+  redirect_not_followed: 'Not returned',
+  not_same_person: 'Not the same person',
+  not_compared: 'Not compared',
+  expired: 'Expired',
+}
 
 export const common = {
   close: 'Close',
@@ -41,22 +54,13 @@ export const common = {
   cameraRefused: 'The camera may not be used. Allow it in the browser, or type the code.',
   leadsHere:
     'This code leads to localhost, which a phone cannot reach. Stay on this machine, or set VIDIMUS_PUBLIC_URL to an address that the phone can open.',
-  statuses,
-  /** Instead of a status, where it would say too much or sound like an error. */
-  shared: 'Shared',
-  declined: 'Customer said no',
-  stopped: 'Stopped',
-  notSamePerson: 'Not the same person',
-  notCompared: 'Not compared',
-  /** A good answer that is held. */
-  answered: 'Answered',
 }
 
 /** Why a check ended as it did: for merchants and their staff. */
 export const outcomes: Record<OutcomeCode, OutcomeWords> = {
   wallet_declined: {
     sentence: 'The customer chose not to share.',
-    meaning: 'The wallet was asked and its holder said no, or has no such document: wallets do not tell which.',
+    meaning: 'The wallet was asked and its holder declined, or has no such document: wallets do not tell which.',
     remedy: 'Ask whether to try again, or ask for another document.',
   },
   wallet_error: {
@@ -116,7 +120,7 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
   },
   cancelled: {
     sentence: 'This check was stopped.',
-    meaning: 'Your shop, a till or somebody on this dashboard cancelled it before a wallet answered.',
+    meaning: 'Your shop, a till or somebody on this dashboard stopped it before a wallet answered.',
     remedy: 'Start a new one if you still need it.',
   },
   redirect_not_followed: {
@@ -137,7 +141,7 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
     remedy: 'Start a new one.',
   },
   expired: {
-    sentence: 'Time is up. Start again.',
+    sentence: 'Nobody answered in time. Start again.',
     meaning: 'Nobody answered before the session ended.',
     remedy: 'Start a new one.',
   },
@@ -294,22 +298,24 @@ export const hosted = {
   privacy: (who: string) => `Privacy notice of ${who}`,
   trySandbox: 'Answer with the sandbox wallet',
   trySandboxBrowser: "Simulate the browser's wallet",
-  completed: 'Done. Thank you.',
+  thanks: (outcome: string) => `${outcome}. Thank you.`,
   completedMore: (who: string) => `${who} has the answer. You can close this page.`,
   declined: 'You chose not to share.',
   declinedMore: 'Nothing was sent.',
   tryAgain: 'Try again',
   askAgain: (who: string) => `To try again, ask ${who} to start again.`,
-  withdrawn: 'The request was withdrawn.',
-  withdrawnMore: 'Nothing was passed on.',
-  failed: 'This did not work out.',
-  reasons: {
-    wallet_error: 'Your wallet could not answer. Nothing was passed on.',
-    not_accepted: 'Your wallet answered, but the answer could not be accepted.',
-    not_followed: 'Your wallet answered, but the way back was not taken. What you shared is deleted.',
+  stopped: 'This request was stopped.',
+  stoppedMore: 'Nothing was passed on.',
+  failed: {
+    wallet_error: { title: 'Your wallet reported an error.', more: 'Nothing was passed on.' },
+    not_accepted: { title: 'Your proof was refused.', more: 'Your wallet answered, but the answer could not be accepted.' },
+    not_followed: {
+      title: 'You have not returned in time.',
+      more: 'Your wallet answered, but the way back was not taken. What you shared is deleted.',
+    },
   },
   failedMore: (who: string) => `${who} can tell you more, and start again with you.`,
-  expired: 'Time is up.',
+  expired: 'This request has expired.',
   expiredMore: (who: string) => `Nothing was shared. Go back to ${who} and start again.`,
   gone: 'There is nothing here.',
   goneMore: 'The link is incomplete, or the request was deleted. Go back to where you got it and start again.',
@@ -381,13 +387,10 @@ export const till = {
 
   yes: 'Yes',
   no: 'No',
-  timeUp: 'Time is up',
   nobody: 'Nobody answered. Start again.',
-  stopped: 'Stopped',
-  stoppedElsewhere: 'This check was cancelled elsewhere. Start again.',
+  stoppedElsewhere: 'This check was stopped elsewhere. Start again.',
   ageProven: (years: number) => `${years} or over.`,
   ageNotProven: (years: number) => `Not proven to be ${years} or over.`,
-  notShared: 'Not shared',
   proven: (title: string) => `${title}: verified.`,
   compare: 'Is this the customer?',
   photo: 'Photo from the document',
@@ -526,7 +529,7 @@ export const dashboard = {
     endpoint_not_found: 'No endpoint is set. Save one first.',
     key_rolled: 'This key was replaced already. Replace its successor.',
     session_already_responded: 'A wallet has answered this verification already.',
-    session_expired: 'The time of this verification is over. Start a new one.',
+    session_expired: 'This verification has expired. Start a new one.',
     internal_error: 'The service failed. Try again; if it happens again, tell your operator.',
     not_ready: 'The service cannot write at the moment. Try again in a minute.',
     rate_limit_exceeded: 'Too many tries. Wait a moment.',
@@ -600,7 +603,8 @@ export const dashboard = {
     chartLabel: (total: string, most: string) => `Outcomes per day over 30 days: ${total} in total, ${most} on the busiest day`,
     asTable: 'As a table',
     day: 'Day',
-    kinds: { verified: 'Verified', refused: 'Refused', declined: 'Declined', expired: 'Expired' },
+    counted: ({ failed, wallet_error, expired, redirect_not_followed, cancelled }: OutcomeNames) =>
+      `“${failed}” counts “${wallet_error}” too, “${expired}” counts “${redirect_not_followed}”. “${cancelled}” is left out.`,
     successRate: 'Success rate',
     median: 'Median time to answer',
     reasons: 'Why verifications were refused',
@@ -753,13 +757,6 @@ export const dashboard = {
     emptyTitle: { test: 'No verifications in Test yet', live: 'No verifications in Live yet' },
     empty: 'A verification is one question to one customer. It waits for their wallet, then says yes or no with the reason.',
     liveKey: 'Create a live key',
-    /** The filter's words: each includes all badges that its sessions can have. */
-    statuses: {
-      pending: 'Waiting',
-      completed: 'Verified or shared',
-      failed: 'Refused, declined or stopped',
-      expired: 'Expired',
-    },
     noMatch: 'Nothing matches this filter.',
     wholeOnly: 'Search finds a whole id or a whole metadata value, not a part of it.',
     erased: 'Erased for good.',
@@ -779,7 +776,6 @@ export const dashboard = {
       ageNotProven: (years: string) => `Not proven to be ${years} or over.`,
       shared: 'Everything you asked for was shown, and is genuine. No rule judges what it says.',
       ageDenied: 'Genuine, but an age that you asked about is not reached. Do not accept.',
-      declined: 'The customer said no.',
     },
     checked: 'Checked',
     created: 'Created',
@@ -791,6 +787,7 @@ export const dashboard = {
     following: 'This page follows by itself.',
     stop: 'Stop this verification',
     stopTitle: 'Stop this verification?',
+    keepWaiting: 'Keep waiting',
     stopMore: 'No wallet can answer it any more, and your shop gets the result “cancelled”.',
     claims: 'What was proven',
     ageOver: (years: string) => `${years} or over`,
@@ -819,7 +816,7 @@ export const dashboard = {
       dc_error: 'The wallet gave the page no answer; it can be asked again',
       response_completed: 'The wallet answered, and everything holds',
       response_failed: 'The wallet answered, and something does not hold',
-      response_declined: 'The wallet said no',
+      response_declined: 'The customer declined',
       response_shared: 'The wallet answered, and its documents are genuine',
       response_held: {
         redemption: 'The wallet answered; the answer is held until your shop redeems its code',
@@ -827,7 +824,7 @@ export const dashboard = {
       },
       redirect_not_followed: 'Nobody redeemed the code; what was presented is deleted',
       not_compared: 'Nobody compared the photo; what was presented is deleted',
-      expired: 'Time ran out',
+      expired: 'Expired: nobody answered in time',
       cancelled: (actor: string) => `Stopped by ${actor}`,
       redeemed: 'Your shop collected the result',
       webhook: (attempt: number) => `Webhook, attempt ${attempt}`,
@@ -1552,7 +1549,7 @@ export const dashboard = {
       'verification.erased': 'Erased a verification',
       'verification.read': 'Viewed a result',
       'verification.completed': 'Proof given',
-      'verification.failed': 'A customer was refused',
+      'verification.failed': 'Ended without a proof',
       'user.joined': 'Chose a password and joined',
       'secret.created': 'Made a signing secret for test events',
       'secret.rotated': 'Rotated the signing secret',
@@ -1901,26 +1898,16 @@ export const sandbox = {
   asks: 'asks for a proof',
   shares: 'You would share',
   nothingFits: 'None of these documents answers the request.',
-  saysNo: 'This person always says no.',
+  saysNo: 'This person always declines.',
   share: 'Share',
   decline: 'Do not share',
-  ends: {
-    completed: 'Accepted.',
-    declined: 'You chose not to share.',
-    wallet_error: 'The service could not read it.',
-    not_accepted: 'Shared, and refused.',
-    cancelled: 'The request was withdrawn.',
-    not_followed: 'Shared, and not collected.',
-    held: 'Shared.',
-    compares: 'Shared.',
-    untaken: 'The service did not take it.',
-  },
+  notTaken: 'The service did not take it.',
   endsMore: {
     completed: 'The service checked what you shared, and it holds.',
-    declined: 'Nothing was sent.',
-    wallet_error: 'What was sent is not a well-formed document.',
+    declined: 'You chose not to share. Nothing was sent.',
+    wallet_error: 'This wallet sent an error instead of a document.',
     not_accepted: 'Only the merchant is told why. Look at the till or dashboard.',
-    cancelled: 'Whoever asked has cancelled it. Nothing was taken.',
+    cancelled: 'Whoever asked has stopped it. Nothing was taken.',
     not_followed: 'Nobody went back to the shop in time, so it is deleted.',
     held: 'The shop gets it when you continue there.',
     compares: 'The till compares the photo now.',
@@ -1929,7 +1916,7 @@ export const sandbox = {
     status === 409
       ? 'Somebody answered this request before.'
       : status === 410
-        ? 'The time for this request is up, or it was withdrawn.'
+        ? 'This request has expired, or was stopped.'
         : `It answered with HTTP ${status}; the reason stands beside the phone.`,
   goOn: 'Continue',
   toDocuments: 'Back to the documents',
@@ -1951,8 +1938,8 @@ export const sandbox = {
       more: 'A live check never believes a test document, so nothing was sent. Answer it with a real wallet, or start it with a test key.',
     },
     answered: { title: 'This request was answered.', more: 'Each can be answered once. Start a new one.' },
-    cancelled: { title: 'This request was withdrawn.', more: 'Whoever asked has cancelled it. Start a new one.' },
-    expired: { title: 'The time is up.', more: 'Nobody answered this request in time. Start a new one.' },
+    cancelled: { title: 'This request was stopped.', more: 'Whoever asked has stopped it. Start a new one.' },
+    expired: { title: 'This request has expired.', more: 'Nobody answered this request in time. Start a new one.' },
     distrusted: {
       title: 'The wallet does not trust this request.',
       more: 'It was not answered. The reason, as the wallet sees it:',
@@ -1977,7 +1964,7 @@ export const sandbox = {
   query: 'What is asked (DCQL)',
   wholeRequest: 'The whole request',
   sent: 'Sent',
-  declined: 'A no was sent: access_denied',
+  declined: 'Declined: access_denied was sent',
   altered: 'Not what the issuer signed',
   proof: 'Signed by the holder, for this request',
   deviceSigned: 'The holder signed the transcript of this session with the key of the document.',
@@ -2015,7 +2002,7 @@ export const demo = {
     buy: 'Buy',
     again: 'Buy another one',
     ordered: 'Ordered. The server redeemed the code of this page: the answer came from here, from an adult.',
-    refused: 'Not ordered. The proof was not accepted.',
+    refused: 'Not ordered. The proof was refused.',
   },
   cheat: 'Try to cheat',
   cheats: {
