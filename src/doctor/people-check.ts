@@ -1,4 +1,4 @@
-import { type Found, ok, warning } from '../db/check.ts'
+import { type Found, notSetUp, ok, warning } from '../db/check.ts'
 import { ownersWithoutFactor } from '../people/users.ts'
 import type { Scene } from './scene.ts'
 
@@ -13,19 +13,17 @@ export async function checkSecondFactor({ deps, liveTenants }: Scene): Promise<F
       de: 'Alle Eigentümer haben einen zweiten Faktor, oder es gibt noch keine.',
     })
   const shown = names.slice(0, NAMES_MAX).join(', ') + (names.length > NAMES_MAX ? ', …' : '')
+  const remedy = {
+    en: 'Let them add a passkey or one-time codes in the dashboard under Settings, Security.',
+    de: 'Lassen Sie sie im Dashboard unter Einstellungen, Sicherheit einen Passkey oder Einmalcodes einrichten.',
+  }
   if ((await liveTenants).length === 0)
-    return ok({
-      en: `Without a second factor: ${shown}. No shop has a live key yet.`,
-      de: `Ohne zweiten Faktor: ${shown}. Noch hat kein Geschäft einen Live-Schlüssel.`,
+    return notSetUp({
+      en: [`Owners without a second factor: ${shown}. No shop has a live key yet.`, remedy.en],
+      de: [`Eigentümer ohne zweiten Faktor: ${shown}. Noch hat kein Geschäft einen Live-Schlüssel.`, remedy.de],
     })
   return warning({
-    en: [
-      `Owners without a second factor: ${shown}. Their password alone opens every live shop.`,
-      'Let them add a passkey or one-time codes in the dashboard under Settings, Security.',
-    ],
-    de: [
-      `Eigentümer ohne zweiten Faktor: ${shown}. Ihr Passwort allein öffnet jedes Live-Geschäft.`,
-      'Lassen Sie sie im Dashboard unter Einstellungen, Sicherheit einen Passkey oder Einmalcodes einrichten.',
-    ],
+    en: [`Owners without a second factor: ${shown}. Their password alone opens every live shop.`, remedy.en],
+    de: [`Eigentümer ohne zweiten Faktor: ${shown}. Ihr Passwort allein öffnet jedes Live-Geschäft.`, remedy.de],
   })
 }

@@ -10,6 +10,8 @@ import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
 const DELIVERIES_MAX = 5
+/** Deliveries of a shop whose attempts are counted. */
+const COUNTED_MAX = 100
 /** Receivers that were used, and as many that are only set: each is a connection. */
 const RECEIVERS_MAX = 5
 const ENVIRONMENTS = ['test', 'live'] as const
@@ -25,14 +27,7 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
   const used = await originsOf(deps, latest.flat())
   const unused = new Set(set.map(url => new URL(url).origin)).difference(new Set(used))
   const origins = [...used.slice(0, RECEIVERS_MAX), ...[...unused].slice(0, RECEIVERS_MAX)]
-  if (origins.length === 0)
-    return notSetUp({
-      en: ['No webhook was sent yet.', 'Set an endpoint under Webhooks, if your software should get results.'],
-      de: [
-        'Es wurde noch kein Webhook gesendet.',
-        'Setzen Sie unter Webhooks eine Adresse, wenn Ihre Software Ergebnisse bekommen soll.',
-      ],
-    })
+  if (origins.length === 0) return withoutReceiver(await countAttempts(deps, await tenants))
   const reached = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
   const missed = missedOf(reached)
   if (missed.en.length)
@@ -59,9 +54,33 @@ export async function checkWebhooks({ deps, tenants }: Scene): Promise<Found> {
       ],
     })
   return ok({
-    en: `The receivers can be reached: ${someOf(origins)}. Nothing was sent to them.`,
-    de: `Die Empfänger sind erreichbar: ${someOf(origins, 'de')}. Es wurde ihnen nichts gesendet.`,
+    en: `The receivers can be reached: ${someOf(origins)}. This check sent them nothing.`,
+    de: `Die Empfänger sind erreichbar: ${someOf(origins, 'de')}. Diese Prüfung hat ihnen nichts gesendet.`,
   })
+}
+
+type Counted = { deliveries: number; attempts: number }
+
+/** An endpoint may have been removed since, and deliveries without one cancelled. */
+function withoutReceiver({ deliveries, attempts }: Counted): Found {
+  const remedy = {
+    en: 'Set an endpoint under Webhooks, if your software should get results.',
+    de: 'Setzen Sie unter Webhooks eine Adresse, wenn Ihre Software Ergebnisse bekommen soll.',
+  }
+  if (attempts === 0)
+    return notSetUp({
+      en: ['No webhook was sent yet, and no endpoint is set.', remedy.en],
+      de: ['Es wurde noch kein Webhook gesendet, und keine Adresse ist gesetzt.', remedy.de],
+    })
+  return notSetUp({
+    en: [`No endpoint is set now. Attempts of the latest deliveries (${deliveries}): ${attempts}.`, remedy.en],
+    de: [`Keine Adresse ist mehr gesetzt. Versuche der neuesten Zustellungen (${deliveries}): ${attempts}.`, remedy.de],
+  })
+}
+
+async function countAttempts(deps: Scene['deps'], tenants: readonly { id: string }[]): Promise<Counted> {
+  const latest = (await Promise.all(tenants.map(({ id }) => readLatest(deps, id, COUNTED_MAX)))).flat()
+  return { deliveries: latest.length, attempts: latest.reduce((sum, { attempts }) => sum + attempts, 0) }
 }
 
 /** A bad file stops the start; a good one may expire later. */

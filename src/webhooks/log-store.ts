@@ -64,10 +64,10 @@ export async function listLatest(
   db: Db,
   tenantId: string,
   limit: number,
-): Promise<Pick<DeliveryRow, 'tenantId' | 'verificationId'>[]> {
-  const { verificationId, createdAt } = webhookDeliveries
+): Promise<Pick<DeliveryRow, 'tenantId' | 'verificationId' | 'attempts'>[]> {
+  const { verificationId, attempts, createdAt } = webhookDeliveries
   return await db
-    .select({ tenantId: webhookDeliveries.tenantId, verificationId })
+    .select({ tenantId: webhookDeliveries.tenantId, verificationId, attempts })
     .from(webhookDeliveries)
     .where(eq(webhookDeliveries.tenantId, tenantId))
     .orderBy(desc(createdAt))

@@ -18,6 +18,7 @@ import { getCertificate, loadAccessList, newAuthority } from '../helpers/access.
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { BRAINPOOL } from '../helpers/brainpool.ts'
 import { pemOf } from '../helpers/certificates.ts'
+import { setUpOwner } from '../helpers/dashboard.ts'
 import { isOnPostgres } from '../helpers/database.ts'
 import { listOrigin } from '../helpers/dc.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
@@ -358,7 +359,10 @@ describe('checks of what wallets see', () => {
     await verifyWith(app, key, 'adult')
     // The sandbox issuer's own list is read without a network.
     expect(app.deps.status.known()).toEqual([expect.stringMatching(/^https:\/\/verify\.example\//)])
-    expect(await found(app, 'status_lists')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/seen yet/) })
+    expect(await found(app, 'status_lists')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringMatching(/: 2 of its own sandbox or this machine, none of other issuers/),
+    })
     app.deps.status.known = () => [
       'https://verify.example/own',
       'https://gone.example/1',
@@ -445,7 +449,7 @@ test('webhooks: an endpoint that is set is checked before anything was sent to i
   const app = await startAppFor([receiver])
   const { id } = await app.tenant()
   await setEndpoint(app.deps, { tenantId: id, environment: 'test' }, receiver.url('/hook/secret-path'), 'test')
-  const detail = expect.stringContaining(`can be reached: http://shop.example:${receiver.port}. Nothing was sent`)
+  const detail = expect.stringContaining(`can be reached: http://shop.example:${receiver.port}. This check sent them nothing.`)
   expect(await found(app, 'webhooks')).toMatchObject({ status: 'ok', detail })
   receiver.stop()
   expect(await found(app, 'webhooks')).toMatchObject({
@@ -453,6 +457,25 @@ test('webhooks: an endpoint that is set is checked before anything was sent to i
     detail: expect.stringMatching(/refuses the connection/),
   })
   expect(receiver.received).toEqual([])
+})
+
+test('webhooks: attempts to an endpoint that was removed since are counted, not denied', async () => {
+  const receiver = receive(() => new Response(null, { status: 500 }))
+  const app = await startAppFor([receiver])
+  const { id, key } = await app.tenant()
+  const owner = { tenantId: id, environment: 'test' } as const
+  expect(await found(app, 'webhooks')).toMatchObject({
+    status: 'not_set_up',
+    detail: expect.stringMatching(/^No webhook was sent/),
+  })
+  await setEndpoint(app.deps, owner, receiver.url('/hook'), 'test')
+  const { verification } = await verifyWith(app, key, 'declines')
+  await untilAttempted(app, verification.id, 1)
+  await setEndpoint(app.deps, owner, null, 'test')
+  expect(await found(app, 'webhooks')).toMatchObject({
+    status: 'not_set_up',
+    detail: 'No endpoint is set now. Attempts of the latest deliveries (1): 1.',
+  })
 })
 
 test('webhooks: an endpoint that is set is checked however many other receivers there are', async () => {
@@ -470,6 +493,16 @@ test('webhooks: an endpoint that is set is checked however many other receivers 
     status: 'problem',
     detail: expect.stringContaining(`http://shop.example:${fresh.port}`),
   })
+})
+
+test('second_factor: an owner without one is not set up before the first live key, and a warning after it', async () => {
+  const app = await startApp({ now: Date.now(), ...NEARBY })
+  expect(await found(app, 'second_factor')).toMatchObject({ status: 'ok' })
+  await setUpOwner(app, 'mara')
+  const named = expect.stringMatching(/^Owners without a second factor: mara\./)
+  expect(await found(app, 'second_factor')).toMatchObject({ status: 'not_set_up', detail: named })
+  await app.tenant()
+  expect(await found(app, 'second_factor')).toMatchObject({ status: 'warning', detail: named })
 })
 
 describe('checks of the machine', () => {
