@@ -1,6 +1,8 @@
 // API keys and devices.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { createKey } from '../../src/access/keys.ts'
+import type { ApiKey } from '../../src/dashboard/settings-schema.ts'
 import type { Device } from '../../src/devices/schema.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/browser.ts'
@@ -31,6 +33,38 @@ async function openNewKey(openPage: OpenPage) {
   await dialog.getByLabel('Label').fill('Web shop')
   return { app, page, dialog }
 }
+
+/** The service keeps the hour of the last use. */
+browserTest('the last use of a key is told as an hour of a day by the clock of the reader', async openPage => {
+  const uses = {
+    '2026-03-04T22:00:00.000Z': ['today between 23:00 and 24:00', 'heute zwischen 23:00 und 24:00 Uhr'],
+    '2026-03-03T22:00:00.000Z': ['yesterday between 23:00 and 24:00', 'gestern zwischen 23:00 und 24:00 Uhr'],
+    '2026-03-03T23:00:00.000Z': ['today between 00:00 and 01:00', 'heute zwischen 00:00 und 01:00 Uhr'],
+    '2026-02-20T08:00:00.000Z': ['20 Feb 2026 between 09:00 and 10:00', '20.02.2026 zwischen 09:00 und 10:00 Uhr'],
+  }
+  const app = await startForBrowser()
+  const { id } = await app.tenant()
+  for (const at of Object.keys(uses))
+    await createKey(app.deps, { tenantId: id, environment: 'test', label: at, scopes: ['verifications:read'], actor: 'test' })
+  for (const [language, locale] of ['en-GB', 'de-DE'].entries()) {
+    const { page } = await enter(app, openPage, '/dashboard/audit', { locale, timezoneId: 'Europe/Berlin' })
+    await page.clock.setFixedTime('2026-03-04T22:40:00Z')
+    await page.route('**/keys', async route => {
+      const answer = await route.fetch()
+      const { data } = (await answer.json()) as { data: ApiKey[] }
+      await route.fulfill({ json: { data: data.map(key => ({ ...key, last_used_at: key.label in uses ? key.label : null })) } })
+    })
+    await page.goto('/dashboard/keys')
+    for (const [at, told] of Object.entries(uses)) {
+      const row = page.getByRole('row').filter({ hasText: at })
+      // A narrow screen shows it below the name.
+      const shown = row.locator(`time[datetime="${at}"]`).filter({ visible: true })
+      await shown.waitFor()
+      expect(await shown.textContent()).toBe(told[language]!)
+    }
+    await shoot(page, `dashboard-keys-used-${locale}`)
+  }
+})
 
 describe('a key', () => {
   browserTest('a new key may not erase by default, is shown once, and works', async openPage => {

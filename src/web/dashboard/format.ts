@@ -1,5 +1,11 @@
 import { useRegion } from '../shared/language.tsx'
 
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** Midnight of the reader's clock. */
+const midnightOf = (at: number | Date): number => new Date(at).setHours(0, 0, 0, 0)
+
 /** Numbers, dates and durations in the reader's region. */
 export function useFormat() {
   const region = useRegion()
@@ -13,6 +19,22 @@ export function useFormat() {
     /** A calendar day, independent of the time zone. */
     day: (day: string): string =>
       new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(day)),
+    /** The hour that begins then, by the reader's clock: which day, from when, until when. */
+    hour: (at: string, now: number): { day: string; from: string; to: string } => {
+      const clock = new Intl.DateTimeFormat(region, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+      const begin = new Date(at)
+      const end = new Date(begin.getTime() + HOUR_MS)
+      const daysAgo = Math.round((midnightOf(now) - midnightOf(begin)) / DAY_MS)
+      const isNear = daysAgo === 0 || daysAgo === 1
+      return {
+        day: isNear
+          ? new Intl.RelativeTimeFormat(region, { numeric: 'auto' }).format(-daysAgo, 'day')
+          : new Intl.DateTimeFormat(region, { dateStyle: 'medium' }).format(begin),
+        from: clock.format(begin),
+        // The end of a day is not the beginning of it.
+        to: end.getTime() === midnightOf(end) ? '24:00' : clock.format(end),
+      }
+    },
     time: (at: string): string =>
       new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' }).format(Date.parse(at)),
     clock: (at: string): string =>

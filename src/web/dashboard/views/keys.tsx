@@ -18,8 +18,6 @@ import { CreateKeyDialog } from './create-key.tsx'
 import { useEnded } from './ended.tsx'
 import { nameOf, RollKeyDialog } from './roll-key.tsx'
 
-const HOUR_MS = 3_600_000
-
 const TONES = { active: 'ok', expired: 'wait', revoked: 'neutral' } as const
 
 type Open = { kind: 'create' } | { kind: 'roll' | 'revoke'; key: ApiKey }
@@ -134,6 +132,7 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
           },
           {
             title: words.lastUsed,
+            kind: 'wraps',
             folds: 'tablet',
             below: 'titled',
             cell: ({ last_used_at }) => (last_used_at ? <LastUse at={last_used_at} /> : never),
@@ -171,5 +170,11 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
 /** The service keeps the hour of the last use, not the minute. */
 function LastUse({ at }: { at: string }) {
   const words = useDashboardWords().keys
-  return useNow(HOUR_MS) - Date.parse(at) < HOUR_MS ? words.thisHour : <Time at={at} />
+  const { hour } = useFormat()
+  const { day, from, to } = hour(at, useNow())
+  return (
+    <time dateTime={at} title={at}>
+      {words.usedOn(day, from, to)}
+    </time>
+  )
 }

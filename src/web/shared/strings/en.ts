@@ -866,7 +866,8 @@ export const dashboard = {
     status: 'Status',
     statuses: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
     lastUsed: 'Last used',
-    thisHour: 'within this hour',
+    /** `day` is “today” or a date. */
+    usedOn: (day: string, from: string, to: string) => `${day} between ${from} and ${to}`,
     createdAt: 'Created',
     expires: 'Expires',
     expiry: 'Expires after',
