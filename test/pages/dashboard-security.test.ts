@@ -6,6 +6,7 @@ import { browserTest, expectAccessible, readCode, shoot, type WatchedPage } from
 import { joinMember, PASSWORD } from '../helpers/dashboard.ts'
 import { enter, OWNER, shareService, startForBrowser, takeCookie } from '../helpers/dashboard-page.ts'
 import { receive, untilAttempted } from '../helpers/receiver.ts'
+import { verifyWith } from '../helpers/wallet.ts'
 
 setDefaultTimeout(60_000)
 shareService()
@@ -204,6 +205,26 @@ browserTest('a viewer sees lists and outcomes, and no button that changes someth
     expect([view, await buttons.allTextContents()]).toEqual([view, []])
   }
   expect(page.complaints).toEqual([])
+})
+
+browserTest('a viewer reads that the role hides personal data, not that nothing was kept', async openPage => {
+  const app = await startForBrowser({})
+  const { id, key } = await app.tenant()
+  const { verification } = await verifyWith(app, key, 'adult', { body: { template: 'identity_basic' } })
+  await enter(app, openPage)
+  const viewer = await joinMember(app, id, 'vera', 'viewer', app.deps.config.publicUrl)
+  for (const [locale, told, notTold] of [
+    ['en-GB', 'Your role does not show personal data.', 'Nothing is kept'],
+    ['de-DE', 'Ihre Rolle zeigt keine personenbezogenen Daten.', 'ist nichts aufbewahrt'],
+  ] as const) {
+    const page = await openPage(app.deps.config.publicUrl, { locale })
+    await takeCookie(page, app.deps.config.publicUrl, viewer.state.cookie)
+    await page.goto(`/dashboard/verifications/${verification.id}`)
+    await page.locator('.panel').getByText(told).waitFor()
+    expect(await page.locator('.panel').textContent()).not.toContain(notTold)
+    await shoot(page, `dashboard-viewer-claims-${locale}`)
+    expect(page.complaints).toEqual([])
+  }
 })
 
 browserTest('a viewer meets nothing that the service then refuses, and deliveries lead to the verification', async openPage => {

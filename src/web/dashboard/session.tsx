@@ -25,6 +25,9 @@ export function useSession(): Around {
   return around
 }
 
+/** Whether the user's role shows them what customers presented. */
+export const useMaySeeClaims = (): boolean => useSession().session.user.role !== 'viewer'
+
 /** Whether the user's role lets them change something. The server refuses it all the same. */
 export const useMayChange = (): boolean => useSession().session.user.role !== 'viewer'
 

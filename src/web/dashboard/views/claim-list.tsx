@@ -3,6 +3,7 @@ import type { Verification } from '../../../verifications/schema.ts'
 import { useClaimWords } from '../../shared/claims.ts'
 import { Facts } from '../facts.tsx'
 import { useFormat } from '../format.ts'
+import { useMaySeeClaims } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 
 const DAY = /^\d{4}-\d\d-\d\d$/
@@ -13,6 +14,7 @@ export function ClaimList({ verification: { status, claims } }: { verification: 
   const words = useDashboardWords().verification
   const name = useClaimName()
   const say = useValue()
+  const maySee = useMaySeeClaims()
   if (status !== 'completed') return null
   const flat = flatClaims(claims ?? {})
   const portrait = flat.map(([key, value]) => PICTURES.includes(key) && pictureUrl(value)).find(Boolean)
@@ -21,7 +23,7 @@ export function ClaimList({ verification: { status, claims } }: { verification: 
     <section class="stack tight">
       <h3>{words.claims}</h3>
       {flat.length === 0 ? (
-        <p class="secondary">{words.noClaims}</p>
+        <p class="secondary">{maySee ? words.noClaims : words.hidden}</p>
       ) : (
         <div class="claims">
           {portrait && <img class="portrait" src={portrait} alt={words.portrait} />}

@@ -676,6 +676,7 @@ export const dashboard: typeof en.dashboard = {
     claimNames: { driving_privileges: 'Darf fahren' },
     from: date => `ab ${date}`,
     until: date => `bis ${date}`,
+    hidden: 'Ihre Rolle zeigt keine personenbezogenen Daten.',
     noClaims: 'Vom Gezeigten ist nichts aufbewahrt, oder es wurde nichts gezeigt.',
     portrait: 'Bild aus dem Ausweis',
     readNote: 'Dieser Zugriff wurde im Protokoll festgehalten.',

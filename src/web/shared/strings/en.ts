@@ -794,6 +794,7 @@ export const dashboard = {
     claimNames: { driving_privileges: 'May drive' } as Record<string, string>,
     from: (date: string) => `from ${date}`,
     until: (date: string) => `until ${date}`,
+    hidden: 'Your role does not show personal data.',
     noClaims: 'Nothing is kept of what was shown, or nothing was shown.',
     portrait: 'Portrait from the document',
     readNote: 'Viewing this was recorded in the audit log.',
