@@ -188,6 +188,7 @@ const FOR_BOTH = [
   'sandbox/dc-wallet.ts',
   'sandbox/personas.ts',
   'sandbox/wallet.ts',
+  'templates/purpose.ts',
   'tenants/contrast.ts',
 ]
 

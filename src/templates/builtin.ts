@@ -19,6 +19,7 @@ import {
   PROOF_OF_AGE,
   sdJwt,
 } from './catalogue.ts'
+import { purposeOfAge } from './purpose.ts'
 
 export type Localized = Readonly<Record<'en' | 'de', string>>
 
@@ -49,7 +50,7 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   {
     key: 'eu_av_age_18',
     title: { en: 'Age 18 or over (EU age app)', de: 'Ab 18 Jahren (EU-Alters-App)' },
-    purpose: { en: 'To check that you are 18 or over', de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind' },
+    purpose: purposeOfAge(18),
     profile: 'eu-av',
     query: oneOf(mdoc('proof_of_age', PROOF_OF_AGE, ['age_over_18'])),
     ageOver: 18,
@@ -74,7 +75,7 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   {
     key: 'age_over_18_or_birthdate',
     title: { en: 'Age 18 or over, else date of birth', de: 'Ab 18 Jahren, sonst Geburtsdatum' },
-    purpose: { en: 'To check that you are 18 or over', de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind' },
+    purpose: purposeOfAge(18),
     query: oneOf(
       mdoc('av', PROOF_OF_AGE, ['age_over_18']),
       sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', '18']]),
@@ -217,7 +218,7 @@ function ageOver(age: number): Draft {
   return {
     key: element,
     title: { en: `Age ${age} or over`, de: `Ab ${age} Jahren` },
-    purpose: { en: `To check that you are ${age} or over`, de: `Um zu prüfen, ob Sie mindestens ${age} Jahre alt sind` },
+    purpose: purposeOfAge(age),
     query: oneOf(
       mdoc('av', PROOF_OF_AGE, [element]),
       sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', String(age)]]),

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
-import type { Catalogue, Template } from '../../../dashboard/settings-schema.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Catalogue, Choice, Template } from '../../../dashboard/settings-schema.ts'
+import { followTicks, isAutomatic, strayAges } from '../../../templates/purpose.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field, Select, TextArea } from '../../shared/field.tsx'
 import { type Language, useCommon, useLanguage } from '../../shared/language.tsx'
@@ -15,7 +16,7 @@ import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { EditorResult } from './editor-result.tsx'
-import { useQueryCheck } from './query-check.ts'
+import { type QueryCheck, useQueryCheck } from './query-check.ts'
 import { RuleBuilder, rulesText } from './rule-builder.tsx'
 import { TemplateBuilder } from './template-builder.tsx'
 import { useChoice } from './use-choice.ts'
@@ -76,12 +77,14 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     title: known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
     ...contentOf(from, language),
   }))
-  const { seenAt, title, profile, rules, purpose, text } = work
+  const { seenAt, title, profile, rules, text } = work
   const key = work.ownKey ?? keyFrom(title)
   const setText = (next: string) => change({ text: next })
   const setRules = (next: string) => change({ rules: next })
   const check = useQueryCheck(text, rules)
   const { choice, isJsonOnly, isBuilt, leftOut, choose, problem } = useChoice(check, text, setText)
+  const asked = useAsked(check, choice)
+  const purpose = work.isPurposeTyped || !asked ? work.purpose : followTicks(work.purpose, asked, language)
   const [isAdvanced, setIsAdvanced] = useState(false)
   useEffect(() => {
     if (isJsonOnly) setIsAdvanced(true)
@@ -101,7 +104,6 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   })
   const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
-  const asked = check.state === 'good' ? check.asks.flatMap(({ claims }) => claims) : (choice?.claims ?? [])
   return (
     <form class="editor" onSubmit={save.submit}>
       <div class="stack">
@@ -134,7 +136,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
         <Problem of={problem} />
         <RuleBuilder
           text={rules}
-          claims={[...new Set(asked)]}
+          claims={asked ?? []}
           effective={check.state === 'good' ? check.effective_rules : []}
           onText={setRules}
         />
@@ -145,8 +147,9 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           autocomplete="off"
           maxLength={300}
           value={purpose}
-          onText={next => change({ purpose: next })}
+          onText={next => change({ purpose: next, isPurposeTyped: true })}
         />
+        <StrayAges purpose={purpose} check={check} />
         <Select
           label={words.editor.profile}
           value={profile}
@@ -193,9 +196,35 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
 const contentOf = (template: Template | undefined, language: Language) => ({
   profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
   rules: savedRules(template),
-  purpose: template?.localized.purpose?.[language] ?? '',
+  ...purposeOf(template, language),
   text: pretty(template?.query),
 })
+
+/** An own template's purpose was typed by somebody, unless it is the automatic one. */
+function purposeOf(template: Template | undefined, language: Language) {
+  const purpose = template?.localized.purpose?.[language] ?? ''
+  return { purpose, isPurposeTyped: template !== undefined && !template.builtin && !isAutomatic(purpose) }
+}
+
+/** The claims that are asked for; while the query cannot be read, those of before. */
+function useAsked(check: QueryCheck, choice: Choice | undefined): string[] | undefined {
+  const known = useRef<string[] | undefined>(undefined)
+  const claims = check.state === 'good' ? check.asks.flatMap(asked => asked.claims) : choice?.claims
+  if (claims) known.current = [...new Set(claims)]
+  return known.current
+}
+
+/** A hint where the purpose names an age that is not asked for. */
+function StrayAges({ purpose, check }: { purpose: string; check: QueryCheck }) {
+  const words = useDashboardWords()
+  if (check.state !== 'good') return null
+  const claims = check.asks.flatMap(asked => asked.claims)
+  const ages = check.effective_rules.flatMap(rule => ('age_at_least' in rule ? [rule.age_at_least] : []))
+  const { named, asked } = strayAges(purpose, { claims, ages })
+  if (named.length === 0) return null
+  const list = (years: readonly number[]) => years.map(each => words.verification.ageOver(String(each))).join(', ')
+  return <Notice tone="wait">{words.editor.strayAge(list(named), list(asked))}</Notice>
+}
 
 /** Empty for the default. */
 const savedRules = (template: Template | undefined): string => (template?.saved_rules ? rulesText(template.saved_rules) : '')

@@ -948,6 +948,8 @@ export const dashboard: typeof en.dashboard = {
       'Bleibt das leer, muss jedes Alter erreicht sein, nach dem Sie fragen. Mit [] gibt es keine Regeln: Dann besteht auch der echte Ausweis eines Minderjährigen. Sonst muss jede Regel gelten, die Sie schreiben.',
     purpose: 'Zweck (freiwillig)',
     purposeHint: 'Ihre Kunden lesen ihn, wenn Ihre Software keinen anderen nennt.',
+    strayAge: (named, asked) =>
+      `Der Zweck sagt „${named}“, und diese Vorlage fragt nach ${asked ? `„${asked}“` : 'keinem Alter'}.`,
     checking: 'Wird geprüft',
     good: 'Das können Wallets beantworten.',
     bad: 'Das können Wallets noch nicht beantworten.',

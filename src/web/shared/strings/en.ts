@@ -1055,6 +1055,8 @@ export const dashboard = {
       'Left empty, every age you ask for must be reached. With [] there are no rules: a minor’s genuine document completes too. Otherwise every rule you write must hold.',
     purpose: 'Purpose (optional)',
     purposeHint: 'The customer reads it unless your software gives another one.',
+    strayAge: (named: string, asked: string) =>
+      `The purpose says “${named}”, and this template asks for ${asked ? `“${asked}”` : 'no age'}.`,
     checking: 'Checking',
     good: 'Wallets can answer this.',
     bad: 'Wallets cannot answer this yet.',
