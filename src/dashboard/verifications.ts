@@ -72,7 +72,7 @@ async function summaries(deps: Deps, owner: Owner): Promise<(browsed: Browsed) =
 export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<VerificationDetail> {
   const whole = await readWhole(deps, owner, id)
   const { isJudged } = whole
-  const { verification, query } = maySeeClaims(visit.user) ? whole : withoutClaims(whole)
+  const { verification, query } = maySeeClaims(visit.user) ? whole : forViewer(whole)
   const events = await recordLook(deps, visit, owner, verification)
   const canceller = whole.cancelled && (await readActor(deps.db, whole.cancelled.auditSeq))
   const labelOf = await readActorLabels(deps, [owner.tenantId])
@@ -84,9 +84,12 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
   return { verification, environment: owner.environment, query: { ...query }, is_judged: isJudged, timeline, deliveries }
 }
 
-/** The values that a query accepts are claims too, once it is answered. */
-function withoutClaims({ verification, query }: WholeVerification): Pick<WholeVerification, 'verification' | 'query'> {
-  const { claims, credentials, ...rest } = verification
+/**
+ * Without claims, and without the links that answer a session or name its order. The values that a
+ * query accepts are claims too, once it is answered.
+ */
+function forViewer({ verification, query }: WholeVerification): Pick<WholeVerification, 'verification' | 'query'> {
+  const { claims, credentials, wallet_uri, request_uri, redirect_url, ...rest } = verification
   const withoutValues = query.credentials.map(each =>
     each.claims ? { ...each, claims: each.claims.map(({ values, ...claim }) => claim) } : each,
   )

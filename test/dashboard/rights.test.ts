@@ -170,6 +170,24 @@ test('a viewer sees what was asked for without the values that it had to have', 
   expect(seen).toEqual({ credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta, claims: paths }] })
 })
 
+test('a viewer gets no link that answers a session or leads back to its order, at any door, before and after the answer', async () => {
+  const body = { redirect_url: 'https://shop.example/thanks?order=4711' }
+  const open = await createVerification(app, shop.key, body)
+  const ended = (await verifyWith(app, shop.key, 'adult', { body })).verification
+  const pathOf = (id: string) => `/tenants/${shop.id}/verifications/${id}?environment=test`
+  const whole = (await mia.get<{ verification: object }>(pathOf(open.id))).body.verification
+  expect(whole).toMatchObject({ ...body, wallet_uri: open.wallet_uri, request_uri: open.request_uri })
+  const seen = (await vera.get<{ verification: object }>(pathOf(open.id))).body.verification
+  expect(Object.keys(seen)).toEqual(Object.keys(whole).filter(name => !/^(wallet_uri|request_uri|redirect_url)$/.test(name)))
+  const reads = routes.filter(({ method, path }) => method === 'GET' && path.includes(':tenant'))
+  for (const verification of [open.id, ended.id])
+    for (const route of reads) {
+      const { text } = await askRoute(vera, route, { ...things, verification, tenant: shop.id, environment: 'test' })
+      for (const link of ['wallet_uri', 'request_uri', 'redirect_url', 'openid4vp:', '/wallet/request/', 'order=4711'])
+        expect([nameOf(route), link, text.includes(link)]).toEqual([nameOf(route), link, false])
+    }
+})
+
 test('a role counts from the next request on', async () => {
   const { data } = (await boss.get<{ data: { id: string; name: string; role: string }[] }>('/users')).body
   const { id, role } = data.find(({ name }) => name === 'vera')!

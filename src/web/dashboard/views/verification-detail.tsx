@@ -113,7 +113,9 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
   const words = useDashboardWords().verification
   const { copyId } = useDashboardWords()
   const { time } = useFormat()
-  const { id, template, purpose, expires_at, wallet_uri } = verification
+  const { id, template, purpose, expires_at, responded_at } = verification
+  // Not from wallet_uri, which a viewer does not get.
+  const isOpen = verification.status === 'pending' && responded_at === undefined
   return (
     <section class="stack tight">
       <h3>{words.about}</h3>
@@ -122,7 +124,7 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
         facts={[
           [words.template, template && <Link href={hrefTo(`templates/${encodeURIComponent(template)}`)}>{title}</Link>],
           [words.purpose, purpose],
-          [words.validUntil, wallet_uri !== undefined && <time dateTime={expires_at}>{time(expires_at)}</time>],
+          [words.validUntil, isOpen && <time dateTime={expires_at}>{time(expires_at)}</time>],
         ]}
       />
       <Json title={words.query} value={query} />
