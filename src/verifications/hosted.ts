@@ -64,9 +64,12 @@ export async function hostedVerification(
     }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
-    // Shown to the owner only before the answer: the URL may name the order.
-    ...((owns || status !== 'pending') && secrets.redirect_url !== undefined && { return_url: secrets.redirect_url }),
-    ...(owns && secrets.redirect_url !== undefined && returnsCode(session, at) && { returns: true as const }),
+    // For the owner only: the URL may name the order.
+    ...(owns &&
+      secrets.redirect_url !== undefined && {
+        return_url: secrets.redirect_url,
+        ...(returnsCode(session, at) && { returns: true as const }),
+      }),
     created_at: isoUtc(session.createdAt),
     expires_at: isoUtc(session.expiresAt),
     now: isoUtc(at),

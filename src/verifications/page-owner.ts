@@ -29,18 +29,17 @@ export async function ownPage(deps: PageDeps, id: string, request: Request): Pro
   return { owner: { owner }, ...(owner && { cookie: cookieFor(deps.config, session, secret, at) }) }
 }
 
-/** The URL back to the shop. The owner gets a new response code, which replaces the last one. */
+/** The URL back to the shop, for the owner. Each call makes a new response code, which replaces the last one. */
 export async function returnFromPage(deps: PageDeps, id: string, request: Request): Promise<PageReturn> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
+  if (!isOwner(deps.config, session, request)) return {}
   const { redirect_url } = await openSecrets(deps, deps.db, session)
   const at = deps.now()
   const { pageOwnerHash, respondedAt } = session
-  const owns = isOwner(deps.config, session, request)
-  // A held session is pending for others: the URL may name the order.
-  const isWaiting = statusAt(session, at) === 'pending' && (respondedAt === null || !owns)
-  if (redirect_url === undefined || isWaiting) return {}
-  if (respondedAt !== null && pageOwnerHash !== null && owns && returnsCode(session, at)) {
+  const isUnanswered = statusAt(session, at) === 'pending' && respondedAt === null
+  if (redirect_url === undefined || isUnanswered) return {}
+  if (respondedAt !== null && pageOwnerHash !== null && returnsCode(session, at)) {
     const code = newResponseCode(deps.random)
     const stored = storedResponseCode(code, respondedAt)
     if (await deps.write(tx => replaceResponseCode(tx, session, pageOwnerHash, stored)))

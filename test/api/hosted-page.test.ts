@@ -229,7 +229,7 @@ describe('POST /v/{id}/return', () => {
     expect(await redeem(id, last)).toBe(404)
   })
 
-  test('a browser without the cookie, or with that of another page, gets no code', async () => {
+  test('a browser without the cookie, or with that of another page, gets neither a code nor the URL', async () => {
     const { id, cookie } = await answeredByQr()
     const code = codeIn(await leave(id, cookie))
     const other = await answeredByQr()
@@ -240,9 +240,12 @@ describe('POST /v/{id}/return', () => {
       `__Secure-page=${'A'.repeat(43)}`,
       `vidimus-page=${cookie.split('=')[1]}`,
     ]) {
-      expect([await leave(id, foreign), (await dataOf(id, foreign)).returns]).toEqual([SHOP, undefined])
+      const { return_url, returns } = await dataOf(id, foreign)
+      expect([await leave(id, foreign), return_url, returns]).toEqual([undefined, undefined, undefined])
     }
     expect(await redeem(id, code)).toBe(200)
+    expect([await leave(id), (await dataOf(id)).return_url]).toEqual([undefined, undefined])
+    expect([await leave(id, cookie), (await dataOf(id, cookie)).return_url]).toEqual([SHOP, SHOP])
   })
 
   test('the code of an answer through wallet_uri goes to the wallet, not to the page', async () => {
@@ -258,13 +261,14 @@ describe('POST /v/{id}/return', () => {
     expect(await leave(id, cookie)).toMatch(/^com\.example\.shop:\/done#response_code=[\w-]{43}$/)
   })
 
-  test('an expired page returns without a code; a pending one, or one without redirect_url, does not return', async () => {
+  test('an expired page returns its owner without a code; a pending one, or one without redirect_url, does not return', async () => {
     const { id, expires_at } = await create()
     const { cookie } = await openPage(id)
     expect([await leave(id, cookie), await leave(id)]).toEqual([undefined, undefined])
     expect([(await dataOf(id, cookie)).return_url, (await dataOf(id)).return_url]).toEqual([SHOP, undefined])
     app.clock.set(Date.parse(expires_at))
-    expect([await leave(id, cookie), await leave(id)]).toEqual([SHOP, SHOP])
+    expect([await leave(id, cookie), await leave(id)]).toEqual([SHOP, undefined])
+    expect([(await dataOf(id, cookie)).return_url, (await dataOf(id)).return_url]).toEqual([SHOP, undefined])
     const nowhere = await answeredByQr({ body: { redirect_url: undefined } })
     expect([await leave(nowhere.id, nowhere.cookie), (await dataOf(nowhere.id, nowhere.cookie)).returns]).toEqual([
       undefined,

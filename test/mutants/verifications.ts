@@ -316,10 +316,10 @@ export default [
     'cli/demo',
   ],
   [
-    'a held session tells everybody where it returns to',
+    'a session tells everybody where it returns to',
     'returnFromPage',
-    '(respondedAt === null || !owns)',
-    'respondedAt === null',
+    'if (!isOwner(deps.config, session, request)) return {}',
+    '',
     'api/hosted-page',
   ],
   [
@@ -344,13 +344,7 @@ export default [
     'respondedAt',
     'api/hosted-page',
   ],
-  [
-    'strangers read where a pending page leads to',
-    'hostedVerification',
-    "(owns || status !== 'pending') && secrets",
-    'secrets',
-    'api/hosted-page',
-  ],
+  ['strangers read where a page leads to', 'hostedVerification', '...(owns && secrets', '...(secrets', 'api/hosted-page'],
   // Redirects after the answer.
   [
     'any app scheme is taken',
