@@ -151,7 +151,7 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
         description: 'Claims are never returned here.',
       },
     })
-    .get('/verifications/:id/events', ({ params }) => watchVerification(deps, params.id), {
+    .get('/verifications/:id/events', ({ params, request }) => watchVerification(deps, params.id, traceOf(request).client), {
       open: { perSession: 'status' },
       params: VerificationId,
       response: { 200: StatusEvent, ...errorResponses(404, 429, 500) },
@@ -160,7 +160,8 @@ export const verificationRoutes = (deps: Deps, creations: Creations) =>
         summary: 'Follow the status, without a key',
         description:
           'Server-sent events with what the status poll tells, and nothing more: at once, whenever something happens, and for ' +
-          'the last time when the status is final; then the stream ends. At most 8 streams per session. Keep polling as a ' +
-          'fallback: some proxies hold streams back.',
+          'the last time when the status is final; then the stream ends. At most 8 streams per session and 1,000 in all; while ' +
+          'more than half of them are open, at most 250 per tenant and 50 per address. Beyond that 429: keep polling as a ' +
+          'fallback, also because some proxies hold streams back.',
       },
     })

@@ -163,12 +163,17 @@ export async function listVerifications(
   }))
 }
 
-type StatusRow = Pick<VerificationRow, 'id' | 'status' | 'release'> & { expires_at: number; responded_at: number | null }
+type StatusRow = Pick<VerificationRow, 'id' | 'status' | 'release'> & {
+  tenant_id: string
+  expires_at: number
+  responded_at: number | null
+}
 
 const selectStatus = hot<StatusRow>(db =>
   db
     .select({
       id: verificationSessions.id,
+      tenantId: verificationSessions.tenantId,
       status: verificationSessions.status,
       expiresAt: verificationSessions.expiresAt,
       respondedAt: verificationSessions.respondedAt,
@@ -182,10 +187,18 @@ const selectStatus = hot<StatusRow>(db =>
 export async function findStatus(
   db: Db,
   id: string,
-): Promise<Pick<VerificationRow, 'status' | 'expiresAt' | 'respondedAt' | 'release'> | undefined> {
+): Promise<Pick<VerificationRow, 'tenantId' | 'status' | 'expiresAt' | 'respondedAt' | 'release'> | undefined> {
   const [row] = await selectStatus(db, { id })
   if (row) refuseForeign(db, row, { id })
-  return row && { status: row.status, expiresAt: row.expires_at, respondedAt: row.responded_at, release: row.release }
+  return (
+    row && {
+      tenantId: row.tenant_id,
+      status: row.status,
+      expiresAt: row.expires_at,
+      respondedAt: row.responded_at,
+      release: row.release,
+    }
+  )
 }
 
 const selectSession = hot<Record<string, unknown>>(db =>

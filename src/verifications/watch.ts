@@ -1,6 +1,6 @@
+import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
 import { endsAt, statusAt } from './expire.ts'
-import { readStatus } from './read.ts'
 import { findStatus } from './store.ts'
 
 /** Below the server's idle timeout. */
@@ -12,14 +12,19 @@ const RETRY_MS = 1000
  * The status as server-sent events: at once, after every moment of the session, and when it is
  * final. An event may repeat the status: it is still `pending` after a wallet fetched the request.
  */
-export async function watchVerification(deps: Pick<Deps, 'db' | 'now' | 'changes'>, id: string): Promise<Response> {
-  await readStatus(deps, id)
+export async function watchVerification(
+  deps: Pick<Deps, 'db' | 'now' | 'changes'>,
+  id: string,
+  client: string,
+): Promise<Response> {
+  const found = await findStatus(deps.db, id)
+  if (!found) throw apiError('session_not_found')
   let end = () => {}
   const stream = new ReadableStream<string>({
     start(controller) {
       end = follow(
         deps,
-        id,
+        { id, tenantId: found.tenantId, client },
         text => controller.enqueue(text),
         () => controller.close(),
       )
@@ -32,7 +37,7 @@ export async function watchVerification(deps: Pick<Deps, 'db' | 'now' | 'changes
 
 function follow(
   { db, now, changes }: Pick<Deps, 'db' | 'now' | 'changes'>,
-  id: string,
+  { id, ...sharers }: { id: string; tenantId: string; client: string },
   send: (text: string) => void,
   close: () => void,
 ): () => void {
@@ -55,7 +60,7 @@ function follow(
 
   // An error ends the stream; the next request reports it.
   const lookAgain = (isNews: boolean) => void look(isNews).catch(finish)
-  const leave = changes.follow(id, { wake: lookAgain, end: () => finish() })
+  const leave = changes.follow(id, sharers, { wake: lookAgain, end: () => finish() })
   const stop = () => {
     isOver = true
     clearTimeout(timer)

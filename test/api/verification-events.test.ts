@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
 import { createDeps } from '../../src/deps.ts'
+import { parseCidr } from '../../src/egress/addresses.ts'
 import { realWorld } from '../../src/ground.ts'
 import { createChanges } from '../../src/verifications/changes.ts'
 import { eraseVerification } from '../../src/verifications/erase.ts'
@@ -10,8 +12,10 @@ import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 const FOLLOWERS_MAX = 8
 
 const open = new Set<AbortController>()
+const sockets = new Set<Socket>()
 afterAll(() => {
   for (const controller of open) controller.abort()
+  for (const socket of sockets) socket.destroy()
 })
 
 /** A stream that is read as it comes. */
@@ -172,23 +176,93 @@ describe('GET /v1/verifications/{id}/events', () => {
   })
 })
 
-test('at most a thousand streams are open at once', () => {
-  const changes = createChanges({ subscribe: () => () => {} })
-  const follower = { wake: () => {}, end: () => {} }
-  const leave = Array.from({ length: 1000 }, (_, i) => changes.follow(`vs_${i}`, follower))
-  expect(() => changes.follow('vs_more', follower)).toThrow('Too many requests')
-  leave[0]!()
-  leave[0]!()
-  changes.follow('vs_more', follower)
-  expect(() => changes.follow('vs_another', follower)).toThrow('Too many requests')
+describe('the places for streams', () => {
+  test('at most a thousand streams are open at once', () => {
+    const changes = createChanges({ subscribe: () => () => {} })
+    const follower = { wake: () => {}, end: () => {} }
+    const sharers = (i: number) => ({ tenantId: `ten_${i % 10}`, client: `192.0.2.${i % 100}` })
+    const leave = Array.from({ length: 1000 }, (_, i) => changes.follow(`vs_${i}`, sharers(i), follower))
+    const more = (name: string) => changes.follow(name, { tenantId: 'ten_new', client: '192.0.2.200' }, follower)
+    expect(() => more('vs_more')).toThrow('Too many requests')
+    leave[0]!()
+    leave[0]!()
+    more('vs_more')
+    expect(() => more('vs_another')).toThrow('Too many requests')
+  })
+
+  test('while more than half are taken, a tenant beyond 250 and an address beyond 50 get 429, and no stream is closed', async () => {
+    const { app, ...first } = await startWithTenant({ config: { trustedProxies: [parseCidr('127.0.0.1')!] } })
+    const [shop, bakery, kiosk] = [
+      await seats(app, first.key),
+      await seats(app, await keyOf(app)),
+      await seats(app, await keyOf(app)),
+    ]
+    // One shop behind one address, while nobody else needs a place.
+    const early = await shop.take(500, '198.51.100.1')
+    expect(statusesOf(early)).toEqual({ 200: 500 })
+    const last = await shop.take(1, '198.51.100.1')
+    expect(statusesOf(last)).toEqual({ 200: 1 })
+    const [refused] = await shop.take(1, '198.51.100.2')
+    expect(refused!.head).toMatch(/^HTTP\/1\.1 429 [\s\S]*\nretry-after: 10\r\n[\s\S]*rate_limit_exceeded/i)
+    expect(statusesOf(await bakery.take(1, '198.51.100.1'))).toEqual({ 429: 1 })
+    expect(statusesOf(await bakery.take(50, '198.51.100.3'))).toEqual({ 200: 50 })
+    expect(statusesOf(await bakery.take(1, '198.51.100.3'))).toEqual({ 429: 1 })
+    for (let network = 4; network < 8; network++)
+      expect(statusesOf(await bakery.take(50, `198.51.100.${network}`))).toEqual({ 200: 50 })
+    expect(statusesOf(await bakery.take(1, '198.51.100.9'))).toEqual({ 429: 1 })
+    expect(statusesOf(await kiosk.take(1, '198.51.100.9'))).toEqual({ 200: 1 })
+    expect([...early, ...last].filter(({ hasEnded }) => hasEnded())).toEqual([])
+    // The refused poll instead.
+    expect((await app.call('GET', `/v1/verifications/${shop.sessions[0]}/status`)).status).toBe(200)
+    for (const stream of early.slice(0, 252)) stream.leave()
+    await until(async () => statusesOf(await shop.take(1, '198.51.100.1'))[200] === 1)
+  })
 })
+
+const keyOf = async (app: TestApp) => (await app.tenant()).key
+
+const statusesOf = (streams: { status: number }[]) =>
+  Object.fromEntries([...Map.groupBy(streams, ({ status }) => status)].map(([status, some]) => [status, some.length]))
+
+/** Opens streams of one tenant, on as many sessions as they need. The runtime's fetch has too few connections. */
+async function seats(app: TestApp, key: string) {
+  const sessions: string[] = []
+  let taken = 0
+  const sessionFor = async () => {
+    if (taken % FOLLOWERS_MAX === 0) sessions.push((await createVerification(app, key)).id)
+    return sessions[Math.floor(taken++ / FOLLOWERS_MAX)]!
+  }
+  const take = async (count: number, client: string) => {
+    const ids: string[] = []
+    while (ids.length < count) ids.push(await sessionFor())
+    return await Promise.all(ids.map(id => rawStream(app, id, client)))
+  }
+  return { sessions, take }
+}
+
+async function rawStream(app: TestApp, id: string, client: string) {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  sockets.add(socket)
+  socket.write(`GET /v1/verifications/${id}/events HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`)
+  let head = ''
+  let isOver = false
+  socket.on('data', chunk => {
+    head += chunk
+  })
+  socket.on('close', () => {
+    isOver = true
+  })
+  // The first event, or the end of the error envelope.
+  await until(async () => /pending|\}\}/.test(head))
+  return { status: Number(head.slice(9, 12)), head, hasEnded: () => isOver, leave: () => socket.destroy() }
+}
 
 test('subscribers are woken by the fetch, the answer, the deadline and the erasure of their session only', async () => {
   const { app, key, session } = await startWithSession()
   const late = await createVerification(app, key, { ttl_seconds: 60 })
   const woken: string[] = []
   for (const [name, { id }] of Object.entries({ session, late }))
-    app.deps.changes.follow(id, { wake: () => woken.push(name), end: () => {} })
+    app.deps.changes.follow(id, { tenantId: name, client: name }, { wake: () => woken.push(name), end: () => {} })
   await fetchOf(app)(session.request_uri ?? '', {})
   expect(woken).toEqual(['session'])
   await answerWith(app, await holderOf(app), session.wallet_uri ?? '')

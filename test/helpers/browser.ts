@@ -142,6 +142,13 @@ function watch(page: Page, origin: string): WatchedPage {
   return Object.assign(page, { complaints })
 }
 
+/** The refusal of an event stream. */
+export const NO_PLACE = {
+  status: 429,
+  headers: { 'content-type': 'application/json', 'retry-after': '10' },
+  body: JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'Too many requests.' } }),
+}
+
 const SCREENSHOTS = join(import.meta.dir, '../../screenshots')
 const SIZES = [
   { width: 390, height: 844 },

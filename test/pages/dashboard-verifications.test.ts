@@ -6,7 +6,7 @@ import { createTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, NO_PLACE, shoot } from '../helpers/browser.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { pair } from '../helpers/devices.ts'
 import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
@@ -216,6 +216,19 @@ describe('the detail', () => {
     await page.locator('.list').getByText('Stopped', { exact: true }).waitFor({ state: 'attached' })
     expect(await panel(page).locator('.verdict').getAttribute('class')).toContain('neutral')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('a pending verification is polled when all places for streams are taken', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant({ name: 'Wine bar' })
+    const { id, wallet_uri = '' } = await createVerification(app, key)
+    const { page } = await enter(app, openPage)
+    await page.route('**/events', route => route.fulfill(NO_PLACE))
+    const refused = page.waitForResponse('**/events')
+    await page.goto(`/dashboard/verifications/${id}`)
+    expect((await refused).status()).toBe(429)
+    await answerWith(app, await holderOf(app), wallet_uri)
+    await panel(page).getByText('18 or over.').waitFor()
   })
 
   browserTest('a held answer shows no claims and no checks until it is redeemed', async openPage => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, NO_PLACE, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
 import { SHOP, shareService, startShop } from '../helpers/shop.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
@@ -120,6 +120,19 @@ describe('the hosted page', () => {
     await page.getByRole('heading', { name: 'Verified. Thank you.' }).waitFor()
     // Only the blocked streams.
     expect(page.complaints.filter(complaint => !complaint.includes('ERR_FAILED'))).toEqual([])
+  })
+
+  browserTest('the page polls when all places for streams are taken', async openPage => {
+    const { app, origin, key } = await startShop()
+    const session = await createVerification(app, key, BODY)
+    const page = await openPage(origin, DESKTOP)
+    await page.route('**/events', route => route.fulfill(NO_PLACE))
+    const refused = page.waitForResponse('**/events')
+    await page.goto(`/v/${session.id}`)
+    expect((await refused).status()).toBe(429)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
   })
 
   browserTest('the page polls when a proxy holds the events back', async openPage => {

@@ -2,7 +2,7 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, NO_PLACE, shoot } from '../helpers/browser.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { deviceOf, register } from '../helpers/devices.ts'
 import { type Shop, sessionsOf, shareService, startAgain, startShop } from '../helpers/shop.ts'
@@ -130,6 +130,16 @@ describe('a lost answer', () => {
     await heading(page, 'Yes').waitFor()
     expect(lost.count()).toBe(1)
   })
+})
+
+browserTest('a till polls when all places for streams are taken', async openPage => {
+  const { app, page } = await openTill(openPage)
+  await page.route('**/events', route => route.fulfill(NO_PLACE))
+  const refused = page.waitForResponse('**/events')
+  const uri = await ask(page)
+  expect((await refused).status()).toBe(429)
+  await answer(app, uri)
+  await heading(page, 'Yes').waitFor()
 })
 
 describe('a token', () => {
