@@ -1,6 +1,7 @@
 // The tables of the handbook that exist in code, as Markdown. scripts/build/handbook.ts writes them into the pages;
 // test/handbook/tables.test.ts fails when a page has a stale copy.
 import { join } from 'node:path'
+import { GUESS_POLICIES } from '../../src/access/guess-budgets.ts'
 import { DEFAULT_SCOPES, SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { COMMANDS } from '../../src/cli/index.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -86,8 +87,13 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
     commands: await commandTable(),
     metrics: await metricTable(),
     budgets: table(
-      ['budget', 'at once', 'then', 'counts'],
-      (Object.keys(POLICIES) as Policy[]).map(name => [code(name), ...pace(POLICIES[name]), BUDGET_MEANINGS[name]]),
+      ['budget', 'at once', 'then', 'counts', 'nodes'],
+      (Object.keys(POLICIES) as Policy[]).map(name => [
+        code(name),
+        ...pace(POLICIES[name]),
+        BUDGET_MEANINGS[name],
+        (GUESS_POLICIES as readonly Policy[]).includes(name) ? 'all together' : 'each its own',
+      ]),
     ),
     limits: limitTable(document),
     templates: table(

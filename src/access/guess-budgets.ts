@@ -2,10 +2,19 @@
 // each would be as many budgets. All other budgets protect a node from load and stay in its memory (http/rate-limit.ts).
 import type { Allowance, Policy, RateLimits } from '../http/rate-limit.ts'
 
-export type GuessPolicy = Extract<
-  Policy,
-  'enroll' | 'enroll-known' | 'enroll-all' | 'login' | 'login-known' | 'login-all' | 'redeem' | 'refresh-device' | 'wallet-post'
->
+export const GUESS_POLICIES = [
+  'enroll',
+  'enroll-known',
+  'enroll-all',
+  'login',
+  'login-known',
+  'login-all',
+  'redeem',
+  'refresh-device',
+  'wallet-post',
+] as const satisfies Policy[]
+
+export type GuessPolicy = (typeof GUESS_POLICIES)[number]
 
 export type GuessBudgets = {
   /** Takes one from the budget, or throws 429. */

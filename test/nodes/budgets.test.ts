@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { startApp } from '../helpers/app.ts'
+import { createVerification, startApp } from '../helpers/app.ts'
 import { nodesTest, rowsIn, startNodes, tally } from '../helpers/nodes.ts'
 
 nodesTest('ten wrong pairing codes are the budget of a network over both nodes', async () => {
@@ -35,4 +35,20 @@ nodesTest('budgets in rows hold no address, survive a restart of a node, and are
   third.clock.advance(8 * 3_600_000)
   await other.deps.guesses.sweep()
   expect(await rowsIn(other, 'SELECT name FROM rate_buckets')).toEqual([])
+})
+
+nodesTest('polls are a rate of each node, and answers of a wallet are guesses of all', async () => {
+  const nodes = await startNodes({ rateLimitScale: 1 })
+  const { key } = await nodes[0].tenant()
+  const { id } = await createVerification(nodes[0], key)
+  const ask = async (method: string, path: string, count: number) =>
+    await Promise.all(
+      nodes.map(async node => tally(await Promise.all(Array.from({ length: count }, () => node.call(method, path))))),
+    )
+  expect(await ask('GET', `/v1/verifications/${id}/status`, 11)).toEqual([
+    { 200: 10, 429: 1 },
+    { 200: 10, 429: 1 },
+  ])
+  const answers = await ask('POST', `/wallet/response/${id}`, 5)
+  expect(answers[0]![429]! + answers[1]![429]!).toBe(5)
 })
