@@ -1,4 +1,4 @@
-import { contains, type Network, parseCidr } from '../egress/addresses.ts'
+import { contains, isLoopback, type Network, parseCidr } from '../egress/addresses.ts'
 import { isIP } from '../ip.ts'
 
 const HOPS_MAX = 20
@@ -29,7 +29,22 @@ export function addressBucket(address: string): string {
   return hex.startsWith(IPV4_MAPPED) ? [...Buffer.from(hex.slice(24), 'hex')].join('.') : hex.slice(0, 16)
 }
 
-const FORWARDING_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
+/** Headers by which proxies and CDNs name the client, beside all that begin `X-Forwarded`. */
+const FORWARDING_HEADERS = new Set([
+  'forwarded',
+  'via',
+  'cf-connecting-ip',
+  'fly-client-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-real-ip',
+])
 
-/** A proxy on this machine connects from loopback for all clients; each of these headers indicates one. */
-export const isForwarded = ({ headers }: Request): boolean => FORWARDING_HEADERS.some(name => headers.has(name))
+/** A proxy on this machine connects from loopback for all clients; any of these headers, even an empty one, indicates one. */
+const isForwarded = ({ headers }: Request): boolean =>
+  headers.keys().some(name => name.startsWith('x-forwarded') || FORWARDING_HEADERS.has(name))
+
+/** True for a client on this machine. What somebody forwarded never counts, whatever address it names. */
+export const isFromLoopback = (request: Request, address: string): boolean => isLoopback(address) && !isForwarded(request)

@@ -1,10 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { isLoopback } from '../egress/addresses.ts'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { within } from '../time.ts'
 import { REFUSED_MS } from '../unavailable.ts'
-import { isForwarded } from './client-address.ts'
+import { isFromLoopback } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { apiError } from './errors.ts'
 import { takesFrom, traceOf } from './plugin.ts'
@@ -82,7 +81,7 @@ export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readine
 
 function requireMetricsAccess({ config: { metricsToken }, limits }: Deps, request: Request): void {
   const { address, client } = traceOf(request)
-  if (isLoopback(address) && !isForwarded(request)) return
+  if (isFromLoopback(request, address)) return
   const given = /^Bearer ([!-~]{1,256})$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   if (metricsToken && given && equalConstantTime(sha256Hex(given), sha256Hex(metricsToken))) return
   limits.take('badauth', client)

@@ -4,7 +4,7 @@
 
 import type { Config } from '../config.ts'
 import { isLoopback } from '../egress/addresses.ts'
-import { isForwarded } from '../http/client-address.ts'
+import { isFromLoopback } from '../http/client-address.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
 
@@ -33,11 +33,7 @@ export function refusePlainHttp(config: Config, request: Request): void {
   if (!acceptsPasswords(config, request)) throw apiError('https_required')
 }
 
-export function acceptsPasswords(config: Config, request: Request): boolean {
-  if (config.publicUrl.startsWith('https:')) return true
-  // Behind a proxy that is not configured, every client has this machine's address.
-  if (isForwarded(request) && config.trustedProxies.length === 0) return false
-  return isLoopback(traceOf(request).address)
-}
+export const acceptsPasswords = ({ publicUrl }: Config, request: Request): boolean =>
+  publicUrl.startsWith('https:') || isFromLoopback(request, traceOf(request).address)
 
 const isLoopbackName = (host: string): boolean => host === 'localhost' || isLoopback(host.replace(/^\[|\]$/g, ''))

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { type ErrorBody, startApp } from '../helpers/app.ts'
+import { FORWARDING_HEADERS } from '../helpers/forwarding-headers.ts'
 
 const TOKEN = 'a-token-for-metrics-0123456789'
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -20,7 +21,7 @@ test('GET /metrics answers a client on loopback, with and without a configured t
 test('GET /metrics with any forwarding header is 401 with a hint', async () => {
   for (const trustedProxies of [[], parseNetworks('127.0.0.1')]) {
     const app = await startApp({ config: { metricsToken: TOKEN, trustedProxies } })
-    for (const name of ['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP', 'Forwarded', 'Via']) {
+    for (const name of FORWARDING_HEADERS) {
       for (const value of ['127.0.0.1', '203.0.113.7', '::1', 'for=127.0.0.1', '1.1 proxy', '']) {
         const { status, body, headers } = await app.call<ErrorBody>('GET', '/metrics', { headers: { [name]: value } })
         expect([name, value, status, body.error?.code]).toEqual([name, value, 401, 'metrics_token_required'])

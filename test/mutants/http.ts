@@ -16,8 +16,15 @@ export default [
     'methods.length === 0',
     'http/paths',
   ],
-  ['door: what a proxy forwards counts as local', 'requireMetricsAccess', '!isForwarded(request)', 'true', 'http/metrics-access'],
-  ['door: every address is local', 'requireMetricsAccess', 'isLoopback(address) &&', '', 'http/metrics-access'],
+  [
+    'door: what a proxy forwards counts as local',
+    'isFromLoopback',
+    '!isForwarded(request)',
+    'true',
+    'http/metrics-access',
+    'dashboard/login',
+  ],
+  ['door: every address is local', 'isFromLoopback', 'isLoopback(address) &&', '', 'http/metrics-access'],
   [
     'door: every token opens the metrics',
     'requireMetricsAccess',

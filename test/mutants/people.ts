@@ -141,10 +141,10 @@ export default [
     'dashboard/second-factor',
   ],
   [
-    'a proxy that is not known counts as this machine',
+    'every machine may log in over plain http',
     'acceptsPasswords',
-    'isForwarded(request) &&',
-    'false &&',
+    'isFromLoopback(request, traceOf(request).address)',
+    'true',
     'dashboard/login',
   ],
 ] satisfies Slip[]
