@@ -121,6 +121,7 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
       const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
       traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits })
       set.headers['x-request-id'] = id
+      refuseSecondHost(request)
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')
       refuseUnknownPath(request, limits, allowedMethods)
       // The router would take /v1/devices/enroll for a device id, and ask for authentication before saying that there is none.
@@ -168,6 +169,15 @@ const helpLink = (publicUrl: string, code: string): string => `<${publicUrl}/${a
 function isPublicHttps(publicUrl: string): boolean {
   const { protocol, hostname } = URL.parse(publicUrl) ?? {}
   return protocol === 'https:' && isPublicName(hostname ?? '')
+}
+
+/**
+ * RFC 9112 § 3.2: a proxy may have chosen another one of two. The runtime joins them by comma and
+ * space, and no name of a host has a comma.
+ */
+function refuseSecondHost({ headers }: Request): void {
+  if (headers.get('host')?.includes(','))
+    throw apiError('invalid_request', { message: 'Host: is repeated, or names several hosts; send one' })
 }
 
 /**

@@ -24,6 +24,7 @@ export default [
     'http/metrics-access',
     'dashboard/login',
   ],
+  ['door: two Hosts are one', 'httpPlugin', 'refuseSecondHost(request)', '', 'http/host'],
   ['door: every address is local', 'isFromLoopback', 'isLoopback(address) &&', '', 'http/metrics-access'],
   [
     'door: every token opens the metrics',
