@@ -16,9 +16,36 @@ const JSON_LIMITS = { depthMax: 32, valuesMax: 10_000 }
 const PRESENTATIONS_MAX = 20
 const ERROR_CODE = /^[a-z_]{1,64}$/
 
+/** Logged: a closed list, so that nothing of an answer can get into it. */
+type UnreadableReason =
+  | 'state is missing or of another session'
+  | 'the encrypted response cannot be decrypted'
+  | 'the encrypted response cannot be read'
+  | 'the encrypted response is not a JWE in compact form'
+  | 'the encrypted response is too large'
+  | 'the request was never fetched'
+  | 'the response holds a credential id that was not asked for'
+  | 'the response holds a document that was not asked for'
+  | 'the response is encrypted to another key'
+  | 'the response is missing or too large'
+  | 'the response is not a JSON object'
+  | 'the response is not base64url without padding'
+  | 'the response must be encrypted'
+  | 'the response was not encrypted for this request'
+  | 'there is neither a vp_token nor an error'
+  | 'this origin was not asked by this protocol'
+  | 'vp_token is not valid JSON'
+  | 'zip and crit are not accepted'
+
 /** Not an answer to this session: status 400, and the session does not change. */
 export class UnreadableResponse extends Error {
   override name = 'UnreadableResponse'
+  constructor(
+    readonly reason: UnreadableReason,
+    options?: ErrorOptions,
+  ) {
+    super(reason, options)
+  }
 }
 
 export type ResponseKey = { kid: string; privateKey: CryptoKey }

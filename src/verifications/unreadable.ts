@@ -17,11 +17,15 @@ export async function presentOrLog(deps: LogDeps, found: VerificationWithResult,
     return await present(deps, found, how)
   } catch (error) {
     const { id, tenantId } = found.verification
-    const session = deps.audit.subjectOf(id).slice(0, NAME_DIGITS)
+    const session = nameInLog(deps.audit, id)
     deps.log.error('verification.unreadable', { tenant: tenantId, session, failure: describeFailure(error) })
     throw error
   }
 }
+
+/** The first digits of its subject on the audit chain: the id is a capability, and no log has it. */
+export const nameInLog = ({ subjectOf }: Pick<LogDeps['audit'], 'subjectOf'>, id: string): string =>
+  subjectOf(id).slice(0, NAME_DIGITS)
 
 export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
 

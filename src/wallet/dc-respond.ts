@@ -20,11 +20,12 @@ const BODY_BYTES_MAX = 1024 * 1024
 
 /** Takes an answer that the browser gave to a page. The request that it answers is found by the origin. */
 export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
+  const { id: requestId } = traceOf(door.request)
   const session = await openSessionOf(deps, door)
   const asked = await askedOf(deps, session)
   // A page without an origin is refused before its body is read.
   const pageOrigin = door.owner ? undefined : originOf(door.request)
-  const { body, entry, response, thumbprint } = await readOrRefuse(deps, session, async () => {
+  const { body, entry, response, thumbprint } = await readOrRefuse(deps, session, requestId, async () => {
     const { origin, ...sent } = pageOrigin
       ? { origin: pageOrigin, ...(await readBody(door.request, PageAnswer, BODY_BYTES_MAX)) }
       : await readBody(door.request, ServerAnswer, BODY_BYTES_MAX)
@@ -46,7 +47,7 @@ export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
     secrets: asked.secrets,
     outcome,
     way: { channel: 'dc_api', protocol, origin: entry.origin },
-    requestId: traceOf(door.request).id,
+    requestId,
   })
   count(outcome.status)
   return {

@@ -15,16 +15,17 @@ const FORM_BYTES_MAX = 1024 * 1024
 
 /** Takes a wallet's answer: read, judge, record once. */
 export async function respond(deps: Deps, id: string, request: Request, from: From): Promise<{ redirect_uri?: string }> {
+  const { id: requestId } = traceOf(request)
   const session = await readOpenSession(deps, id)
   const asked = await askedOf(deps, session)
   const key = await openResponseKey(deps, session)
-  const response = await readOrRefuse(deps, session, () => readAnswer(request, session, asked, key))
+  const response = await readOrRefuse(deps, session, requestId, () => readAnswer(request, session, asked, key))
   const outcome =
     response.kind === 'error'
       ? refusedByWallet(response.code)
       : await judge(deps, session, asked, response, bindingOf(deps, session, { from, key: response.encrypted ? key : undefined }))
   const { secrets } = asked
-  const { redirectUri } = await recordAnswer(deps, session, { secrets, outcome, way: { from }, requestId: traceOf(request).id })
+  const { redirectUri } = await recordAnswer(deps, session, { secrets, outcome, way: { from }, requestId })
   return redirectUri === undefined ? {} : { redirect_uri: redirectUri }
 }
 

@@ -6,27 +6,43 @@ import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Outcome } from '../verifications/answer.ts'
 import type { OpenSession } from '../verifications/read.ts'
 import { recordEvent } from '../verifications/timeline.ts'
+import { nameInLog } from '../verifications/unreadable.ts'
 import type { Asked } from './asked.ts'
 import type { Deps } from './deps.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** An answer that is not to this session only leaves an event on its timeline. */
-export async function readOrRefuse<Answer>(deps: Deps, session: OpenSession, read: () => Promise<Answer>): Promise<Answer> {
+/** An answer that is not to this session only leaves an event on its timeline, and a line in the log. */
+export async function readOrRefuse<Answer>(
+  deps: Deps,
+  session: OpenSession,
+  requestId: string,
+  read: () => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await read()
   } catch (error) {
-    const { reason, refusal } = unreadable(error)
+    const { reason, detail, refusal } = unreadable(error)
+    const named = { tenant: session.tenantId, session: nameInLog(deps.audit, session.id) }
+    deps.log.info('wallet.answer_unreadable', { request_id: requestId, ...named, detail })
     await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
     throw refusal
   }
 }
 
-/** The sender learns what is wrong with its form; the other reasons are on the timeline only. */
-function unreadable(error: unknown): { reason: string; refusal: ApiError } {
-  if (error instanceof UnreadableResponse)
-    return { reason: `response: ${error.message}`, refusal: apiError('invalid_wallet_response', { cause: error }) }
-  if (error instanceof ApiError && error.status === 400)
-    return { reason: error.message, refusal: apiError('invalid_wallet_response', { message: error.message, cause: error }) }
+/**
+ * The sender learns what is wrong with its form; the other reasons are on the timeline and in the
+ * log. `detail` is for the log: a sentence about the form may name what was sent.
+ */
+function unreadable(error: unknown): { reason: string; detail: string; refusal: ApiError } {
+  if (error instanceof UnreadableResponse) {
+    const { reason } = error
+    return { reason: `response: ${reason}`, detail: reason, refusal: apiError('invalid_wallet_response', { cause: error }) }
+  }
+  if (error instanceof ApiError && error.status === 400) {
+    const { code, message } = error
+    const refusal = apiError('invalid_wallet_response', { message, cause: error })
+    return { reason: message, detail: `the body was refused: ${code}`, refusal }
+  }
   throw error
 }
 

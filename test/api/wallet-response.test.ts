@@ -13,7 +13,7 @@ import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const SHOP = { redirect_url: 'https://shop.example/done' }
 
-const { app, key } = await startWithTenant()
+const { app, key, id: tenantId } = await startWithTenant()
 const holder = await holderOf(app)
 
 const open = (body: object = {}, party = { app, key }): Promise<Session> => openSession(party, body)
@@ -74,6 +74,44 @@ describe('an answer that is not readable as one to this session is 400 invalid_w
     const session = await open()
     const raw = await body(session)
     await expectPending(session, holder, raw, typeof raw === 'string' ? FORM : {})
+  })
+
+  test('an answer that is not readable leaves one line in the log, with a reason of a closed list and nothing of the answer', async () => {
+    const reasons = new Set<string>()
+    for (const [, body] of UNREADABLE) {
+      const session = await open()
+      const raw = await body(session)
+      const before = app.logs.length
+      const { headers } = await postTo(session, raw, typeof raw === 'string' ? FORM : {})
+      const lines = app.logs.slice(before).map(line => JSON.parse(line))
+      const { id } = session.created
+      const [told, ...others] = lines.filter(({ event }) => event === 'wallet.answer_unreadable')
+      expect(others).toEqual([])
+      expect(told).toEqual({
+        time: new Date(app.clock.now()).toISOString(),
+        level: 'info',
+        event: 'wallet.answer_unreadable',
+        request_id: headers.get('x-request-id'),
+        tenant: tenantId,
+        session: app.deps.audit.subjectOf(id).slice(0, 8),
+        detail: expect.stringMatching(/^[a-zA-Z_:,5 ]{1,60}$/),
+      })
+      expect(JSON.stringify(lines)).not.toContain(id)
+      reasons.add(told.detail)
+    }
+    expect([...reasons].toSorted()).toEqual([
+      'state is missing or of another session',
+      'the body was refused: invalid_request',
+      'the encrypted response cannot be decrypted',
+      'the encrypted response cannot be read',
+      'the encrypted response is not a JWE in compact form',
+      'the response holds a credential id that was not asked for',
+      'the response is encrypted to another key',
+      'the response is not a JSON object',
+      'the response must be encrypted',
+      'there is neither a vp_token nor an error',
+      'zip and crit are not accepted',
+    ])
   })
 
   test.each([
