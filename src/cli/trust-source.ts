@@ -28,6 +28,7 @@ const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 const duration = (placeholder: string) =>
   kind(placeholder, (value, flag) => {
+    if (value === '0') return 0
     const [, amount, unit] = /^(\d{1,4})([mhd])$/.exec(value) ?? []
     if (amount === undefined) throw new UsageError(`${flag}: "${value}" is not a time like 30m, 12h or 7d`)
     return Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]

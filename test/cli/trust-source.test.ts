@@ -30,7 +30,15 @@ const first = fileOf('first.jwt', listOf())
 const wallets = fileOf('wallets.jwt', listOf({ type: LOTE.wallets }))
 const newer = fileOf('newer.jwt', listOf({ issuedAt: today, sequence: 6 }, 3))
 
-type Source = { id: string; label: string; state: string; entries: number; sequence: number; pins: { fingerprint: string }[] }
+type Source = {
+  id: string
+  label: string
+  state: string
+  entries: number
+  sequence: number
+  grace_seconds: number
+  pins: { fingerprint: string }[]
+}
 type Anchors = { data: { id: string; source: string | null; fingerprint_sha256: string }[]; blocks: object[] }
 
 const newDir = () => join(temporaryDir(), 'data')
@@ -128,6 +136,11 @@ test('a command fetches a list over https, and says when it has not changed', as
     exitCode: 1,
     stdout: expect.stringMatching(/^PID list: the list could not be fetched \(.*\); the last one counts until /),
   })
+})
+
+test.each(['0', '0d', '0m'])('trust source add --grace %s leaves no time after the next update is overdue', async grace => {
+  const added = await add(newDir(), first, '--grace', grace)
+  expect(added.grace_seconds).toBe(0)
 })
 
 test('a refresh that loses half of the issuers or more says how many there were', async () => {
