@@ -1,6 +1,6 @@
 // Standard output carries the answer: for people, or with --json exactly one JSON object. Failures
 // and notes go to standard error. A failure is one line that says what was wrong and what to do.
-import { userInfo } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Config, ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
@@ -138,14 +138,33 @@ export function table(headings: string[], rows: string[][]): string {
   return [headings, ...rows].map(row => lineOf(row).trimEnd()).join('\n')
 }
 
-/** The actor of audit records that commands write, with the user of the operating system. */
-export const ACTOR = `command line:${systemUser()}`
+const ID_PROGRAMS = ['/usr/bin/id', '/bin/id']
+const ID_MS_MAX = 1000
 
-function systemUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    // A container may run under a number that no user has.
-    return String(process.getuid?.() ?? 'unknown')
-  }
+/**
+ * The name of the user that this process runs as. Never from a variable of the environment, which
+ * anybody can set, and cron leaves out: the runtime's own `userInfo().username` is `$USER`.
+ */
+export function systemUser(uid: number | undefined, { passwd = '/etc/passwd', programs = ID_PROGRAMS } = {}): string {
+  if (uid === undefined) return 'unknown'
+  return nameIn(passwd, uid) ?? nameBy(programs.find(existsSync), uid) ?? `uid ${uid}`
 }
+
+function nameIn(passwd: string, uid: number): string | undefined {
+  // passwd(5): the third field is the number. A number in two lines is its first name, as for getpwuid(3).
+  const lines = existsSync(passwd) ? readFileSync(passwd, 'utf8').split('\n') : []
+  return userName(lines.map(line => line.split(':')).find(([, , number]) => number === String(uid))?.[0])
+}
+
+/** Users of a directory service are in no file. */
+function nameBy(program: string | undefined, uid: number): string | undefined {
+  if (program === undefined) return undefined
+  const { success, stdout } = Bun.spawnSync([program, '-un', String(uid)], { env: {}, timeout: ID_MS_MAX, stderr: 'ignore' })
+  return success ? userName(stdout.toString().trim()) : undefined
+}
+
+const userName = (name: string | undefined): string | undefined =>
+  name !== undefined && /^[^\s\p{Cc}\p{Cf}]{1,64}$/u.test(name) ? name : undefined
+
+/** The actor of audit records that commands write, with the user of the operating system. */
+export const ACTOR = `command line:${systemUser(process.getuid?.())}`

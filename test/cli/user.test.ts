@@ -1,10 +1,11 @@
 // The set-up link of the first start, and users of the dashboard.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { userInfo } from 'node:os'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemUser } from '../../src/cli/output.ts'
 import type { User } from '../../src/people/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
-import { type Served, serve, stopServing } from '../helpers/cli.ts'
+import { type Served, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -90,7 +91,7 @@ describe('vidimus user', () => {
     expect(outcome(await mia.get('/session'))).toBe('401 not_logged_in')
     expect(await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')).toMatchObject({ ok: true })
     const actors = rowsOf<{ actor: string }>(dir, "SELECT actor FROM audit_records WHERE action LIKE 'user.%'")
-    expect(actors.map(({ actor }) => actor)).toContain(`command line:${userInfo().username}`)
+    expect(actors.map(({ actor }) => actor)).toContain(`command line:${ownName()}`)
   })
 
   test('without --json prints links and tables for people, and refuses in one line', async () => {
@@ -127,3 +128,70 @@ describe('vidimus user', () => {
     }
   })
 })
+
+describe('the user of the operating system', () => {
+  test.each([
+    ['a variable says another name', { USER: 'mallory', LOGNAME: 'mallory', USERNAME: 'mallory', SUDO_USER: 'mallory' }],
+    ['there are no variables, as under cron', {}],
+  ])('a command is recorded with the name of its user where %s', async (_, variables) => {
+    const dir = join(temporaryDir(), 'data')
+    const settings = { VIDIMUS_PUBLIC_URL: 'http://localhost:3000', ...variables }
+    expect((await spawnVidimus(dir, ['tenant', 'create', '--name', 'Shop'], settings)).exitCode).toBe(0)
+    const actors = rowsOf<{ actor: string }>(dir, "SELECT actor FROM audit_records WHERE action = 'tenant.created'")
+    expect(actors).toEqual([{ actor: `command line:${ownName()}` }])
+  })
+
+  const PASSWD = [
+    'root:x:0:0:root:/root:/bin/sh',
+    'maria:x:1001:1001::/home/maria:/bin/sh',
+    '1002:x:7:7::/:/bin/sh',
+    'a b:x:9:9::/:',
+  ]
+  const nameOf = (uid: number | undefined, programs: string[] = []) =>
+    systemUser(uid, { passwd: fileOf('passwd', PASSWD.join('\n')), programs })
+
+  test('it is the name that /etc/passwd has for the number, else the number', () => {
+    expect([0, 1001, 7, 1002, 100, undefined].map(uid => nameOf(uid))).toEqual([
+      'root',
+      'maria',
+      '1002',
+      'uid 1002',
+      'uid 100',
+      'unknown',
+    ])
+    // A space could spell another actor.
+    expect(nameOf(9)).toBe('uid 9')
+    expect(systemUser(1001, { passwd: '/nowhere', programs: ['/nowhere'] })).toBe('uid 1001')
+  })
+
+  test('a user of a directory is asked of id, without our environment, for a second at most', () => {
+    expect(systemUser(process.getuid!(), { passwd: '/nowhere' })).toBe(ownName())
+    const program = (name: string, script: string) => {
+      const file = fileOf(name, `#!/bin/sh\n${script}\n`)
+      chmodSync(file, 0o755)
+      return file
+    }
+    process.env.VIDIMUS_TEST_VARIABLE = 'seen'
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: of the shell
+    const echo = program('echo', 'echo "$1.$2.${VIDIMUS_TEST_VARIABLE:-none}.${USER:-none}"')
+    expect(nameOf(1500, [echo])).toBe('-un.1500.none.none')
+    delete process.env.VIDIMUS_TEST_VARIABLE
+    expect(nameOf(1500, [program('lines', 'echo a; echo b')])).toBe('uid 1500')
+    expect(nameOf(1500, [program('fails', 'echo maria; exit 1')])).toBe('uid 1500')
+    expect(nameOf(1500, [program('hangs', 'echo maria; exec sleep 60')])).toBe('uid 1500')
+  })
+})
+
+/** As the system's own file has it. */
+function ownName(): string {
+  const fields = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map(line => line.split(':'))
+  return fields.find(([, , uid]) => uid === String(process.getuid?.()))?.[0] ?? 'no entry'
+}
+
+function fileOf(name: string, text: string): string {
+  const file = join(temporaryDir(), name)
+  writeFileSync(file, text)
+  return file
+}
