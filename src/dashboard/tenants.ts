@@ -17,14 +17,14 @@ export async function addTenant(deps: Deps, { user }: Visit, name: string): Prom
   return presentTenant((await createTenant(deps, { name: checkedName(name) }, actorOf(user))).tenant)
 }
 
-/** Only an owner sets name, plan and quota. Retention and app schemes need a fresh authentication. */
+/** Only an owner sets name, plan, quota and app schemes. Retention and app schemes need a fresh authentication. */
 export async function changeOwnTenant(
   deps: Deps,
   visit: Visit,
   tenantId: string,
   { name, plan, quota_override, retention_days, app_schemes }: ChangeTenant,
 ): Promise<Tenant> {
-  const isForOwners = name !== undefined || plan !== undefined || quota_override !== undefined
+  const isForOwners = [name, plan, quota_override, app_schemes].some(each => each !== undefined)
   if (isForOwners && roleOf(visit.user) !== 'owner') throw apiError('owner_required')
   if (retention_days !== undefined || app_schemes !== undefined) requireFresh(visit, deps.now())
   const changes = {

@@ -1,5 +1,6 @@
 // Destinations of a redirect_url: a web page, or an app of the tenant; nothing that runs, reads files, or starts something else.
 import { describe, expect, test } from 'bun:test'
+import { readAppSchemes } from '../../src/tenants/app-schemes.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { type ErrorBody, startWithTenant } from '../helpers/app.ts'
 import { words } from '../helpers/words.ts'
@@ -24,12 +25,16 @@ describe('redirect_url', () => {
     ws://shop.example/done wss://shop.example/done mailto:till@shop.example tel:+4930123456 sms:+4930123456
     smb://files.example/share ms-msdt:/id%20PCWDiagnostic search-ms:query=x feed:javascript:alert(1)
     itms-services://?action=download-manifest openid4vp://authorize
-    x-apple.systempreferences:com.apple.preference.security com.apple.something:/x
+    x-apple.systempreferences:com.apple.preference.security com.apple.something:/x com.android.settings:/x
+    vscode://file/x vscode-insiders:x jetbrains-toolbox:x steam://run/1 git://x svn+ssh://x zoommtg://x zoomus:x teams:x
+    msteams:x teamviewer10://control tvcontrol1:x rustdesk://1 anydesk:1 citrixng:x otpauth://totp/x
+    otpauth-migration:x bitcoin:1x lightning:x wifi:S:x com:x upi://pay tg://x whatsapp://send docker:x winscp-sftp:x
+    javascript.shop:alert(1) JavaScript.x://x intent.shop://x data.shop:x vbscript.x:x vnd.youtube:x
   `)
   test.each(OTHER_SCHEMES)('%j is 400: browsers or systems give the scheme another meaning', async url => {
     await expectRefused(
       url,
-      /^redirect_url: the scheme "[a-z0-9.-]+" does not lead back to a shop or its app; use https, or your app's own scheme$/,
+      /^redirect_url: the scheme "[a-z0-9.+-]+" does not lead back to a shop or its app; use https, or your app's own scheme$/,
     )
   })
 
@@ -65,7 +70,8 @@ describe('redirect_url', () => {
     http://localhost/done http://LOCALHOST:4000/done http://shop.localhost/done http://till.local/done
     http://shop.home.arpa/done http://127.0.0.1:4000/done http://10.1.2.3/done http://172.31.0.1/done
     http://192.168.178.20/done http://[::1]:4000/done http://[fd00::1]/done com.example.shop:/done
-    com.example.shop://done COM.example.Shop:/done app.shop:a@b
+    com.example.shop://done COM.example.Shop:/done app.shop:a@b com.applejuice.shop:/done com.gitshop:/done
+    com.googleusercontent.apps.1-a:/done database.shop:/done intents.shop:/done
   `)
   test.each(TAKEN)('%j is taken', async url => {
     expect([(await create(url)).status, url]).toEqual([201, url])
@@ -81,4 +87,17 @@ describe('redirect_url', () => {
     await changeTenant(app.deps, tenantId, { appSchemes: null }, 'test')
     expect((await create('shop-app://done')).status).toBe(400)
   })
+
+  test('a scheme of another program counts for nobody, even one that a tenant has listed before', async () => {
+    await changeTenant(app.deps, tenantId, { appSchemes: ['vscode'] }, 'test')
+    await expectRefused('vscode://done', /does not lead back to a shop or its app/)
+    await changeTenant(app.deps, tenantId, { appSchemes: null }, 'test')
+  })
+
+  test.each(words('wine shop-app shopapp bakery vidimus-shop codebakery steamhouse teamshop gitterbett'))(
+    '%s can be listed',
+    name => {
+      expect(readAppSchemes([name])).toEqual([name])
+    },
+  )
 })

@@ -219,7 +219,7 @@ test('items of another tenant or environment are 404 under one’s own tenant', 
   for (const { text } of lists) for (const thing of [...Object.values(things), shop.id]) expect(text).not.toContain(thing)
 })
 
-test('only an owner sets a tenant’s name, plan and quota; members set its retention', async () => {
+test('only an owner sets a tenant’s name, plan, quota and app schemes; members set its retention', async () => {
   const path = `/tenants/${shop.id}`
   expect(outcome(await mia.put(path, { quota_override: 1_000_000 }))).toBe('403 owner_required')
   expect(outcome(await mia.put(path, { name: 'Still', plan: 'large' }))).toBe('403 owner_required')
@@ -241,11 +241,13 @@ test('only an owner sets a tenant’s name, plan and quota; members set its rete
     retention_days: null,
   })
   await boss.put(path, { plan: 'standard' })
-  const listed = await mia.put(path, { app_schemes: ['shop-app', 'Wine'] })
-  expect(listed.body as unknown).toMatchObject({ app_schemes: ['shop-app', 'wine'] })
-  for (const scheme of ['javascript', 'smb', 'x', 'shop app'])
-    expect(outcome(await mia.put(path, { app_schemes: [scheme] }))).toBe('400 invalid_request')
-  expect((await mia.put(path, { app_schemes: [] })).body as unknown).toMatchObject({ app_schemes: [] })
+  expect(outcome(await mia.put(path, { app_schemes: ['shop-app'] }))).toBe('403 owner_required')
+  expect(outcome(await mia.put(path, { app_schemes: [], retention_days: 9 }))).toBe('403 owner_required')
+  const listed = await boss.put(path, { app_schemes: ['shop-app', 'Wine'] })
+  expect(listed.body as unknown).toMatchObject({ app_schemes: ['shop-app', 'wine'], retention_days: null })
+  for (const scheme of ['javascript', 'smb', 'vscode', 'intent.shop', 'x', 'shop app'])
+    expect(outcome(await boss.put(path, { app_schemes: [scheme] }))).toBe('400 invalid_request')
+  expect((await boss.put(path, { app_schemes: [] })).body as unknown).toMatchObject({ app_schemes: [] })
 })
 
 test('requests are counted per user: everything, and changes more strictly', async () => {

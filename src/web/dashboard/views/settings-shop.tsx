@@ -158,22 +158,32 @@ function Retention(shop: ShopProps) {
 
 function AppSchemes(shop: ShopProps) {
   const words = useDashboardWords().settings
-  const [text, setText] = useState(shop.tenant.app_schemes.join(', '))
+  const { ownersOnly } = useDashboardWords()
+  const { session } = useSession()
+  const listed = shop.tenant.app_schemes.join(', ')
+  const [text, setText] = useState(listed)
   const names = text.split(/[\s,]+/).filter(name => name !== '')
   return (
     <Card title={words.apps}>
       <p class="secondary">{words.appsMore}</p>
-      <TenantForm {...shop} change={{ app_schemes: names }} isChanged={names.join() !== shop.tenant.app_schemes.join()}>
-        <Field
-          label={words.appSchemes}
-          hint={words.appSchemesHint}
-          autoCapitalize="none"
-          spellcheck={false}
-          maxLength={400}
-          value={text}
-          onText={setText}
-        />
-      </TenantForm>
+      {session.user.is_owner ? (
+        <TenantForm {...shop} change={{ app_schemes: names }} isChanged={names.join() !== shop.tenant.app_schemes.join()}>
+          <Field
+            label={words.appSchemes}
+            hint={words.appSchemesHint}
+            autoCapitalize="none"
+            spellcheck={false}
+            maxLength={400}
+            value={text}
+            onText={setText}
+          />
+        </TenantForm>
+      ) : (
+        <>
+          {listed !== '' && <p>{listed}</p>}
+          <p class="hint">{ownersOnly}</p>
+        </>
+      )}
     </Card>
   )
 }
