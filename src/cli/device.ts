@@ -15,7 +15,7 @@ import {
   TEMPLATE_CHARS_MAX,
   TEMPLATES_MAX,
 } from '../devices/schema.ts'
-import { findNameProblem } from '../tenants/name-problem.ts'
+import { findNameProblem } from '../plain-text.ts'
 import { isoUtc } from '../time.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { checked, ENV, kind, listOf, numberFrom, oneOf, optional, required, shortText, TENANT } from './flags.ts'

@@ -1,5 +1,6 @@
 // The kinds of values that flags take, and how often a flag may or must be given.
 import { ENVIRONMENTS } from '../access/scopes.ts'
+import { findTextProblem } from '../plain-text.ts'
 import type { Flag } from './command.ts'
 import { UsageError, wholeNumber } from './output.ts'
 
@@ -47,9 +48,7 @@ export const text = (placeholder: string): Kind<string> => kind(placeholder, val
 export const shortText = (placeholder: string, charsMax: number): Kind<string> =>
   checked(text(placeholder), value => {
     if ([...value].length > charsMax) return `longer than ${charsMax} characters`
-    if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)) return 'remove line breaks and control characters'
-    if (/\p{Bidi_Control}/u.test(value)) return 'remove characters that change the direction of text'
-    return undefined
+    return findTextProblem(value)
   })
 
 export const numberFrom = (minimum: number, maximum: number, placeholder = 'N'): Kind<number> =>

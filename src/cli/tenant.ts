@@ -1,8 +1,8 @@
 import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../http/errors.ts'
+import { findNameProblem } from '../plain-text.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
-import { findNameProblem } from '../tenants/name-problem.ts'
 import { presentTenant } from '../tenants/present.ts'
 import {
   changeTenant,

@@ -1,5 +1,5 @@
 import { apiError } from '../http/errors.ts'
-import { findNameProblem } from '../tenants/name-problem.ts'
+import { findNameProblem } from '../plain-text.ts'
 import type { Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import type { ChangeDevice } from './schema.ts'

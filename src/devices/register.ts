@@ -1,7 +1,7 @@
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { newDeviceId, newPairingCode } from '../ids.ts'
-import { findNameProblem } from '../tenants/name-problem.ts'
+import { findNameProblem } from '../plain-text.ts'
 import { lockTenant, type Owner } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { readPairingCode } from './pairing-code.ts'

@@ -76,6 +76,10 @@ export const PAGE_ERRORS = {
   source_not_found: [404, 'No trust list with this id.'],
   registration_not_found: [404, 'No registration certificate with this id.'],
   name_taken: [409, 'There is a user with this name already.'],
+  shop_name_taken: [
+    409,
+    'Another shop of this installation has this name, or one that looks the same; choose another, such as one with its street.',
+  ],
   key_rolled: [409, 'This key was rolled already; roll its successor.'],
   codes_exist: [409, 'One-time codes are set up already; remove them first.'],
   no_second_factor: [409, 'Set up a second factor first.'],

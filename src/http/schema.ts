@@ -1,4 +1,5 @@
 import { FormatRegistry, Kind, type TSchema, type TString, Type, TypeRegistry } from '@sinclair/typebox'
+import { REFUSED } from '../plain-text.ts'
 import { isUtcInstant } from '../time.ts'
 import type { ERRORS } from './errors.ts'
 
@@ -14,8 +15,6 @@ function isUri(value: string): boolean {
   return URI.test(value) && URL.canParse(value) && (!WEB.test(value) || /^[a-z]+:\/\/[^/?#]/i.test(value))
 }
 
-/** Control characters, line separators and Bidi_Control, spelled out: a pattern in a JSON Schema has no flags. */
-const REFUSED = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 /** White_Space and Default_Ignorable_Code_Point. */
 const UNSEEN =
   '\\u0020\\u00a0\\u00ad\\u034f\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8' +
@@ -118,7 +117,7 @@ function ruleOf(schema: TSchema): string | undefined {
 
 function shapeOf(pattern: string | undefined): string {
   if (pattern === undefined) return ''
-  const plain = ' on one line, without control characters or changes of direction'
+  const plain = ' on one line, without control characters, invisible ones or changes of direction'
   return pattern === VISIBLE ? `${plain}, with something to be seen` : plain
 }
 

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { findNameProblem } from '../tenants/name-problem.ts'
+import { findNameProblem } from '../plain-text.ts'
 import { ALGORITHM, library } from './authority.ts'
 import { type KeyOwner, SigningProblem } from './certificate.ts'
 import type { Deps } from './deps.ts'

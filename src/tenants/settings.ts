@@ -1,5 +1,7 @@
 import type { Db } from '../db/engine.ts'
+import { apiError } from '../http/errors.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
+import { foldName } from '../plain-text.ts'
 import type { Deps } from './deps.ts'
 import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
@@ -42,6 +44,7 @@ export async function createTenant(
     sealSecret(deps, { tenantId: tenant.id, environment: 'live' }, webhookSecretLive, at),
   ]
   await deps.writeSettings(async tx => {
+    await refuseTakenName(tx, tenant)
     await insertTenant(tx, tenant)
     for (const row of secretRows) await insertWebhookSecret(tx, row)
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays }
@@ -58,10 +61,17 @@ export async function changeTenant(
 ): Promise<TenantRow | undefined> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
+    if (changes.name !== undefined) await refuseTakenName(tx, { id, name: changes.name })
     const tenant = await updateTenant(tx, id, changes)
     const { name, plan, dailyQuota, retentionDays, appSchemes } = changes
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays, app_schemes: appSchemes }
     if (tenant) await deps.audit.append(tx, { at, tenantId: id, actor, action: 'tenant.changed', subjectId: id, details })
     return tenant
   })
+}
+
+/** A wallet shows the name to the customer. Settings are written one at a time, so no other one takes it in between. */
+async function refuseTakenName(tx: Db, { id, name }: Pick<TenantRow, 'id' | 'name'>): Promise<void> {
+  const others = (await listTenants(tx)).filter(each => each.id !== id)
+  if (others.some(each => foldName(each.name) === foldName(name))) throw apiError('shop_name_taken')
 }

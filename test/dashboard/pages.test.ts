@@ -446,7 +446,9 @@ describe('templates', () => {
       const purposeOf = { key: here.shop.key, body: { template: 'age_over_18', purpose: text } }
       const answer = await here.app.call<ErrorBody>('POST', '/v1/verifications', purposeOf)
       expect(outcome(answer)).toBe('400 invalid_request')
-      expect(answer.body.error.message).toMatch(/^purpose: .*on one line, without control characters or changes of direction$/)
+      expect(answer.body.error.message).toMatch(
+        /^purpose: .*on one line, without control characters, invisible ones or changes of direction$/,
+      )
     },
   )
 
@@ -519,7 +521,7 @@ describe('the installation', () => {
       ])
         expect(answer.body.error).toMatchObject({
           code: 'invalid_request',
-          message: expect.stringMatching(/^label: .*without control characters or changes of direction$/),
+          message: expect.stringMatching(/^label: .*without control characters, invisible ones or changes of direction$/),
         })
       expect((await here.boss.post(`${here.at}/keys`, { ...key, label: '' })).status).toBe(201)
     },

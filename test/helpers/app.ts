@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { createKey, type ExpiryDays } from '../../src/access/keys.ts'
 import { type Environment, SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
+import { tenants } from '../../src/db/schema.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import type { World } from '../../src/ground.ts'
 import { start } from '../../src/service/start.ts'
-import { createTenant } from '../../src/tenants/settings.ts'
+import { createTenant, readTenants } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { WorkerOptions } from '../../src/webhooks/worker.ts'
 import { databaseOf, dropDatabases, keepingOpen, prepareDirectory } from './database.ts'
@@ -187,9 +189,25 @@ function parsed(text: string): unknown {
   }
 }
 
-async function makeTenant(deps: Deps, settings: Parameters<typeof createTenant>[1] = { name: 'Shop' }) {
-  const { tenant } = await createTenant(deps, settings, 'test')
+async function makeTenant(deps: Deps, { name, ...settings }: Partial<Parameters<typeof createTenant>[1]> = {}) {
+  const { tenant } = await createTenant(deps, { name: await freeName(deps, name), ...settings }, 'test')
   return { id: tenant.id, key: await makeKey(deps, tenant.id), liveKey: await makeKey(deps, tenant.id, { environment: 'live' }) }
+}
+
+/** Tests that share a service give their shops one name: the one that had it gets another. */
+async function freeName(deps: Deps, wanted: string | undefined): Promise<string> {
+  const others = await readTenants(deps.db)
+  const name = wanted ?? 'Shop'
+  const before = others.find(each => each.name === name)
+  if (!before) return name
+  if (wanted === undefined) return `Shop ${others.length + 1}`
+  await deps.writeSettings(tx =>
+    tx
+      .update(tenants)
+      .set({ name: `${name} ${before.id}` })
+      .where(eq(tenants.id, before.id)),
+  )
+  return name
 }
 
 type KeyOptions = { environment?: Environment; scopes?: readonly Scope[]; expiresDays?: ExpiryDays }

@@ -392,6 +392,8 @@ export const dashboard: typeof en.dashboard = {
     registration_not_found: 'Dieses Registrierungszertifikat gibt es nicht mehr.',
     user_not_found: 'Diese Person gibt es nicht mehr.',
     name_taken: 'Diesen Namen hat schon jemand. Wählen Sie einen anderen.',
+    shop_name_taken:
+      'Ein anderer Shop hat hier schon diesen Namen oder einen, der gleich aussieht. Wählen Sie einen anderen, etwa mit der Straße.',
     own_user: 'Sich selbst können Sie nicht entfernen; ein anderer Eigentümer kann es.',
     setup_unavailable:
       'Dieser Link geht nicht: Er wurde benutzt, er ist zu alt, oder jemand hat das Dashboard schon eingerichtet.',

@@ -517,6 +517,7 @@ export const dashboard = {
     registration_not_found: 'This registration certificate is no longer there.',
     user_not_found: 'This user no longer exists.',
     name_taken: 'Somebody has this name already. Choose another.',
+    shop_name_taken: 'Another shop here has this name, or one that looks the same. Choose another, such as one with its street.',
     own_user: 'You cannot remove yourself; another owner can.',
     setup_unavailable: 'This link does not work: it was used, it is too old, or somebody has set up the dashboard already.',
     link_unavailable: 'This link does not work any more. Ask for a new one.',
