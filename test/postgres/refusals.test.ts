@@ -249,6 +249,14 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expect((await command(url, same, ['tenant', 'list'])).stdout).toContain('Shop')
   })
 
+  test('a key directory that cannot be made is refused with its setting', async () => {
+    const above = join(temporaryDir(), 'file')
+    writeFileSync(above, '')
+    const env = { VIDIMUS_DATABASE_URL: await newDatabase(cluster, newName()), VIDIMUS_KEY_DIR: join(above, 'keys') }
+    const run = await vidimus(temporaryDir(), ['serve'], { ...env, PORT: '0' })
+    expect([run.exitCode, run.stderr]).toEqual([18, expect.stringMatching(/^vidimus: cannot use .* with VIDIMUS_KEY_DIR\n$/)])
+  })
+
   test('two nodes that start at once on an empty database make one key, and the other one is refused', async () => {
     const url = await newDatabase(cluster, newName())
     const dirs = [temporaryDir(), temporaryDir()]

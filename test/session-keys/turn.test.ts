@@ -1,6 +1,6 @@
 // The wrapping key turns: under load, killed in the middle, with keys missing, and after clocks and restores went wrong.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -233,11 +233,11 @@ describe('a key directory', () => {
     expect(await currentIn(app)).toBe(13)
   })
 
-  test('is apart from the data directory when VIDIMUS_KEY_DIR says so, and its files are for their owner only', async () => {
+  test('is apart from the data directory when VIDIMUS_KEY_DIR says so, and the first start makes that directory for its owner only', async () => {
     const keyDir = join(temporaryDir(), 'keys')
-    mkdirSync(keyDir)
     const app = await startApp({ config: { keyDir, masterKey: { file: join(keyDir, 'master.key'), isGiven: false } } })
     expect(namesIn(keyDir)).toEqual(['master.key', 'wrapping-1.key'])
+    expect(statSync(keyDir).mode & 0o777).toBe(0o700)
     expect(statSync(fileIn(keyDir, 1)).mode & 0o777).toBe(0o600)
     expect(keysIn(app.dir)).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { version as ownVersion } from '../../../package.json' with { type: 'json' }
 import { REFUSED_MS } from '../../unavailable.ts'
 import type { Opened, Opening } from '../opening.ts'
-import { makeDirectory } from '../sqlite/data-dir.ts'
+import { createKey, makeDirectory } from '../sqlite/data-dir.ts'
 import type { Space } from '../sqlite/space.ts'
 import type { DatabaseSettings } from './address.ts'
 import { createAuditIds } from './audit-ids.ts'
@@ -36,9 +36,12 @@ export async function openPostgres(
   settings: DatabaseSettings,
 ): Promise<Opened> {
   const isCommand = role === 'command'
-  const makePlace = () => makeDirectory(config.dataDir)
   // A command that only looks must not make it.
-  if (!isCommand) makePlace()
+  if (!isCommand) makeDirectory(config.dataDir)
+  const makeMasterKey = () => {
+    makeDirectory(config.dataDir)
+    createKey(config.masterKey.file, random, config.dataDir)
+  }
   const { connect, node, sealer, isNew, upgraded, version } = await openDatabase({
     settings,
     masterKey: config.masterKey,
@@ -49,7 +52,7 @@ export async function openPostgres(
     patienceMs: isCommand ? COMMAND_PATIENCE_MS : undefined,
     onWait,
     stopping,
-    makePlace,
+    makeMasterKey,
   })
   const clock = wall && createDatabaseClock(wall, () => performance.now())
   const shownAt = clock ? await startClock(connect, clock) : startedAt
@@ -87,7 +90,7 @@ export async function openPostgres(
           }),
       })
       if (!isCommand) {
-        await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random, makePlace }).catch(async error => {
+        await refuseOldKeys({ connect, sealer, masterKey: config.masterKey, random, makeMasterKey }).catch(async error => {
           connect.close()
           await storage.close()
           await nodes.stop()

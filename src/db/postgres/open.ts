@@ -7,17 +7,7 @@ import { createSealer, type Sealer } from '../../seal.ts'
 import { within } from '../../time.ts'
 import type { OnWait } from '../opening.ts'
 import { type REFUSALS, StartRefusal } from '../refusal.ts'
-import {
-  adoptNewKey,
-  findRootKey,
-  findWrapper,
-  insertRootKey,
-  loadMasterKey,
-  type MasterKey,
-  newRootKey,
-  openRootKey,
-  writeNewKey,
-} from '../root-key.ts'
+import { findRootKey, findWrapper, insertRootKey, loadMasterKey, type MasterKey, newRootKey, openRootKey } from '../root-key.ts'
 import type { DatabaseSettings } from './address.ts'
 import { type Connect, createConnect } from './connect.ts'
 import { keepEpoch, shareKeys } from './key-epoch.ts'
@@ -56,8 +46,8 @@ type Opening = {
   patienceMs?: number
   onWait?: OnWait
   stopping?: AbortSignal
-  /** Called before the keys of a new installation are made. */
-  makePlace: () => void
+  /** Makes the master key of a new installation. */
+  makeMasterKey: () => void
   /** Undefined when time is injected. */
   wall?: () => number
 }
@@ -72,7 +62,7 @@ export async function openDatabase({
   patienceMs = REACHABLE_WITHIN_MS,
   onWait,
   stopping,
-  makePlace,
+  makeMasterKey,
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
@@ -83,7 +73,7 @@ export async function openDatabase({
     if (wall) await refuseWrongClock(session, wall)
     await refuseHalfMoved(session)
     const upgraded = (await isUpToDate(session)) ? [] : await upgradeAt(settings, { now, mayMigrate })
-    const { sealer, isNew } = await openSealer(session, { masterKey, random, makePlace })
+    const { sealer, isNew } = await openSealer(session, { masterKey, random, makeMasterKey })
     return { connect, node, sealer, isNew, upgraded, version }
   } catch (error) {
     connect.close()
@@ -244,7 +234,7 @@ async function refuseWrongClock(session: Session, wall: () => number): Promise<v
   }
 }
 
-type Keys = Pick<Opening, 'masterKey' | 'random' | 'makePlace'>
+type Keys = Pick<Opening, 'masterKey' | 'random' | 'makeMasterKey'>
 
 /** The first node of an empty database makes the keys; a database with a key needs its master key. */
 async function openSealer(session: Session, keys: Keys): Promise<{ sealer: Sealer; isNew: boolean }> {
@@ -277,16 +267,12 @@ export async function refuseOldKeys({ connect, sealer, ...keys }: Joined): Promi
  * Takes the lock: when two nodes start at once, only the one whose key is stored makes a key file.
  * False for the other.
  */
-async function makeRootKey(session: Session, { masterKey, random, makePlace }: Keys): Promise<boolean> {
+async function makeRootKey(session: Session, { masterKey, random, makeMasterKey }: Keys): Promise<boolean> {
   const db = drizzleOver(session)
   return await inTransaction(session, async () => {
     await session.rows(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     if (await findRootKey(db)) return false
-    if (!existsSync(masterKey.file) && !masterKey.isGiven) {
-      makePlace()
-      writeNewKey(masterKey.file, random)
-      adoptNewKey(masterKey.file)
-    }
+    if (!existsSync(masterKey.file) && !masterKey.isGiven) makeMasterKey()
     await insertRootKey(db, newRootKey(createSealer(loadMasterKey(masterKey), random), random))
     return true
   })

@@ -1,7 +1,7 @@
 // Opens the data directory, or refuses it. A refusal changes no byte and says in one line what to do.
 import { Database } from 'bun:sqlite'
 import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Sealer } from '../../seal.ts'
 import { giveToOwner } from '../files.ts'
@@ -158,7 +158,7 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
   try {
     sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     sqlite.run('BEGIN EXCLUSIVE')
-    if (!existsSync(keyFile)) createKey(keyFile, random, dirname(keyFile) === dirname(file) ? undefined : 'VIDIMUS_KEY_DIR')
+    if (!existsSync(keyFile)) createKey(keyFile, random, dirname(file))
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     sqlite.run('COMMIT')
   } finally {
@@ -166,8 +166,9 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
   }
 }
 
-/** `setting` names its directory if that is not the data directory. */
-function createKey(keyFile: string, random: Random, setting: string | undefined): void {
+/** The master key of a first start; its directory is made too. */
+export function createKey(keyFile: string, random: Random, dataDir: string): void {
+  const setting = resolve(dirname(keyFile)) === resolve(dataDir) ? undefined : 'VIDIMUS_KEY_DIR'
   makeDirectory(dirname(keyFile), setting)
   try {
     writeNewKey(keyFile, random)
