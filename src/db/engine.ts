@@ -17,8 +17,16 @@ export type Write = <T>(work: (tx: Db) => T | Promise<T>, lane?: string) => Prom
  */
 export type Topic = 'session' | 'owed' | 'cancel' | 'cancelled'
 
-/** Work that runs every `everyMs`; the signal tells it to end, because the service stops. */
-export type Job<Given = void> = { name: string; everyMs: number; run(given: Given, signal?: AbortSignal): Promise<void> }
+/**
+ * Work that runs every `everyMs`; the signal tells it to end, because the service stops. `isOnTheHour`: it runs when the
+ * service starts and at every full hour of the clock, which is looked at every `everyMs`.
+ */
+export type Job<Given = void> = {
+  name: string
+  everyMs: number
+  isOnTheHour?: true
+  run(given: Given, signal?: AbortSignal): Promise<void>
+}
 
 /** Numbers the audit entries of acts that commit side by side; they are linked to the chain afterwards (audit/link.ts). */
 export type AuditIds = { next(tx: Db): Promise<number> }

@@ -24,6 +24,7 @@ import { sweepRetention } from '../verifications/retain.ts'
 
 /** A stop waits this long for jobs under way. */
 const DRAIN_MS = 5000
+const HOUR_MS = 3_600_000
 
 /** Jobs on shared rows: one node of an installation runs each. */
 export const SHARED_JOBS: Job<Deps>[] = [
@@ -42,7 +43,8 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'signing keys', everyMs: 3_600_000, run: retireSigningKeys },
   { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealSandboxAgain(deps, tx)) },
   { name: 'trust lists', everyMs: 60_000, run: refreshDue },
-  { name: 'wrapping key', everyMs: 3_600_000, run: turnWrappingKey },
+  // Not an hour after the start: a service that is restarted more often would never turn it.
+  { name: 'wrapping key', everyMs: 10_000, isOnTheHour: true, run: turnWrappingKey },
 ]
 
 /** Jobs on the memory, the clock or the disk of this process. */
@@ -93,11 +95,10 @@ function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => Promise<void> 
       underWay.delete(name)
     }
   }
-  const timers = jobs.map(job =>
-    setInterval(() => {
-      if (!underWay.has(job.name)) underWay.set(job.name, runOnce(job))
-    }, job.everyMs),
-  )
+  const begin = (job: Job<Deps>) => {
+    if (!underWay.has(job.name)) underWay.set(job.name, runOnce(job))
+  }
+  const timers = jobs.map(job => setInterval(job.isOnTheHour ? onTheHour(deps, () => begin(job)) : () => begin(job), job.everyMs))
   return async () => {
     for (const timer of timers) clearInterval(timer)
     stopping.abort()
@@ -107,4 +108,17 @@ function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => Promise<void> 
       () => {},
     )
   }
+}
+
+/** Begins at once, and each time that the clock has entered another hour. */
+function onTheHour({ now }: Deps, begin: () => void): () => void {
+  let last: number | undefined
+  const look = () => {
+    const hour = Math.floor(now() / HOUR_MS)
+    if (hour === last) return
+    last = hour
+    begin()
+  }
+  look()
+  return look
 }

@@ -20,7 +20,7 @@ import {
 } from './store.ts'
 
 const DAY_MS = 86_400_000
-/** Two runs of the job before the day is over: the next key is active after a day at the latest. */
+/** Two full hours before the day is over: the next key is active after a day at the latest. */
 const TURN_EVERY_MS = DAY_MS - 2 * 3_600_000
 /** Every node looks once a minute (lookAtKeys). */
 const SETTLE_MS = 10 * 60_000

@@ -74,9 +74,10 @@ function preparedDir(options: Options): string {
 
 /** The real service on a real file and a real port, with a clock that the test moves. */
 export async function startApp(options: Options = {}) {
-  const installation = await createInstallation(options)
+  const { settled, ...installation } = await createInstallation(options)
   const { deps } = installation
   const service = await start(deps, { sending: options.sending })
+  await settled()
   return {
     ...installation,
     url: service.url,
@@ -89,7 +90,7 @@ export type Installation = Awaited<ReturnType<typeof openInstallation>>
 
 /** The same without a port, threads and jobs, for tests that call the features themselves: a start costs twice as much. */
 export async function openInstallation(options: Options = {}) {
-  const installation = await createInstallation(options)
+  const { settled: _, ...installation } = await createInstallation(options)
   return { ...installation, stop: stopOnce(installation.deps.close) }
 }
 
@@ -127,6 +128,7 @@ async function createInstallation(options: Options) {
   const deps = await createDeps({ ...settings, ...config }, world, 'server')
   // How busy the machine of the tests is must not decide them.
   deps.isOverloaded = () => false
+  const settled = leaveHoursToTests(deps)
   // Otherwise its address, which certificates name, is known only once it listens.
   if (isPrepared(options) && deps.config.publicUrl !== '') await takeIssuers(deps)
   return {
@@ -134,12 +136,33 @@ async function createInstallation(options: Options) {
     /** The directory of the first node, whose database and keys all share. */
     home,
     deps,
+    /** The looks of the start are over. */
+    settled,
     logs,
     clock,
     /** A tenant of its own, with a key for each environment that may do everything. */
     tenant: (settings?: Parameters<typeof createTenant>[1]) => makeTenant(deps, settings),
     key: (tenantId: string, options: KeyOptions = {}) => makeKey(deps, tenantId, options),
   }
+}
+
+const NEVER_MS = 2 ** 31 - 1
+
+/** Jobs on the hour run at the start only: a test moves the clock by days, and runs them itself. */
+function leaveHoursToTests(deps: Deps): () => Promise<void> {
+  const { whenLeader } = deps
+  const first: Promise<void>[] = []
+  deps.whenLeader = job => {
+    const led = whenLeader(job)
+    if (!job.isOnTheHour) return led
+    const run: typeof led.run = (given, signal) => {
+      const running = led.run(given, signal)
+      first.push(running)
+      return running
+    }
+    return { ...led, everyMs: NEVER_MS, run }
+  }
+  return async () => void (await Promise.allSettled(first))
 }
 
 /** The service and a tenant of its own. */
