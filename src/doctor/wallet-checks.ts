@@ -30,11 +30,11 @@ export async function checkStatusLists({ deps, isServer }: Scene): Promise<Found
   if (missed.en.length)
     return problem({
       en: [
-        `Status or revocation lists cannot be read from ${someOf(missed.en)}: documents that name them may be refused.`,
+        `Status or revocation lists cannot be read from ${someOf(missed.en)}: documents that name them may be refused (status_unknown, issuer_status_unknown).`,
         'Let this machine connect there (firewall, DNS, proxy); for a private authority, set VIDIMUS_EXTRA_CA.',
       ],
       de: [
-        `Status- oder Sperrlisten sind nicht lesbar von ${someOf(missed.de, 'de')}: Ausweise, die sie nennen, werden vielleicht abgelehnt.`,
+        `Status- oder Sperrlisten sind nicht lesbar von ${someOf(missed.de, 'de')}: Ausweise, die sie nennen, werden vielleicht abgelehnt (status_unknown, issuer_status_unknown).`,
         'Lassen Sie diese Maschine dorthin verbinden (Firewall, DNS, Proxy); für eine private Stelle setzen Sie VIDIMUS_EXTRA_CA.',
       ],
     })

@@ -10,26 +10,39 @@ import type { Certificate } from './x509.ts'
 /** The caller guards the destination and limits time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
 export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } | { ok: false; reason: string }>
 
-/** The effect of an unreadable list: no list is read at all, a warning, or no trust. */
+/** The effect of an unreadable list: no list is read at all, a warning, or a refusal. */
 export type CrlPolicy = 'off' | 'warn' | 'require'
 
-/** The signer whose certificates are checked, and how the merchant reads of it. */
-type Signer = { check: Check; failure: Failure; revoked: string; unread: string; waitMs: number }
+/** What the merchant reads of a list: an unread one says nothing about the signer, so it may be another check. */
+type Report = { check: Check; failure: Failure; words: string }
+type Signer = { revoked: Report; unread: Report; waitMs: number }
 
 /** Limits for all lists of one path. The wallet closes its connection after 15 seconds, and a status list takes 5 of them. */
 const SIGNERS = {
   issuer: {
-    check: 'issuer_chain',
-    failure: 'issuer_untrusted',
-    revoked: 'The authority of the issuer has revoked its certificate.',
-    unread: "The revocation list for the issuer's certificate could not be used",
+    revoked: {
+      check: 'issuer_chain',
+      failure: 'issuer_untrusted',
+      words: 'The authority of the issuer has revoked its certificate.',
+    },
+    unread: {
+      check: 'status',
+      failure: 'issuer_status_unknown',
+      words: "The revocation list for the issuer's certificate could not be used",
+    },
     waitMs: 6000,
   },
   status: {
-    check: 'status',
-    failure: 'status_unknown',
-    revoked: "The certificate that the issuer's status list is signed with was revoked, so the credential may be revoked.",
-    unread: 'The revocation list for the signer of the status list could not be used',
+    revoked: {
+      check: 'status',
+      failure: 'status_unknown',
+      words: "The certificate that the issuer's status list is signed with was revoked, so the credential may be revoked.",
+    },
+    unread: {
+      check: 'status',
+      failure: 'status_unknown',
+      words: 'The revocation list for the signer of the status list could not be used',
+    },
     waitMs: 3000,
   },
 } as const satisfies Record<string, Signer>
@@ -139,7 +152,7 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     findings: Findings,
     path: readonly Certificate[],
     policy: CrlPolicy,
-    { check, failure, revoked, unread }: Signer,
+    { revoked, unread }: Signer,
     timeUp: Promise<never>,
   ): Promise<void> {
     for (const [index, certificate] of path.slice(0, -1).entries()) {
@@ -147,12 +160,12 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
       if (!authority || certificate.crlUris === undefined) continue
       try {
         if (!(await isRevoked(certificate, authority, timeUp))) continue
-        return findings.fail(check, failure, revoked)
+        return findings.fail(revoked.check, revoked.failure, revoked.words)
       } catch (error) {
         if (!(error instanceof CrlFault)) throw error
-        const detail = `${unread}: ${error.message}.`
-        if (policy === 'warn') findings.warn(check, detail)
-        else return findings.fail(check, failure, `${detail} The certificate may be revoked. Try again later.`)
+        const detail = `${unread.words}: ${error.message}.`
+        if (policy === 'warn') findings.warn(unread.check, detail)
+        else return findings.fail(unread.check, unread.failure, `${detail} The certificate may be revoked. Try again later.`)
       }
     }
   }

@@ -11,6 +11,7 @@ export const FAILURES = [
   'credential_expired',
   'credential_not_yet_valid',
   'credential_revoked',
+  'issuer_status_unknown',
   'status_unknown',
   'query_not_satisfied',
   'claim_not_satisfied',

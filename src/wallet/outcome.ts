@@ -16,6 +16,7 @@ const MESSAGES: Record<Failure | 'wallet_declined' | 'wallet_error', string> = {
   credential_expired: 'The document has expired.',
   credential_not_yet_valid: 'The document is not valid yet.',
   credential_revoked: 'The issuer has revoked or suspended the document.',
+  issuer_status_unknown: "Whether the certificate of the document's issuer was revoked could not be found out.",
   status_unknown: 'Whether the document was revoked could not be found out.',
   query_not_satisfied: 'What was presented does not hold all that was asked for.',
   claim_not_satisfied: 'The document is good, but it does not prove what was asked.',

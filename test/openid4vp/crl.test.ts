@@ -157,7 +157,7 @@ async function makeWorld(uris = [URI]) {
       findings.pass('issuer_chain')
       await checker.check(findings, certificates, policy)
       const [found] = findings.all.slice(1)
-      return { holds: findings.holds('issuer_chain'), status: found?.status, detail: found?.detail }
+      return { holds: findings.failures.length === 0, status: found?.status, detail: found?.detail }
     },
   }
 }

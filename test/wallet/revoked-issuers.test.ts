@@ -109,12 +109,27 @@ describe('a document whose signer names a revocation list', () => {
     expect((await presentMdl(revoked)).credentials?.[0]?.findings[0]?.detail).toContain('has revoked its certificate')
   })
 
-  test('while the list cannot be read, a document fails in mode iso and completes with a warning in mode pkix', async () => {
+  test('while the list cannot be read, a document fails as issuer_status_unknown in mode iso and completes with a warning in mode pkix', async () => {
     const strict = await makeIssuer()
     await trust(app, strict.signer, { mode: 'iso' })
     const refused = await presentMdl(strict)
-    expect([refused.status, refused.error?.code]).toEqual(['failed', 'issuer_untrusted'])
-    expect(refused.credentials?.[0]?.findings[0]?.detail).toContain('its server answered 503. The certificate may be revoked')
+    expect([refused.status, refused.error]).toEqual([
+      'failed',
+      {
+        code: 'issuer_status_unknown',
+        message: "Whether the certificate of the document's issuer was revoked could not be found out.",
+      },
+    ])
+    // The issuer is the right one: nobody need add it again.
+    expect(refused.credentials?.[0]?.trusted).toBe(true)
+    expect(refused.credentials?.[0]?.findings).toEqual([
+      {
+        check: 'status',
+        status: 'fail',
+        detail:
+          "The revocation list for the issuer's certificate could not be used: its server answered 503. The certificate may be revoked. Try again later.",
+      },
+    ])
 
     const lenient = await makeIssuer()
     await trust(app, lenient.signer, { mode: 'pkix' })
@@ -122,7 +137,7 @@ describe('a document whose signer names a revocation list', () => {
     expect(status).toBe('completed')
     expect(credentials?.[0]?.findings).toEqual([
       {
-        check: 'issuer_chain',
+        check: 'status',
         status: 'warning',
         detail: "The revocation list for the issuer's certificate could not be used: its server answered 503.",
       },
@@ -133,7 +148,7 @@ describe('a document whose signer names a revocation list', () => {
     const issuer = await makeIssuer('http://10.1.2.3')
     await trust(app, issuer.signer, { mode: 'pkix' })
     const { status, credentials } = await presentPid(issuer)
-    const warning = credentials?.[0]?.findings.find(({ check }) => check === 'issuer_chain')
+    const warning = credentials?.[0]?.findings.find(({ check }) => check === 'status')
     expect([status, warning?.detail]).toEqual([
       'completed',
       "The revocation list for the issuer's certificate could not be used: it is not on the public internet. Its issuer must publish it there; only an address in a private network can be opened by the operator of this service (VIDIMUS_EGRESS_ALLOW).",

@@ -20,7 +20,7 @@ const FAILURES: Record<Check, readonly OutcomeCode[]> = {
   holder_binding: ['holder_binding_invalid', 'presentation_malformed'],
   validity: ['credential_expired', 'credential_not_yet_valid', 'issuer_untrusted'],
   issuer_chain: ['issuer_untrusted'],
-  status: ['credential_revoked', 'status_unknown'],
+  status: ['credential_revoked', 'issuer_status_unknown', 'status_unknown'],
   query: ['query_not_satisfied'],
   rule: ['claim_not_satisfied'],
   merge: [],

@@ -97,6 +97,13 @@ export const outcomes: typeof en.outcomes = {
     meaning: 'Seine Statusliste sagt, dass er widerrufen oder ausgesetzt ist.',
     remedy: 'Verlangen Sie einen anderen Ausweis. Den Grund kennt der Aussteller.',
   },
+  issuer_status_unknown: {
+    sentence: 'Es war nicht festzustellen, ob der Aussteller dieses Ausweises noch gilt.',
+    meaning:
+      'Die Sperrliste (CRL), die das Zertifikat des Ausstellers nennt, war nicht zu benutzen: Das Zertifikat kann gesperrt sein. Das zählt nie als Ja.',
+    remedy:
+      'Prüfen Sie das Netz dieses Servers, und fangen Sie neu an. Nur für einen Testaussteller: Fügen Sie sein Zertifikat mit --crl off hinzu.',
+  },
   status_unknown: {
     sentence: 'Es war nicht festzustellen, ob dieser Ausweis noch gilt.',
     meaning: 'Die Statusliste des Ausstellers war nicht zu holen oder nicht zu prüfen. Das zählt nie als Ja.',
@@ -1909,6 +1916,7 @@ export const till: typeof en.till = {
     credential_expired: 'Verlangen Sie einen Ausweis, der noch gilt.',
     credential_not_yet_valid: 'Verlangen Sie einen anderen Ausweis.',
     credential_revoked: 'Verlangen Sie einen anderen Ausweis. Den Grund kennt der Aussteller.',
+    issuer_status_unknown: 'Fangen Sie gleich neu an, oder verlangen Sie einen anderen Ausweis.',
     status_unknown: 'Fangen Sie gleich neu an, oder verlangen Sie einen anderen Ausweis.',
     query_not_satisfied: 'Verlangen Sie einen anderen Ausweis.',
     claim_not_satisfied: 'Nicht anerkennen.',

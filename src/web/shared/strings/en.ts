@@ -103,6 +103,12 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
     meaning: 'Its status list says that it is revoked or suspended.',
     remedy: 'Ask for another document. The customer can ask the issuer why.',
   },
+  issuer_status_unknown: {
+    sentence: 'We could not find out whether the issuer of this document still counts.',
+    meaning:
+      "The revocation list (CRL) that the issuer's certificate names could not be used, so the certificate may be revoked. That is never taken for a yes.",
+    remedy: 'Check the network of this server, and start again. Only for a test issuer: add its certificate with --crl off.',
+  },
   status_unknown: {
     sentence: 'We could not find out whether this document is still valid.',
     meaning: "The issuer's status list could not be fetched or verified. That is never taken for a yes.",
@@ -429,6 +435,7 @@ export const till = {
     credential_expired: 'Ask for a document that is still valid.',
     credential_not_yet_valid: 'Ask for another document.',
     credential_revoked: 'Ask for another document. The customer can ask the issuer why.',
+    issuer_status_unknown: 'Start again in a moment, or ask for another document.',
     status_unknown: 'Start again in a moment, or ask for another document.',
     query_not_satisfied: 'Ask for another document.',
     claim_not_satisfied: 'Do not accept.',
