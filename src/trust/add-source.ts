@@ -27,8 +27,8 @@ export async function addSource(deps: SourceDeps, asked: NewSource, actor: strin
   if (draft.location === null && asked.bytes === undefined)
     throw new TrustProblem('a source needs an address, or a first list from a file')
   const location = draft.location === null ? null : requireLocation(draft.location)
-  const bytes = asked.bytes ?? (await fetchFirst(deps, location!, name))
-  const accepted = await acceptList(deps, draft, bytes, { actor })
+  const { bytes, etag } = asked.bytes ? { bytes: asked.bytes, etag: null } : await fetchFirst(deps, location!, name)
+  const accepted = await acceptList(deps, draft, bytes, { actor, etag })
   if (!accepted.ok) throw problemOf(name, accepted)
   return await readSource(deps, accepted.source.id)
 }

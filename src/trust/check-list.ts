@@ -19,7 +19,7 @@ export async function checkList(
 ): Promise<CheckedList> {
   const location = 'location' in given ? given.location : null
   const name = location === null ? 'the file' : placeOf(location)
-  const bytes = 'bytes' in given ? given.bytes : await fetchFirst(deps, requireLocation(given.location), name)
+  const { bytes } = 'bytes' in given ? given : await fetchFirst(deps, requireLocation(given.location), name)
   const found = kind ?? kindOf(bytes)
   if (!found) throw new ListProblem('malformed', `${name}: it is not a readable list`)
   const read = await readInThread(found, bytes)
@@ -51,9 +51,11 @@ export function requireLocation(location: string): string {
   throw new TrustProblem(`${location}: lists are fetched over https; give an https address or a file`)
 }
 
-export async function fetchFirst(deps: CheckDeps, location: string, name: string): Promise<Uint8Array> {
+type FirstList = { bytes: Uint8Array; etag: string | null }
+
+export async function fetchFirst(deps: CheckDeps, location: string, name: string): Promise<FirstList> {
   const fetched = await fetchSource(deps, location, null)
   if (!fetched.ok) throw problemOf(name, fetched)
   // Without an etag there is nothing that could be unchanged.
-  return 'bytes' in fetched ? fetched.bytes : new Uint8Array()
+  return 'bytes' in fetched ? fetched : { bytes: new Uint8Array(), etag: null }
 }
