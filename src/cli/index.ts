@@ -1,7 +1,11 @@
+import { readSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import { nearest } from '../nearest.ts'
 import { compileHotCode } from '../threads.ts'
 import { type Command, runCommand } from './command.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
+
+const ANSWER_BYTES = 64
 
 // Each is loaded when it is called: a short command does not wait for the server's modules.
 export const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
@@ -48,7 +52,15 @@ function processShell(): Shell {
       print(text)
     },
     complain,
+    ...(isatty(0) && isatty(2) && { confirm }),
   }
+}
+
+/** On standard error, so that an answer in JSON stays alone on standard output. */
+function confirm(question: string): boolean {
+  process.stderr.write(`${question} [y/N] `)
+  const answer = Buffer.alloc(ANSWER_BYTES)
+  return /^y(es)?$/i.test(answer.toString('utf8', 0, readSync(0, answer)).trim())
 }
 
 /** EPIPE: the reader has seen enough, as in "vidimus template list | head". */

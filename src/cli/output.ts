@@ -13,6 +13,8 @@ export type Shell = {
   env: Record<string, string | undefined>
   print: (text: string) => void
   complain: (text: string) => void
+  /** Asks whoever sits at the terminal; absent where nobody does. */
+  confirm?: (question: string) => boolean
 }
 
 /** A wrong call: exit code 2. */

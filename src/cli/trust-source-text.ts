@@ -1,4 +1,5 @@
 import { isoUtc } from '../time.ts'
+import type { Stake } from '../trust/pins.ts'
 import type { presentSource } from '../trust/present.ts'
 import { hasHalved, hasNumberGoneBack } from '../trust/record-list.ts'
 import type { presentAnchor } from '../trust/settings.ts'
@@ -59,6 +60,13 @@ export function describeSource(source: Shown): string[] {
       ]),
     ),
   ]
+}
+
+export function unpinnedText(stake: Stake | undefined, isWithdrawn: boolean): string {
+  if (!stake) return 'The list in force does not depend on it, and stays.'
+  return isWithdrawn
+    ? `The list that it signed counts no more: ${issuersOf(stake)} of it are trusted no longer, until a pinned signer has signed a new one.`
+    : `The list that it signed stays in force until ${isoUtc(stake.endsAt)}, or until a pinned signer has signed a newer one; unpin with --withdraw ends it at once.`
 }
 
 export const refreshedText = (outcome: 'accepted' | 'unchanged', source: SourceView): string =>

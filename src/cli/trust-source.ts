@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadConfig } from '../config.ts'
+import { isoUtc } from '../time.ts'
 import { addSource, requirePreset } from '../trust/add-source.ts'
 import { checkList } from '../trust/check-list.ts'
 import { readLocal } from '../trust/fetch-source.ts'
-import { pinSigner, unpinSigner } from '../trust/pins.ts'
+import { findStake, pinSigner, type Stake, unpinSigner } from '../trust/pins.ts'
 import { compareAt, presentList, presentSource } from '../trust/present.ts'
 import { PRESET_NAMES, presetOf } from '../trust/presets.ts'
 import { type RefreshDeps, refreshSource } from '../trust/refresh.ts'
@@ -19,7 +20,7 @@ import { ACTOR, CommandError, type Shell, UsageError } from './output.ts'
 import { readPemFile } from './pem-file.ts'
 import { quiet } from './quiet.ts'
 import { asCommandError } from './trust-problem.ts'
-import { describeList, describeSource, issuersOf, noteOn, refreshedText } from './trust-source-text.ts'
+import { describeList, describeSource, issuersOf, noteOn, refreshedText, unpinnedText } from './trust-source-text.ts'
 import { withDeps, withNewDeps } from './with-deps.ts'
 
 const LABEL_CHARS_MAX = 100
@@ -72,7 +73,14 @@ export const command = defineCommand(
         flags: { file: optional(text('LIST'), 'the list itself, for a machine without a way out') },
       },
       pin: { argument: ID, second: SIGNER },
-      unpin: { argument: ID, second: SIGNER },
+      unpin: {
+        argument: ID,
+        second: SIGNER,
+        flags: {
+          withdraw: toggle('what that signer signed counts no more, at once'),
+          yes: toggle('do not ask: what that signer signed counts until its end'),
+        },
+      },
       remove: { argument: ID },
     },
     about: `A source is a signed list of issuers that keeps itself current. Its signer is pinned: compare the
@@ -154,11 +162,17 @@ Next: vidimus trust source add --preset eu-av-acceptance --env test`,
       }
     },
 
-    async unpin({ id, signer }, shell) {
+    async unpin({ id, signer, withdraw, yes }, shell) {
+      if (withdraw && yes) throw new UsageError('--withdraw ends what the signer signed, and --yes keeps it; give one of them')
+      const stake = await withDeps(shell, deps => findStake(deps, id, signer)).catch(asCommandError)
+      if (stake && !withdraw && !yes) requireConsent(shell, stake)
       const source = await withDeps(shell, async deps =>
-        presentSource(await unpinSigner(deps, id, signer, ACTOR), deps.now()),
+        presentSource(await unpinSigner(deps, id, signer, ACTOR, { withdraw }), deps.now()),
       ).catch(asCommandError)
-      return { json: source, text: `This signer may sign no more lists of ${source.label}; the accepted one stays.` }
+      return {
+        json: { ...source, list_withdrawn: withdraw && stake !== undefined },
+        text: `This signer may sign no more lists of ${source.label}. ${unpinnedText(stake, withdraw)}`,
+      }
     },
 
     async remove({ id }, shell) {
@@ -167,6 +181,17 @@ Next: vidimus trust source add --preset eu-av-acceptance --env test`,
     },
   },
 )
+
+/** A signer that is not trusted any more should not decide in silence who is. */
+function requireConsent({ confirm }: Shell, stake: Stake): void {
+  const stays = `${stake.label}: this signer signed the list in force, which names ${issuersOf(stake)} and counts until ${isoUtc(stake.endsAt)} unless a pinned signer signs a newer one`
+  if (confirm === undefined)
+    throw new CommandError(
+      `${stays}; nothing was changed: call this again with --withdraw to end it now, or with --yes to keep it`,
+    )
+  if (!confirm(`${stays}.\nRemove the signer, and keep that list? (--withdraw ends it now)`))
+    throw new CommandError('nothing was changed; --withdraw removes the signer with all that it signed')
+}
 
 type AddFlags = {
   place: string | undefined

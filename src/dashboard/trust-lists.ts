@@ -154,9 +154,13 @@ export async function pinTrustSigner(deps: Deps, visit: Visit, { id, signer }: P
   return await presentOne(deps, await telling(pinSigner(deps, id, signer, actorOf(visit.user))))
 }
 
-export async function unpinTrustSigner(deps: Deps, visit: Visit, { id, signer }: Pinning): Promise<TrustSource> {
+export async function unpinTrustSigner(
+  deps: Deps,
+  visit: Visit,
+  { id, signer, withdraw }: Pinning & { withdraw?: boolean },
+): Promise<TrustSource> {
   requireFresh(visit, deps.now(), (await requireSource(deps, id)).environment)
-  return await presentOne(deps, await telling(unpinSigner(deps, id, signer, actorOf(visit.user))))
+  return await presentOne(deps, await telling(unpinSigner(deps, id, signer, actorOf(visit.user), { withdraw })))
 }
 
 export async function readTrustBlocks(deps: Deps): Promise<{ data: TrustBlock[] }> {

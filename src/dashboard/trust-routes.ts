@@ -36,6 +36,7 @@ import {
   TrustSourceDetail,
   TrustSources,
   Unblock,
+  UnpinSigner,
 } from './trust-schema.ts'
 
 const READ = errorResponses(401, 403, 404, 429, 500)
@@ -92,8 +93,8 @@ export const trustRoutes = (deps: Deps) =>
     })
     .delete(
       '/sources/:id/pins',
-      ({ visit, params, body }) => unpinTrustSigner(deps, visit, { id: params.id, signer: body.signer }),
-      { ...FRESH, params: ItemPath, body: PinSigner, response: { 200: TrustSource, ...CHANGED } },
+      ({ visit, params, body }) => unpinTrustSigner(deps, visit, { id: params.id, ...body }),
+      { ...FRESH, params: ItemPath, body: UnpinSigner, response: { 200: TrustSource, ...CHANGED } },
     )
     .get('/blocks', () => readTrustBlocks(deps), { ...ANYONE, response: { 200: TrustBlockList, ...READ } })
     .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, visit, body)), {

@@ -156,6 +156,8 @@ export const RefreshedSource = Exactly({
 export type RefreshedSource = typeof RefreshedSource.static
 
 export const PinSigner = Exactly({ signer: Signer })
+/** `withdraw`: what that signer signed counts no more, at once. */
+export const UnpinSigner = Exactly({ signer: Signer, withdraw: Type.Optional(Type.Boolean()) })
 
 export const TrustBlock = Exactly({
   environment: Environment,

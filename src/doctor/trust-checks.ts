@@ -11,7 +11,7 @@ import { readBlocks } from '../trust/blocks.ts'
 import { presetFor } from '../trust/presets.ts'
 import { hasHalved, hasNumberGoneBack } from '../trust/record-list.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
-import type { SourceView } from '../trust/source.ts'
+import { type SourceView, WITHDRAWN } from '../trust/source.ts'
 import { readSources } from '../trust/sources.ts'
 import { endOf, nextUpdateOf, sourceState } from '../trust/state.ts'
 import { readTemplatesInUse } from '../verifications/figures.ts'
@@ -186,7 +186,7 @@ function remediesOf(troubles: readonly Trouble[], language: Language): string {
 }
 
 function seriousOf(source: SourceView, at: number): Trouble[] {
-  const { id, failure, failureDetail, failureSigner, kind, pins, signer } = source
+  const { id, digest, failure, failureDetail, failureSigner, kind, pins, signer } = source
   const refresh = `vidimus trust source refresh ${id}`
   const fetchIt = {
     en: `Look at it with "${refresh}", or bring it: ${refresh} --file LIST`,
@@ -195,6 +195,7 @@ function seriousOf(source: SourceView, at: number): Trouble[] {
   const trouble = (holds: boolean, text: Both, remedy: Both): Trouble[] => (holds ? [{ source, text, remedy }] : [])
   // A VICAL's signer may be certified by the pinned authority.
   const isUnpinned = kind !== 'vical' && !pins.some(({ fingerprint }) => fingerprint === signer)
+  const isWithdrawn = digest === WITHDRAWN
   const end = secondOf(endOf(source))
   return [
     ...trouble(
@@ -211,15 +212,23 @@ function seriousOf(source: SourceView, at: number): Trouble[] {
       },
     ),
     ...trouble(
-      isUnpinned && failure !== 'signer_unknown',
+      isWithdrawn,
       {
-        en: `was signed by ${signer}, which is not pinned any more`,
-        de: `wurde von ${signer} unterzeichnet, der nicht mehr festgelegt ist`,
+        en: 'was withdrawn with its signer: none of its issuers counts',
+        de: 'wurde mit ihrem Unterzeichner zurückgezogen: Keiner ihrer Aussteller zählt',
       },
       fetchIt,
     ),
     ...trouble(
-      source.entries === 0,
+      isUnpinned && !isWithdrawn && failure !== 'signer_unknown',
+      {
+        en: `was signed by ${signer}, which is not pinned any more, and counts until ${end}`,
+        de: `wurde von ${signer} unterzeichnet, der nicht mehr festgelegt ist, und zählt bis ${end}`,
+      },
+      fetchIt,
+    ),
+    ...trouble(
+      source.entries === 0 && !isWithdrawn,
       { en: 'names no issuer that counts any more', de: 'nennt keinen Aussteller mehr, der zählt' },
       {
         en: 'Ask its operator, or add its issuers by file.',
@@ -265,7 +274,7 @@ function lighterOf(source: SourceView, at: number): Trouble[] {
         de: `Legen Sie den Nachfolger fest: vidimus trust source pin ${id} FINGERABDRUCK`,
       }),
     ),
-    ...trouble(hasHalved(source, entries), {
+    ...trouble(hasHalved(source, entries) && source.digest !== WITHDRAWN, {
       en: `names ${entries} issuers, and ${difference?.before.entries} before`,
       de: `nennt ${entries} Aussteller, vorher ${difference?.before.entries}`,
     }),

@@ -25,7 +25,7 @@ import type { Deps } from './deps.ts'
 import { parseFingerprint } from './pins.ts'
 import { PRESETS } from './presets.ts'
 import { AnchorExists, addAnchors, ListProblem, readAnchors, TrustProblem } from './settings.ts'
-import type { SourceView } from './source.ts'
+import { type SourceView, WITHDRAWN } from './source.ts'
 import { findList } from './source-store.ts'
 import { readSources } from './sources.ts'
 import type { AnchorRow } from './store.ts'
@@ -53,6 +53,7 @@ export async function exportBundle(
   actor: string,
 ): Promise<ExportedBundle> {
   const isWanted = (row: { environment: Environment }) => environment === undefined || row.environment === environment
+  const sources = (await readSources(deps)).filter(source => isWanted(source) && source.digest !== WITHDRAWN)
   const seed = deps.sealer.key('trust bundle')
   const madeAt = deps.now()
   const content = {
@@ -60,7 +61,7 @@ export async function exportBundle(
     made_at: isoUtc(madeAt),
     // Without a port yet, there is no address either.
     made_by: URL.parse(deps.config.publicUrl)?.host || hostname(),
-    sources: await Array.fromAsync((await readSources(deps)).filter(isWanted), source => bundledSource(deps, source)),
+    sources: await Array.fromAsync(sources, source => bundledSource(deps, source)),
     anchors: (await readAnchors(deps)).filter(row => row.sourceId === null && isWanted(row)).map(bundledAnchor),
     blocks: (await readBlocks(deps))
       .filter(isWanted)

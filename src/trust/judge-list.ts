@@ -5,7 +5,7 @@ import type { ListRefused, TrustList } from '../trust-lists/list.ts'
 import { refuse } from '../trust-lists/refuse.ts'
 import { judgeSigner, type Pin } from '../trust-lists/signer.ts'
 import type { Deps } from './deps.ts'
-import { isKept, type SourceDraft, type SourceRow } from './source.ts'
+import { isKept, type SourceDraft, type SourceRow, WITHDRAWN } from './source.ts'
 import { endOf } from './state.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
@@ -66,6 +66,8 @@ function wrongDates(
 function wrongOrder(accepted: SourceRow, { issuedAt, sequence }: TrustList): ListRefused | undefined {
   if (issuedAt > accepted.issuedAt) return undefined
   const isHigher = sequence !== null && accepted.sequence !== null && sequence > accepted.sequence
-  if (issuedAt === accepted.issuedAt && isHigher) return undefined
+  // The same issue, signed again by somebody else.
+  const isWithdrawn = accepted.digest === WITHDRAWN
+  if (issuedAt === accepted.issuedAt && (isHigher || isWithdrawn)) return undefined
   return refuse('rolled_back', `issued ${isoUtc(issuedAt)}, which is not after the accepted one of ${isoUtc(accepted.issuedAt)}`)
 }

@@ -3,12 +3,15 @@ import { X509Certificate } from 'node:crypto'
 import type { Db } from '../db/engine.ts'
 import { sha256Hex } from '../hash.ts'
 import type { ListKind } from '../trust-lists/list.ts'
-import { type Pin, refuseCaPin } from '../trust-lists/signer.ts'
+import { readInThread } from '../trust-lists/read-in-thread.ts'
+import { judgeSigner, type Pin, refuseCaPin } from '../trust-lists/signer.ts'
 import type { Deps } from './deps.ts'
+import { replaceAnchors } from './replace-anchors.ts'
 import { TrustProblem } from './settings.ts'
-import type { PinRow, SourceRow, SourceView } from './source.ts'
-import { deletePin, insertPin, listPins, lockSource, updateSource } from './source-store.ts'
+import { type PinRow, type SourceRow, type SourceView, WITHDRAWN } from './source.ts'
+import { deleteList, deletePin, findList, insertPin, listPins, lockSource, updateSource } from './source-store.ts'
 import { noSource, readSource } from './sources.ts'
+import { endOf } from './state.ts'
 
 export const PINS_MAX = 8
 
@@ -22,34 +25,78 @@ export async function pinSigner(deps: PinDeps, id: string, signer: string, actor
     if (pins.length >= PINS_MAX) throw new TrustProblem(`a source takes at most ${PINS_MAX} signers; unpin one first`)
     await insertPin(tx, { sourceId: id, ...pin, addedAt: deps.now() })
     if (source.failure !== null) await updateSource(tx, id, { dueAt: deps.now() })
+    return undefined
   })
   return await readSource(deps, id)
 }
 
-/** The accepted list of the signer stays until the next one or its end. */
-export async function unpinSigner(deps: PinDeps, id: string, signer: string, actor: string): Promise<SourceView> {
-  await changePins(deps, id, actor, async (tx, _, pins) => {
-    const fingerprint = parseFingerprint(signer)
-    if (!pins.some(pin => pin.fingerprint === fingerprint)) throw new TrustProblem('this signer is not pinned')
-    if (pins.length === 1) throw new TrustProblem('this is the only signer; pin another one first, or remove the source')
-    await deletePin(tx, id, fingerprint)
-  })
-  return await readSource(deps, id)
-}
-
-async function changePins(
+/** The accepted list of the signer stays until the next one or its end, unless it is withdrawn with the signer. */
+export async function unpinSigner(
   deps: PinDeps,
   id: string,
+  signer: string,
   actor: string,
-  change: (tx: Db, source: SourceRow, pins: readonly PinRow[]) => Promise<void>,
-): Promise<void> {
+  { withdraw = false } = {},
+): Promise<SourceView> {
+  const fingerprint = parseFingerprint(signer)
+  const stake = withdraw ? await findStake(deps, id, fingerprint) : undefined
+  await changePins(deps, id, actor, async (tx, source, pins) => {
+    // One that was removed earlier, and whose list was kept then.
+    if (!stake || pins.some(pin => pin.fingerprint === fingerprint)) refuseUnpinning(pins, fingerprint)
+    await deletePin(tx, id, fingerprint)
+    return stake && (await withdrawList(tx, deps, source, stake))
+  })
+  return await readSource(deps, id)
+}
+
+function refuseUnpinning(pins: readonly PinRow[], signer: string): void {
+  if (!pins.some(({ fingerprint }) => fingerprint === signer)) throw new TrustProblem('this signer is not pinned')
+  if (pins.length === 1) throw new TrustProblem('this is the only signer; pin another one first, or remove the source')
+}
+
+/** The accepted list, where it counts only because of one signer. */
+export type Stake = { digest: string; label: string; entries: number; endsAt: number }
+
+export async function findStake(deps: Pick<Deps, 'db' | 'now'>, id: string, signer: string): Promise<Stake | undefined> {
+  const source = await readSource(deps, id)
+  const fingerprint = parseFingerprint(signer)
+  const { digest, label, entries, pins } = source
+  if (source.signer !== fingerprint || pins.some(pin => pin.fingerprint === fingerprint)) refuseUnpinning(pins, fingerprint)
+  if (digest === WITHDRAWN || !(await countsOnlyBy(deps, source, fingerprint))) return undefined
+  return { digest, label, entries, endsAt: endOf(source) }
+}
+
+async function countsOnlyBy(deps: Pick<Deps, 'db' | 'now'>, source: SourceView, fingerprint: string): Promise<boolean> {
+  const others = source.pins.filter(pin => pin.fingerprint !== fingerprint)
+  if (source.signer === fingerprint) return true
+  if (source.kind !== 'vical' || others.length === source.pins.length) return false
+  // The pin may be an authority above the signer.
+  const read = await readInThread('vical', (await findList(deps.db, source.id)) ?? new Uint8Array())
+  const judged = read.ok && judgeSigner(read.list, others, deps.now())
+  return judged && !judged.ok && judged.code === 'signer_unknown'
+}
+
+/** None of its entries counts from this commit on. The next look asks for the whole list, and judges it by the pins of then. */
+async function withdrawList(tx: Db, deps: PinDeps, source: SourceRow, { digest }: Stake): Promise<object> {
+  if (source.digest !== digest) throw new TrustProblem(`${source.label} has a newer list since a moment ago; call this again`)
+  const { difference } = await replaceAnchors(tx, deps, source, [])
+  await deleteList(tx, source.id)
+  await updateSource(tx, source.id, { digest: WITHDRAWN, etag: null, difference, dueAt: deps.now() })
+  const { removed, removedCount } = difference
+  return { withdrawn: { signer: source.signer, removed, removed_count: removedCount } }
+}
+
+/** Returns what the record says beside the pins. */
+type Change = (tx: Db, source: SourceRow, pins: readonly PinRow[]) => Promise<object | undefined>
+
+async function changePins(deps: PinDeps, id: string, actor: string, change: Change): Promise<void> {
   await deps.writeSettings(async tx => {
     const source = await lockSource(tx, id)
     if (!source) throw noSource(id)
     const before = await listPins(tx, id)
-    await change(tx, source, before)
+    const more = await change(tx, source, before)
     const [pinsBefore, pins] = [before, await listPins(tx, id)].map(all => all.map(({ fingerprint }) => fingerprint))
-    const details = { label: source.label, before: { pins: pinsBefore }, after: { pins } }
+    const details = { label: source.label, before: { pins: pinsBefore }, after: { pins }, ...more }
     await deps.audit.append(tx, { at: deps.now(), tenantId: '', actor, action: 'trust.source_changed', subjectId: id, details })
   })
 }

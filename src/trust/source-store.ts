@@ -85,6 +85,10 @@ export async function findList(db: Db, sourceId: string): Promise<Uint8Array | u
   return row?.bytes
 }
 
+export async function deleteList(tx: Db, sourceId: string): Promise<void> {
+  await tx.delete(trustLists).where(eq(trustLists.sourceId, sourceId))
+}
+
 export async function saveList(tx: Db, sourceId: string, bytes: Uint8Array): Promise<void> {
   const row = { sourceId, bytes: Buffer.from(bytes) }
   await tx

@@ -47,6 +47,9 @@ export type SourceDraft = Rules & {
   createdAt: number
 }
 
+/** The digest of a source whose list was withdrawn with its signer: no list has it, so the next one is always judged. */
+export const WITHDRAWN = ''
+
 export const isKept = (source: SourceRow | SourceDraft): source is SourceRow => 'digest' in source
 
 /** A list whose signature holds. Nobody said yet that its signer is the right one. */

@@ -1,9 +1,11 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { run } from '../../src/cli/index.ts'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
 import { DAY_MS, issueAuthority, pemOf } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
+import { databaseOf } from '../helpers/database.ts'
 import { hostLists } from '../helpers/list-host.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { type ListSigner, LOTE, makeSigner, type WantedLote } from '../trust-lists/make.ts'
@@ -164,8 +166,71 @@ test('a new signer is refused until trust source pin, and the only one cannot be
   const spelled = next.fingerprint.toUpperCase().replace(/..(?=.)/g, '$&:')
   await vidimusJson(dir, 'trust', 'source', 'pin', id, spelled)
   expect(await vidimusJson<Source>(dir, 'trust', 'source', 'refresh', id, '--file', byNext)).toMatchObject({ sequence: 7 })
+  // The list in force is of another signer: nothing is to be decided.
   const { pins } = await vidimusJson<Source>(dir, 'trust', 'source', 'unpin', id, signer.fingerprint)
   expect(pins.map(({ fingerprint }) => fingerprint)).toEqual([next.fingerprint])
+})
+
+describe('a signer whose list is in force', () => {
+  async function pinnedTwice() {
+    const dir = newDir()
+    const { id } = await add(dir)
+    await vidimusJson(dir, 'trust', 'source', 'pin', id, next.fingerprint)
+    // Each issuer counts for three types.
+    const anchors = async () => (await vidimusJson<{ data: object[] }>(dir, 'trust', 'list')).data.length
+    const pins = async () => (await vidimusJson<Source>(dir, 'trust', 'source', 'show', id)).pins.map(pin => pin.fingerprint)
+    return { dir, id, anchors, pins }
+  }
+
+  test('is not unpinned without a word on its list: a script gets both flags named, and nothing changes', async () => {
+    const { dir, id, anchors, pins } = await pinnedTwice()
+    const run = await source(dir, 'unpin', id, signer.fingerprint)
+    expect(run.exitCode).toBe(1)
+    expect(run.stderr).toMatch(
+      /this signer signed the list in force, which names 2 issuers and counts until \S+Z unless a pinned signer signs a newer one; nothing was changed: call this again with --withdraw to end it now, or with --yes to keep it\n$/,
+    )
+    expect([await anchors(), (await pins()).length]).toEqual([6, 2])
+    expect((await source(dir, 'unpin', id, signer.fingerprint, '--yes', '--withdraw')).exitCode).toBe(2)
+  })
+
+  test('is unpinned with --yes: its list stays until its end, which the answer says, and can be withdrawn later', async () => {
+    const { dir, id, anchors, pins } = await pinnedTwice()
+    const kept = await source(dir, 'unpin', id, signer.fingerprint, '--yes')
+    expect(kept.stdout).toMatch(
+      /The list that it signed stays in force until \S+Z, or until a pinned signer has signed a newer one/,
+    )
+    expect([await anchors(), await pins()]).toEqual([6, [next.fingerprint]])
+    await vidimusJson(dir, 'trust', 'source', 'unpin', id, signer.fingerprint, '--withdraw')
+    expect(await anchors()).toBe(0)
+  })
+
+  test('is unpinned with --withdraw: its issuers count no more, its list is refused, and the same issue by a pinned signer is taken', async () => {
+    const { dir, id, anchors, pins } = await pinnedTwice()
+    const run = await source(dir, 'unpin', id, signer.fingerprint, '--withdraw')
+    expect(run.stdout).toContain('The list that it signed counts no more: 2 issuers of it are trusted no longer')
+    expect([await anchors(), await pins()]).toEqual([0, [next.fingerprint]])
+    const again = await source(dir, 'refresh', id, '--file', fileOf('again.jwt', listOf()))
+    expect(again.stderr).toContain(`signed by ${signer.fingerprint}, which you have not pinned`)
+    expect(await anchors()).toBe(0)
+    const signedAnew = fileOf('anew.jwt', listOf({}, 2, next))
+    expect(await vidimusJson<Source>(dir, 'trust', 'source', 'refresh', id, '--file', signedAnew)).toMatchObject({ entries: 2 })
+    expect(await anchors()).toBe(6)
+  })
+
+  test('is unpinned by a person who says yes at the terminal, and not by one who says no', async () => {
+    const { dir, id, pins } = await pinnedTwice()
+    const asked: string[] = []
+    const answer = async (isYes: boolean) =>
+      await run(['trust', 'source', 'unpin', id, signer.fingerprint], {
+        env: { VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) },
+        print: () => {},
+        complain: () => {},
+        confirm: question => asked.push(question) > 0 && isYes,
+      })
+    expect([await answer(false), (await pins()).length]).toEqual([1, 2])
+    expect([await answer(true), await pins()]).toEqual([0, [next.fingerprint]])
+    expect(asked[0]).toContain('Remove the signer, and keep that list?')
+  })
 })
 
 test('a signer is given by its certificate too, but a CA is refused for an ETSI list', async () => {

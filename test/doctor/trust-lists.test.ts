@@ -96,7 +96,12 @@ test('a live list whose signer was unpinned is a problem', async () => {
   await unpinSigner(app.deps, id, signer.fingerprint, 'test')
   expect(await checkOf(app)).toMatchObject({
     status: 'problem',
-    detail: `PID list was signed by ${signer.fingerprint}, which is not pinned any more.`,
+    detail: `PID list was signed by ${signer.fingerprint}, which is not pinned any more, and counts until 2027-01-01T00:00:00Z.`,
+  })
+  await unpinSigner(app.deps, id, signer.fingerprint, 'test', { withdraw: true })
+  expect(await checkOf(app)).toMatchObject({
+    status: 'problem',
+    detail: 'PID list was withdrawn with its signer: none of its issuers counts.',
   })
 })
 
@@ -108,7 +113,7 @@ test('several bad lists are told with the remedy of each, and one list with its 
   const remedyOf = (id: string) =>
     `Look at it with "vidimus trust source refresh ${id}", or bring it: vidimus trust source refresh ${id} --file LIST`
   expect(await checkOf(app)).toMatchObject({
-    detail: `PID list has ended on 2027-01-01T00:00:00Z: its issuers count no more. PID list was signed by ${signer.fingerprint}, which is not pinned any more.`,
+    detail: `PID list has ended on 2027-01-01T00:00:00Z: its issuers count no more. PID list was signed by ${signer.fingerprint}, which is not pinned any more, and counts until 2027-01-01T00:00:00Z.`,
     remedy: remedyOf(id),
   })
   app.clock.set(NOW)

@@ -1127,6 +1127,11 @@ export const dashboard: typeof en.dashboard = {
       signersCaption: 'Signierer',
       signerUntil: when => `gültig bis ${when}`,
       unpin: 'Entfernen',
+      unpinTitle: 'Diesen Signierer entfernen?',
+      unpinMore: end =>
+        `Er darf keine Listen mehr signieren. Hat er die geltende Liste signiert, gilt sie weiter bis ${end} oder bis ein anderer Signierer eine neuere signiert hat.`,
+      unpinFate: 'Die geltende Liste',
+      unpinFates: { keep: 'Gilt bis zu ihrem Ende', withdraw: 'Gilt nicht mehr, wenn er sie signiert hat' },
       newSigner: 'Neuer Signierer',
       newSignerHint: 'Sein SHA-256-Fingerabdruck oder sein Zertifikat (PEM).',
       pinDo: 'Signierer hinzufügen',

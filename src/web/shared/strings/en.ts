@@ -1218,6 +1218,11 @@ export const dashboard = {
       signersCaption: 'Signers',
       signerUntil: (when: string) => `valid until ${when}`,
       unpin: 'Remove',
+      unpinTitle: 'Remove this signer?',
+      unpinMore: (end: string) =>
+        `It may sign no more lists. If it signed the list in force, that list still counts until ${end}, or until another signer has signed a newer one.`,
+      unpinFate: 'The list in force',
+      unpinFates: { keep: 'Counts until its end', withdraw: 'Counts no more, if this signer signed it' },
       newSigner: 'New signer',
       newSignerHint: 'Its SHA-256 fingerprint, or its certificate (PEM).',
       pinDo: 'Add signer',
