@@ -1,6 +1,14 @@
 import { block, readBlocks, unblock } from '../trust/blocks.ts'
 import { presentBlock } from '../trust/present.ts'
-import { AnchorExists, addAnchors, presentAnchor, readAnchors, removeAnchor, TrustProblem } from '../trust/settings.ts'
+import {
+  ANCHOR_USES,
+  AnchorExists,
+  addAnchors,
+  presentAnchor,
+  readAnchors,
+  removeAnchor,
+  TrustProblem,
+} from '../trust/settings.ts'
 import { readSources } from '../trust/sources.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { ENV, oneOf, optional, repeated, required, shortText, toggle } from './flags.ts'
@@ -39,6 +47,11 @@ export const command = defineCommand(
              refuses the document (the default in mode iso), warn adds a warning (the default in
              mode pkix); off reads none`,
           ),
+          use: optional(
+            oneOf(ANCHOR_USES),
+            `status: for status lists only, of every issuer; documents: for documents, but not for their
+             status lists; both: for documents and the status lists of these (the default)`,
+          ),
         },
       },
       list: { flags: { types: toggle('for each type of document, who may issue it') } },
@@ -59,16 +72,16 @@ refuses a certificate, and all that it vouches for, whatever a list says.`,
     example: 'vidimus trust add pid-issuer-ca.pem --env live --label "PID issuer" --for urn:eudi:pid:1',
   },
   {
-    async add({ file, env: environment, label, for: types, mode, crl }, shell) {
+    async add({ file, env: environment, label, for: types, mode, crl, use }, shell) {
       const trustedFor = onlyType(types)
       const pem = readCertificates(file)
-      const adding = withNewDeps(shell, deps => addAnchors(deps, { pem, environment, label, trustedFor, mode, crl }, ACTOR))
+      const adding = withNewDeps(shell, deps => addAnchors(deps, { pem, environment, label, trustedFor, mode, crl, use }, ACTOR))
       const rows = await adding.catch(error => {
         if (error instanceof AnchorExists) throw new CommandError(`${file}: ${error.message}; "vidimus trust remove" removes it`)
         throw error instanceof TrustProblem ? new CommandError(`${file}: ${error.message}`) : error
       })
       const lines = rows.map(
-        row => `${row.label} is trusted in ${row.environment} sessions for ${row.trustedFor ?? 'every type'} (${row.id}).`,
+        row => `${row.label} is trusted in ${row.environment} sessions for ${usedFor(presentAnchor(row))} (${row.id}).`,
       )
       return { json: { data: rows.map(presentAnchor) }, text: lines.join('\n') }
     },
@@ -118,7 +131,7 @@ function listAnchors(anchors: Named[], blocks: ReturnType<typeof presentBlock>[]
       ID: anchor => anchor.id,
       ENV: anchor => anchor.environment,
       LABEL: anchor => anchor.label,
-      FOR: anchor => forOf(anchor),
+      FOR: usedFor,
       MODE: anchor => (anchor.mode === 'auto' ? 'by type' : anchor.mode),
       'VALID UNTIL': anchor => anchor.not_after.slice(0, 10),
       SOURCE: anchor => anchor.from,
@@ -131,15 +144,21 @@ Next: vidimus trust add FILE.pem --env live`,
   return { json: { data, blocks }, text: [text, ...blocked].join('\n') }
 }
 
-function forOf({ trusted_for, use }: Named): string {
+function usedFor({ trusted_for, use }: ReturnType<typeof presentAnchor>): string {
   const types = trusted_for ?? 'every type'
-  const words = { both: types, status: `${types} (status lists)`, none: `nothing (${types})`, relying_party: 'your own papers' }
+  const words = {
+    both: types,
+    documents: `${types} (documents)`,
+    status: `${types} (status lists)`,
+    none: `nothing (${types})`,
+    relying_party: 'your own papers',
+  }
   return words[use]
 }
 
 function listByType(anchors: Named[]): Answer {
   const byType = Map.groupBy(
-    anchors.filter(({ use }) => use === 'both'),
+    anchors.filter(({ use }) => use === 'both' || use === 'documents'),
     ({ environment, trusted_for }) => JSON.stringify([environment, trusted_for]),
   )
   const data = [...byType.values()]

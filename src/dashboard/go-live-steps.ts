@@ -128,7 +128,7 @@ function issuers(facts: Facts, environment: Environment): Result {
 }
 
 function isUsable({ environment, certificate, use }: Anchor, { blocks, now }: Facts): boolean {
-  if (use !== null && use !== 'both') return false
+  if (use !== null && use !== 'both' && use !== 'documents') return false
   const { validToDate, raw } = new X509Certificate(certificate)
   const digest = sha256Hex(raw)
   const isBlocked = blocks.some(block => block.environment === environment && block.fingerprint === digest)

@@ -7,6 +7,7 @@ import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../http/wire.ts'
 import { DOCUMENTS } from '../templates/catalogue.ts'
 import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
+import { ANCHOR_USES } from '../trust/settings.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 
 const PEM_CHARS_MAX = 60_000
@@ -189,8 +190,11 @@ export const TrustAnchor = Exactly({
   created_at: Timestamp,
   /** The list that names it; null for one that the operator added. */
   source: Nullable(Type.String()),
-  /** `status`: for status lists only. `none`: withdrawn. `relying_party`: for the operator's own papers. */
-  use: OneOf('both', 'status', 'none', 'relying_party'),
+  /**
+   * `both`: for documents and their status lists. `documents`: for no status list. `status`: for status lists only, of
+   * every issuer. `none`: withdrawn. `relying_party`: for the operator's own papers.
+   */
+  use: OneOf('both', 'documents', 'status', 'none', 'relying_party'),
   entity: Nullable(Type.String()),
   country: Nullable(Type.String()),
 })
@@ -205,6 +209,7 @@ export const AddTrust = Exactly({
   trusted_for: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
   mode: Type.Optional(OneOf('iso', 'pkix')),
   crl: Type.Optional(OneOf('off', 'warn', 'require')),
+  use: Type.Optional(OneOf(...ANCHOR_USES)),
 })
 export type AddTrust = typeof AddTrust.static
 

@@ -305,10 +305,11 @@ export const trustAnchors = table('trust_anchors', {
   /** The list that names it; null for one that the operator added. */
   sourceId: text('source_id').references(() => trustSources.id),
   /**
-   * Null counts as `both`. `status`: for status lists only; `none`: withdrawn, for the explanation only;
-   * `relying_party`: for the operator's own papers, and never for a document.
+   * Null counts as `both`: documents, and the status lists of these. `documents`: no status lists; `status`: status lists
+   * only, of every issuer; `none`: withdrawn, for the explanation only; `relying_party`: for the operator's own papers,
+   * and never for a document.
    */
-  use: oneOf('use', 'both', 'status', 'none', 'relying_party'),
+  use: oneOf('use', 'both', 'documents', 'status', 'none', 'relying_party'),
   /** The operator of a list's entry, its country, and the time since which it has its status. */
   entity: text('entity'),
   country: text('country'),

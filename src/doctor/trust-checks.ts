@@ -103,7 +103,10 @@ async function liveAnchors(deps: Scene['deps'], at: number): Promise<Anchor[]> {
   const anchors = (await readAnchors(deps)).map(row => ({ ...presentAnchor(row), isUsable: isUsable(row.certificate) }))
   return anchors.filter(
     ({ environment, use, source, fingerprint_sha256: fingerprint }) =>
-      environment === 'live' && use === 'both' && !(source && ended.includes(source)) && !blocked.has(fingerprint),
+      environment === 'live' &&
+      (use === 'both' || use === 'documents') &&
+      !(source && ended.includes(source)) &&
+      !blocked.has(fingerprint),
   )
 }
 

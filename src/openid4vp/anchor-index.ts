@@ -2,7 +2,7 @@
 // thousand of them costs as much as with ten, also for a chain that leads to none.
 
 import { CertificateDigests } from './certificate-digest.ts'
-import { covers, type TrustAnchor } from './trust-anchor.ts'
+import { covers, isForDocuments, type TrustAnchor } from './trust-anchor.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
 
 export type IndexedAnchor = {
@@ -40,7 +40,7 @@ export class AnchorIndex {
     certificates = new AnchorCertificates(),
   ) {
     for (const [order, anchor] of anchors.entries()) {
-      if (anchor.use === 'both') this.trustedFor.add(anchor.trustedFor)
+      if (isForDocuments(anchor)) this.trustedFor.add(anchor.trustedFor)
       const read = certificates.read(anchor.certificate)
       if (!read) continue
       const indexed = { anchor, order, ...read }

@@ -104,10 +104,11 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       if ('fault' in fetched) return unknown(fetched.fault)
       const { type, anchors, environment } = context
       const { chain } = fetched.token
-      const verdict = trust.judge({ chain, type, anchors, environment, now: now(), steadyNow: now() }, 'status')
+      const toTrust = { chain, type, anchors, environment, now: now(), steadyNow: now(), own: context.anchor }
+      const verdict = trust.judge(toTrust, 'status')
       if (!verdict.ok) {
         lists.expireSoon(place)
-        return unknown("The issuer's status list is signed by someone you do not trust, so the credential may be revoked.")
+        return unknown(verdict.detail)
       }
       if (!isSamePath(verdict.path, context.path)) {
         await context.crls.check(findings, verdict.path, crlPolicyOf(verdict.anchor, type), 'status')

@@ -11,8 +11,11 @@ export type TrustAnchor = {
   trustedFor: string | null
   label: string
   isSandbox: boolean
-  /** `status`: for status lists only. `none`: withdrawn, for the explanation only. */
-  use: 'both' | 'status' | 'none'
+  /**
+   * `both`: for documents, and for the status lists of these. `documents`: for no status list. `status`: for status lists
+   * only, of every issuer. `none`: withdrawn, for the explanation only.
+   */
+  use: 'both' | 'documents' | 'status' | 'none'
   /** The list that names it; undefined for one that the operator added. */
   list?: AnchorList
   /** The time since which its entry in the list has its status, in milliseconds. */
@@ -30,6 +33,8 @@ export type AnchorList = {
   /** The time from which its entries do not count. */
   endsAt: number
 }
+
+export const isForDocuments = ({ use }: Pick<TrustAnchor, 'use'>): boolean => use === 'both' || use === 'documents'
 
 /** A prefix ends in `:*`, and the type continues after that colon. */
 export function covers(trustedFor: string | null, type: string): boolean {

@@ -10,7 +10,7 @@ import type { CrlPolicy } from './crl-check.ts'
 import type { Findings } from './finding.ts'
 import { type Issuer, JudgedChain, type KnownPath, KnownPaths, modeFor } from './judged-chain.ts'
 import type { TrustUse } from './key-purposes.ts'
-import { type AnchorList, covers, type TrustAnchor } from './trust-anchor.ts'
+import { type AnchorList, covers, isForDocuments, type TrustAnchor } from './trust-anchor.ts'
 import type { Certificate } from './x509.ts'
 
 export type { Issuer } from './judged-chain.ts'
@@ -27,6 +27,8 @@ type ChainToTrust = {
   now: number
   /** Never goes back; for the end of lists. */
   steadyNow: number
+  /** Of a status list: the anchor that the credential's own chain ends in. */
+  own?: TrustAnchor
 }
 
 type Environment = 'test' | 'live'
@@ -58,9 +60,11 @@ export class IssuerTrust {
     return { issuer: verdict.issuer, anchor: verdict.anchor, path: verdict.path }
   }
 
-  judge({ chain, type, anchors, environment, now, steadyNow }: ChainToTrust, use: TrustUse): TrustVerdict {
+  judge({ chain, type, anchors, environment, now, steadyNow, own }: ChainToTrust, use: TrustUse): TrustVerdict {
+    const ownDigest = own && this.known.digests.of(own.certificate)
     const judged = new JudgedChain(this.known, chain, type, use)
     const untrusted = (detail: string): TrustVerdict => ({ ok: false, issuer: judged.issuer, detail })
+    const signsFor = (root: IndexedAnchor) => vouches(root, type, use, ownDigest)
     const blocked = judged.digests.find(digest => anchors.isBlocked(digest))
     if (blocked !== undefined) return untrusted(describeBlock(blocked, environment))
     if (anchors.isEmpty) {
@@ -74,7 +78,7 @@ export class IssuerTrust {
     let outdated: Trusted | undefined
     for (const root of reachable) {
       const { anchor, digest } = root
-      const path = vouches(anchor, type, use) ? judged.pathTo(root) : undefined
+      const path = signsFor(root) ? judged.pathTo(root) : undefined
       if (!path) continue
       const blockedInPath = [digest, ...path.twins].find(each => anchors.isBlocked(each))
       const problem =
@@ -93,12 +97,18 @@ export class IssuerTrust {
       outdated ??= trusted
     }
     if (outdated) return outdated
+    if (use === 'status') {
+      const others = reachable.filter(root => !signsFor(root))
+      return untrusted(explainStatusSigner(judged, { type, reachable: others, environment }))
+    }
     return untrusted(problems[0] ?? judged.brokenLink ?? explainUntrusted(judged, { type, anchors, reachable, environment }))
   }
 }
 
-function vouches(anchor: TrustAnchor, type: string, use: TrustUse): boolean {
-  const isForUse = anchor.use === 'both' || (anchor.use === 'status' && use === 'status')
+/** One that vouches for documents signs the status lists of its own, and of nobody else: a rival could clear what was revoked. */
+function vouches({ anchor, digest }: IndexedAnchor, type: string, use: TrustUse, ownDigest: string | undefined): boolean {
+  const isForUse =
+    use === 'status' ? anchor.use === 'status' || (anchor.use === 'both' && digest === ownDigest) : isForDocuments(anchor)
   return isForUse && covers(anchor.trustedFor, type)
 }
 
@@ -134,9 +144,9 @@ type Untrusted = Pick<ChainToTrust, 'type' | 'anchors' | 'environment'> & { reac
 function explainUntrusted(judged: JudgedChain, { type, anchors, reachable, environment }: Untrusted): string {
   const add = howToAdd(environment)
   const leading = reachable.filter(root => judged.pathTo(root)).map(({ anchor }) => anchor)
-  const listed = leading.find(({ use, trustedFor }) => use !== 'both' && covers(trustedFor, type))
+  const listed = leading.find(anchor => !isForDocuments(anchor) && covers(anchor.trustedFor, type))
   if (listed) return describeListed(listed)
-  if (leading.some(({ use }) => use === 'both')) {
+  if (leading.some(isForDocuments)) {
     return `The issuer is trusted, but for another type of credential: trust it for this one too with ${add}.`
   }
   if (!anchors.hasIssuersFor(type)) return `No issuer is trusted for this type of credential yet: add one with ${add}.`
@@ -146,8 +156,25 @@ function explainUntrusted(judged: JudgedChain, { type, anchors, reachable, envir
   return `The issuer is not one that you trust: if you accept it, add its root certificate with ${add}.`
 }
 
+const UNSURE = 'so the credential may be revoked'
+
+/** `reachable`: anchors that may not sign the list. The signer is named only where one of them proves who it is. */
+function explainStatusSigner(judged: JudgedChain, { type, reachable, environment }: Omit<Untrusted, 'anchors'>): string {
+  const leading = reachable.filter(({ anchor }) => covers(anchor.trustedFor, type)).find(root => judged.pathTo(root))
+  if (!leading || !isForDocuments(leading.anchor))
+    return `The issuer's status list is signed by someone you do not trust, ${UNSURE}.`
+  const { label, use } = leading.anchor
+  const name = judged.issuer.common_name
+  const signer = name && name !== label ? `${name} (below ${label})` : label
+  const why = use === 'documents' ? 'whom you trust for documents only' : 'who may sign the lists of its own documents only'
+  return `The issuer's status list is signed by ${signer}, ${why}, ${UNSURE}. If it signs for this issuer too: ${howToAdd(environment)} with --use status.`
+}
+
 function describeListed({ use, label, list, since }: TrustAnchor): string {
   const name = list?.label ?? label
-  if (use === 'status') return `${name} names this issuer for status lists only, not for documents.`
+  if (use === 'status')
+    return list
+      ? `${name} names this issuer for status lists only, not for documents.`
+      : `You trust ${name} for status lists only, not for documents.`
   return since === undefined ? `${name} has withdrawn this issuer.` : `${name} has withdrawn this issuer since ${timeOf(since)}.`
 }

@@ -49,6 +49,8 @@ const Anchor = Type.Object({
   trusted_for: Type.Union([Name, Type.Null()]),
   mode: Type.Union([Type.Literal('auto'), Type.Literal('iso'), Type.Literal('pkix')]),
   crl: Type.Optional(Type.Union([Type.Literal('off'), Type.Literal('warn'), Type.Literal('require')])),
+  /** `both` if it is missing. */
+  use: Type.Optional(Type.Union([Type.Literal('documents'), Type.Literal('status')])),
   label: Label,
 })
 

@@ -100,12 +100,13 @@ async function bundledSource({ db }: Pick<Deps, 'db'>, source: SourceView): Prom
   }
 }
 
-const bundledAnchor = ({ environment, certificate, trustedFor, mode, crl, label }: AnchorRow): BundledAnchor => ({
+const bundledAnchor = ({ environment, certificate, trustedFor, mode, crl, use, label }: AnchorRow): BundledAnchor => ({
   environment,
   pem: certificate,
   trusted_for: trustedFor,
   mode,
   ...(crl && { crl }),
+  ...((use === 'documents' || use === 'status') && { use }),
   label,
 })
 
@@ -283,7 +284,7 @@ async function addNew(deps: Taking, bundled: BundledSource, bytes: Uint8Array): 
 const ONE_CERTIFICATE = /^\s*-----BEGIN CERTIFICATE-----[\w+/=\s]+-----END CERTIFICATE-----\s*$/
 
 async function takeAnchor(deps: Taking, bundled: BundledAnchor): Promise<BundleItem> {
-  const { environment, pem, trusted_for: trustedFor, mode, crl, label } = bundled
+  const { environment, pem, trusted_for: trustedFor, mode, crl, use, label } = bundled
   const item = { what: 'anchor', environment, name: label } as const
   // One certificate only: all that is added must be what is compared below.
   if (!ONE_CERTIFICATE.test(pem)) return { ...item, outcome: 'refused', detail: 'it is not exactly one certificate in PEM' }
@@ -292,7 +293,15 @@ async function takeAnchor(deps: Taking, bundled: BundledAnchor): Promise<BundleI
   if (!deps.isAccepted) return { ...item, outcome: 'not_taken', detail: NEW_HERE }
   if (environment === 'live' && same.length > 0 && same.every(row => row.environment === 'test'))
     return { ...item, outcome: 'refused', detail: 'it is trusted in test sessions only here; add it to live by hand' }
-  const asked = { pem, environment, label, mode, ...(trustedFor !== null && { trustedFor }), ...(crl && { crl }) }
+  const asked = {
+    pem,
+    environment,
+    label,
+    mode,
+    ...(trustedFor !== null && { trustedFor }),
+    ...(crl && { crl }),
+    ...(use && { use }),
+  }
   return await outcomeOf(item, async () => {
     await addAnchors(deps, asked, deps.actor)
     return { outcome: 'added' }

@@ -24,6 +24,9 @@ export class ListProblem extends TrustProblem {
   }
 }
 
+export const ANCHOR_USES = ['status', 'documents', 'both'] as const
+type AnchorUse = (typeof ANCHOR_USES)[number]
+
 /** An anchor without a `mode` judges by the type of the document. */
 export type NewAnchor = {
   pem: string
@@ -32,6 +35,7 @@ export type NewAnchor = {
   trustedFor?: string
   mode?: AnchorRow['mode']
   crl?: NonNullable<AnchorRow['crl']>
+  use?: AnchorUse
 }
 
 type TrustDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
@@ -39,7 +43,7 @@ type TrustDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
 /** Adds every certificate of the file. */
 export async function addAnchors(
   deps: TrustDeps,
-  { pem, environment, label, trustedFor, mode, crl }: NewAnchor,
+  { pem, environment, label, trustedFor, mode, crl, use = 'both' }: NewAnchor,
   actor: string,
 ): Promise<AnchorRow[]> {
   const at = deps.now()
@@ -69,7 +73,7 @@ export async function addAnchors(
       trustedFor: trustedFor ?? null,
       createdAt: at,
       sourceId: null,
-      use: null,
+      use,
       entity: null,
       country: null,
       since: null,
@@ -79,7 +83,7 @@ export async function addAnchors(
     refuseKnown(certificates, await listAllAnchors(tx), environment, trustedFor ?? null)
     for (const row of rows) {
       await insertAnchor(tx, row)
-      const details = { environment, label: row.label, mode: row.mode, crl: row.crl, trusted_for: row.trustedFor }
+      const details = { environment, label: row.label, mode: row.mode, crl: row.crl, use, trusted_for: row.trustedFor }
       await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.added', subjectId: row.id, details })
     }
   })

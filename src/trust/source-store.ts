@@ -116,7 +116,7 @@ export async function countLiveAnchors(db: Db): Promise<number> {
   const [row] = await db
     .select({ count: sql`count(*)`.mapWith(Number) })
     .from(trustAnchors)
-    .where(and(eq(environment, 'live'), or(isNull(use), inArray(use, ['both', 'status']))))
+    .where(and(eq(environment, 'live'), or(isNull(use), inArray(use, ['both', 'documents', 'status']))))
   return row?.count ?? 0
 }
 

@@ -53,6 +53,23 @@ test('trust add trusts every certificate of a file, list shows them, and remove 
   expect((await vidimus(own, ['trust', 'list'])).stdout).toMatch(/^No issuers are trusted yet/)
 })
 
+test('trust add --use says what the certificate may sign, list shows it, and both is the default', async () => {
+  const own = join(temporaryDir(), 'data')
+  const trust = async (name: string, ...flags: string[]) =>
+    (await vidimusJson<{ data: { use: string }[] }>(own, ...add(name, '--env', 'live', '--for', PID, ...flags))).data[0]?.use
+  expect(await trust('root.pem', '--use', 'documents')).toBe('documents')
+  expect(await trust('other.pem', '--use', 'status')).toBe('status')
+  const { stdout } = await vidimus(own, ['trust', 'list'])
+  expect(stdout).toContain(`${PID} (documents)`)
+  expect(stdout).toContain(`${PID} (status lists)`)
+  const byType = await vidimusJson<{ data: { issuers: { label: string }[] }[] }>(own, 'trust', 'list', '--types')
+  expect(byType.data.flatMap(({ issuers }) => issuers.map(({ label }) => label))).toEqual(['Test Root'])
+  await vidimusJson(own, 'trust', 'add', join(files, 'root.pem'), '--env', 'test')
+  expect((await vidimusJson<{ data: { use: string }[] }>(own, 'trust', 'list')).data.map(({ use }) => use)).toContain('both')
+  const wrong = await vidimus(own, add('root.pem', '--env', 'test', '--use', 'lists'))
+  expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('is not one of status, documents, both')])
+})
+
 test('a certificate is trusted once for an environment and a type: a second time is refused, naming the first', async () => {
   const own = join(temporaryDir(), 'data')
   const trust = (name: string, ...flags: string[]) => vidimusJson<Anchors>(own, ...add(name, ...flags))

@@ -491,10 +491,12 @@ describe('the installation', () => {
       environment: 'live',
       pem,
       trusted_for: 'org.iso.18013.5.1.mDL',
+      use: 'status',
     })
     expect(added.body.data).toHaveLength(2)
     expect(added.body.data[0]).toMatchObject({
       label: 'Issuer Root',
+      use: 'status',
       subject: 'C=NL, O=Issuer, CN=Issuer Root',
       mode: 'auto',
       trusted_for: 'org.iso.18013.5.1.mDL',

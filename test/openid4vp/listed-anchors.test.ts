@@ -68,7 +68,9 @@ const refusal = (given: Given): string => {
   return says.join(' ')
 }
 
-const signsStatusLists = (given: Given): boolean => issuerTrust.judge(inputOf(given), 'status').ok
+/** The list of a document that the first anchor, or another one, vouches for. */
+const signsStatusLists = (given: Given & { anchors: readonly TrustAnchor[] }, own = given.anchors[0]): boolean =>
+  issuerTrust.judge({ ...inputOf(given), ...(own && { own }) }, 'status').ok
 
 describe('the types that an anchor counts for', () => {
   test.each([
@@ -112,8 +114,20 @@ describe('the use of an anchor', () => {
     expect(signsStatusLists({ anchors, type: 'urn:eudi:pid:2' })).toBe(false)
   })
 
-  test('an issuer of documents vouches for status lists too', () => {
-    expect(signsStatusLists({ anchors: [listed(root)] })).toBe(true)
+  test('an issuer of documents vouches for the status lists of these, and not for those of others', () => {
+    const anchors = [listed(root)]
+    expect(signsStatusLists({ anchors })).toBe(true)
+    expect(signsStatusLists({ anchors }, manual(leaf))).toBe(false)
+    // The same certificate, named by the list and by the operator.
+    expect(signsStatusLists({ anchors: [manual(root), ...anchors] }, anchors[0])).toBe(true)
+  })
+
+  test('an issuer of documents only vouches for no status list, and one for status lists only for those of others too', () => {
+    expect(judge({ anchors: [manual(root, { use: 'documents' })] }).by).toBe('manual')
+    expect(signsStatusLists({ anchors: [manual(root, { use: 'documents' })] })).toBe(false)
+    const forLists = [manual(root, { use: 'status' }), manual(leaf, { trustedFor: 'urn:else' })]
+    expect(signsStatusLists({ anchors: forLists }, manual(leaf))).toBe(true)
+    expect(refusal({ anchors: forLists })).toBe('You trust Test for status lists only, not for documents.')
   })
 
   test('a withdrawn issuer vouches for nothing, and the reason names the list and the date', () => {

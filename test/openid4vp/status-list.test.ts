@@ -13,6 +13,7 @@ import { Findings } from '../../src/openid4vp/finding.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
 import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status-list.ts'
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status-token.ts'
+import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
 import { anchorOf } from '../helpers/anchors.ts'
 import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
 import { vectors } from '../helpers/vectors.ts'
@@ -268,17 +269,30 @@ describe('the token', () => {
 })
 
 describe('the signer of a status list', () => {
-  test('the signer may have another certificate below an anchor for the same type', async () => {
+  test("the signer is below the credential's own anchor, or below one for status lists; any other is status_unknown and named", async () => {
     const world = await makeWorld()
     const other = await issueAuthority({ name: 'CN=Other Root' })
-    const [byRoot, byOther] = [await issue({ name: 'CN=Lists', issuer: world.root }), await issue({ issuer: other })]
-    const otherAnchor = anchorOf(other, { id: 'other', trustedFor: PID })
+    const byRoot = await issue({ name: 'CN=Lists', issuer: world.root })
+    const byOther = await issue({ name: 'CN=Foreign Lists', issuer: other })
+    const otherAnchor = anchorOf(other, { id: 'other', label: 'Other issuer', trustedFor: PID })
+    const among = (wanted: Partial<TrustAnchor>) => ({ anchors: new AnchorIndex([world.anchor, { ...otherAnchor, ...wanted }]) })
 
     expect(await outcomeWith(byRoot, {})).toBe('pass')
-    expect(await outcomeWith(byOther, { anchors: new AnchorIndex([world.anchor, otherAnchor]) })).toBe('pass')
+    expect(await outcomeWith(byOther, among({ use: 'status' }))).toBe('pass')
     expect(await outcomeWith(byOther, {})).toContain('signed by someone you do not trust')
-    const forAnotherType = { ...otherAnchor, trustedFor: 'urn:else' }
-    expect(await outcomeWith(byOther, { anchors: new AnchorIndex([world.anchor, forAnotherType]) })).toContain('you do not trust')
+    expect(await outcomeWith(byOther, among({ use: 'status', trustedFor: 'urn:else' }))).toContain('you do not trust')
+    expect(await outcomeWith(byOther, among({ use: 'both' }))).toBe(
+      "status_unknown: The issuer's status list is signed by Foreign Lists (below Other issuer), who may sign the lists of its own documents only, so the credential may be revoked. If it signs for this issuer too: 'vidimus trust add FILE.pem --env test' with --use status.",
+    )
+    expect(await outcomeWith(byOther, among({ use: 'documents' }))).toContain('Other issuer), whom you trust for documents only')
+
+    // The own anchor, when it is for documents only.
+    const documents: TrustAnchor = { ...world.anchor, use: 'documents' }
+    const strict = { anchor: documents, anchors: new AnchorIndex([documents]) }
+    expect(await outcomeWith(byRoot, strict)).toContain('whom you trust for documents only')
+    // The same certificate, added once more for lists.
+    const both = { anchor: documents, anchors: new AnchorIndex([documents, { ...documents, id: 'lists', use: 'status' }]) }
+    expect(await outcomeWith(byRoot, both)).toBe('pass')
 
     async function outcomeWith(signer: Issued, context: Partial<StatusContext>): Promise<string> {
       const fresh = await makeWorld(world)

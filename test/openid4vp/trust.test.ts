@@ -387,8 +387,9 @@ describe('extended key usage', () => {
   test('a status list signer may have an unknown purpose, unless it is critical', async () => {
     const judge = async (critical: boolean) => {
       const leaf = await issue({ issuer: root, extensions: [purposes([UNKNOWN], critical)] })
-      const anchors = new AnchorIndex([anchorOf(root)])
-      const input = { chain: [leaf.der], type: PID, anchors, environment: 'test' as const, now: NOW, steadyNow: NOW }
+      const own = anchorOf(root)
+      const anchors = new AnchorIndex([own])
+      const input = { chain: [leaf.der], type: PID, anchors, environment: 'test' as const, now: NOW, steadyNow: NOW, own }
       return issuerTrust.judge(input, 'status').ok
     }
     expect(await judge(false)).toBe(true)
@@ -597,10 +598,12 @@ describe('mode iso: ISO/IEC 18013-5 Annex B, rule by rule', () => {
   test('a signer of status lists needs no document signer certificate', async () => {
     const { root } = await isoPair({})
     const leaf = await issue({ issuer: root })
+    const own = anchorOf(root, { mode: 'iso' })
     const input = {
       chain: [leaf.der],
       type: PID,
-      anchors: new AnchorIndex([anchorOf(root, { mode: 'iso' })]),
+      own,
+      anchors: new AnchorIndex([own]),
       environment: 'test' as const,
       now: NOW,
       steadyNow: NOW,

@@ -70,7 +70,11 @@ async function startHome() {
     graceMs: 3 * DAY_MS,
     types: ['urn:eudi:pid:1'],
   })
-  await addAnchors(home.deps, { pem: pemOf(own.der), environment: 'live', label: 'Own', mode: 'pkix', crl: 'off' }, 'test')
+  await addAnchors(
+    home.deps,
+    { pem: pemOf(own.der), environment: 'live', label: 'Own', mode: 'pkix', crl: 'off', use: 'documents' },
+    'test',
+  )
   await block(home.deps, { environment: 'live', fingerprint: 'ab'.repeat(32), reason: 'stolen key' }, 'test')
   return home
 }
@@ -87,6 +91,7 @@ describe('a bundle', () => {
       ['list PID list added', 'anchor Own added', `block ${'ab'.repeat(32)} added`],
     ])
     expect(await trusted(venue)).toEqual(await trusted(home))
+    expect((await readAnchors(venue.deps)).find(({ label }) => label === 'Own')?.use).toBe('documents')
     const [source] = await readSources(venue.deps)
     expect(source).toMatchObject({ location: 'https://lists.example/pid', kind: 'lote', use: 'issuers' })
   })

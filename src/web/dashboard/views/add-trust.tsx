@@ -17,6 +17,7 @@ const TYPES = [
 ]
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 const MODES = ['iso', 'pkix'] as const
+const USES = ['both', 'documents', 'status'] as const
 const CRL_CHOICES = ['require', 'warn', 'off'] as const
 
 type Props = { onClose: () => void; onAdded: (anchors: readonly TrustAnchor[]) => void }
@@ -32,6 +33,7 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
   const [trustedFor, setTrustedFor] = useState('')
   const [mode, setMode] = useState<NonNullable<AddTrust['mode']> | ''>('')
   const [crl, setCrl] = useState<NonNullable<AddTrust['crl']> | ''>('')
+  const [use, setUse] = useState<NonNullable<AddTrust['use']>>('both')
   const write = (text: string) => {
     setPem(text)
     setIsMissing(false)
@@ -45,6 +47,7 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
       ...(trustedFor && { trusted_for: trustedFor }),
       ...(mode && { mode }),
       ...(crl && { crl }),
+      use,
     }
     onAdded((await call<{ data: TrustAnchor[] }>('trust', { method: 'POST', body })).data)
   }
@@ -67,6 +70,7 @@ export function AddTrustDialog({ onClose, onAdded }: Props) {
         options={[['', words.allTypes], ...TYPES.map(type => [type, `${document(type)} (${type})`] as const)]}
         onChoose={setTrustedFor}
       />
+      <Select label={words.use} value={use} options={USES.map(each => [each, words.uses[each]] as const)} onChoose={setUse} />
       <Select
         label={words.mode}
         value={mode}

@@ -31,7 +31,7 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Props
   const words = useDashboardWords().trust
   const { document } = useClaimWords()
   const { date } = useFormat()
-  const { label, subject, issuer, not_before, not_after, trusted_for, mode, crl, fingerprint_sha256, created_at } = anchor
+  const { label, subject, issuer, not_before, not_after, trusted_for, use, mode, crl, fingerprint_sha256, created_at } = anchor
   return (
     <article class="card stack">
       <header class="anchor-header">
@@ -45,6 +45,7 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Props
           [words.issuerName, issuer !== subject && issuer],
           [words.valid, words.validFromTo(date(not_before), date(not_after))],
           [words.trustedFor, trusted_for === null ? words.allTypes : document(trusted_for)],
+          [words.use, words.uses[use]],
           [words.mode, words.modes[mode]],
           [words.crl, crl === null ? words.crlAuto : words.crlChoices[crl]],
           [words.fingerprint, <Fingerprint key="fingerprint" hex={fingerprint_sha256} />],

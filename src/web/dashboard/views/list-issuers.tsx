@@ -40,7 +40,7 @@ type Issuer = TrustAnchor & { documents: string[] }
 type IssuersProps = { anchors: readonly TrustAnchor[]; label: string; blocks: readonly TrustBlock[]; onChange: () => void }
 
 function Issuers({ anchors, label, blocks, onChange }: IssuersProps) {
-  const words = useDashboardWords().trust.lists
+  const { lists: words, uses } = useDashboardWords().trust
   const { session } = useSession()
   const { document } = useClaimWords()
   const { date } = useFormat()
@@ -73,7 +73,7 @@ function Issuers({ anchors, label, blocks, onChange }: IssuersProps) {
                     {' '}
                     {[issuer.entity !== issuer.label && issuer.entity, issuer.country].filter(Boolean).join(', ')}
                   </span>{' '}
-                  {issuer.use !== 'both' && <Badge>{words.uses[issuer.use]}</Badge>}{' '}
+                  {issuer.use !== 'both' && <Badge>{uses[issuer.use]}</Badge>}{' '}
                   {isBlocked(issuer) && <Badge tone="no">{words.blocked}</Badge>}
                   {folded}
                 </>

@@ -1149,7 +1149,6 @@ export const dashboard: typeof en.dashboard = {
       ends: 'Endet',
       actions: 'Aktionen',
       block: 'Sperren',
-      uses: { none: 'Zurückgezogen', status: 'Nur Statuslisten', relying_party: 'Für Ihr eigenes Zertifikat' },
       blocked: 'Gesperrt',
       refusals: {
         unreachable: 'Die Liste konnte nicht geholt werden.',
@@ -1281,6 +1280,14 @@ export const dashboard: typeof en.dashboard = {
     trustedFor: 'Gilt für',
     allTypes: 'Alle Ausweise',
     mode: 'Wie seine Kette geprüft wird',
+    use: 'Was er signieren darf',
+    uses: {
+      both: 'Ausweise und deren Statuslisten',
+      documents: 'Nur Ausweise',
+      status: 'Nur Statuslisten',
+      none: 'Zurückgezogen',
+      relying_party: 'Für Ihr eigenes Zertifikat',
+    },
     modes: { auto: 'Nach Art des Dokuments', iso: 'ISO-mdoc-Ausstellerstelle (IACA)', pkix: 'Allgemein (PKIX)' },
     crl: 'Wenn eine Sperrliste ihrer Zertifikate nicht lesbar ist',
     crlAuto: 'Nach Art der Prüfung',

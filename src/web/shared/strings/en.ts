@@ -1240,7 +1240,6 @@ export const dashboard = {
       ends: 'Ends',
       actions: 'Actions',
       block: 'Block',
-      uses: { none: 'Withdrawn', status: 'Status lists only', relying_party: 'For your own certificate' },
       blocked: 'Blocked',
       refusals: {
         unreachable: 'The list could not be fetched.',
@@ -1370,6 +1369,14 @@ export const dashboard = {
     trustedFor: 'Counts for',
     allTypes: 'All documents',
     mode: 'How its chain is checked',
+    use: 'What it may sign',
+    uses: {
+      both: 'Documents, and the status lists of these',
+      documents: 'Documents only',
+      status: 'Status lists only',
+      none: 'Withdrawn',
+      relying_party: 'For your own certificate',
+    },
     modes: { auto: 'By type of document', iso: 'ISO mdoc issuer authority (IACA)', pkix: 'General (PKIX)' },
     crl: 'If a revocation list of its certificates cannot be read',
     crlAuto: 'Decide by the kind of check',
