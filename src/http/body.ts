@@ -12,18 +12,18 @@ const JSON_DEPTH_MAX = 32
 const invalid = (message: string, cause?: unknown) => apiError('invalid_request', { message, cause })
 
 /** Every JSON body of this API is an object. */
-export async function readJson(request: Request, bytesMax = JSON_BYTES_MAX): Promise<object> {
+export async function readJson(request: Request, bytesMax = JSON_BYTES_MAX, valuesMax?: number): Promise<object> {
   requireType(request, 'application/json')
-  return parseObject(await readBytes(request, bytesMax), 'body')
+  return parseObject(await readBytes(request, bytesMax), 'body', valuesMax)
 }
 
 /** Called by routes that read their body themselves, after other checks. */
 export async function readBody<Schema extends TSchema>(
   request: Request,
   schema: Schema,
-  bytesMax?: number,
+  { bytesMax, valuesMax }: { bytesMax?: number; valuesMax?: number } = {},
 ): Promise<Schema['static']> {
-  const body = await readJson(request, bytesMax)
+  const body = await readJson(request, bytesMax, valuesMax)
   const problem = Errors(schema, body).First()
   if (problem) throw invalid(describeProblem(problem))
   return body as Schema['static']
@@ -38,8 +38,8 @@ export async function readOptionalJson(request: Request): Promise<object> {
 }
 
 /** Rules for every JSON text from outside, body or file. Messages begin with its name. */
-export function parseObject(bytes: Uint8Array, name: string): object {
-  const value = parseValue(bytes, name)
+export function parseObject(bytes: Uint8Array, name: string, valuesMax?: number): object {
+  const value = parseValue(bytes, name, valuesMax)
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name}: expected a JSON object`)
   return value
 }
@@ -50,8 +50,8 @@ export function parseArray(bytes: Uint8Array, name: string): unknown[] {
   return value
 }
 
-function parseValue(bytes: Uint8Array, name: string): unknown {
-  return parse(decodeUtf8(bytes, name), name)
+function parseValue(bytes: Uint8Array, name: string, valuesMax?: number): unknown {
+  return parse(decodeUtf8(bytes, name), name, valuesMax)
 }
 
 export const FORM_FIELDS_MAX = 32
@@ -124,9 +124,9 @@ function decodeUtf8(bytes: Uint8Array, name: string): string {
 
 const NAME_CHARS_MAX = 64
 
-function parse(text: string, name: string): unknown {
+function parse(text: string, name: string, valuesMax?: number): unknown {
   try {
-    return parseJson(text, { depthMax: JSON_DEPTH_MAX })
+    return parseJson(text, { depthMax: JSON_DEPTH_MAX, ...(valuesMax !== undefined && { valuesMax }) })
   } catch (error) {
     if (!(error instanceof DoubledName)) throw invalid(`${name}: ${(error as SyntaxError).message}`, error)
     const doubled = JSON.stringify(findDoubledName(text)?.slice(0, NAME_CHARS_MAX).toWellFormed())

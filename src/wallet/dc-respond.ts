@@ -16,7 +16,8 @@ import { type DcAnswered, PageAnswer, ServerAnswer } from './dc-schema.ts'
 import type { Deps } from './deps.ts'
 import { judge, readOrRefuse } from './settle.ts'
 
-const BODY_BYTES_MAX = 1024 * 1024
+/** One long text and a few members around it. */
+const BODY = { bytesMax: 1024 * 1024, valuesMax: 1000 }
 
 /** Takes an answer that the browser gave to a page. The request that it answers is found by the origin. */
 export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
@@ -27,8 +28,8 @@ export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
   const pageOrigin = door.owner ? undefined : originOf(door.request)
   const { body, entry, response, thumbprint } = await readOrRefuse(deps, session, requestId, async () => {
     const { origin, ...sent } = pageOrigin
-      ? { origin: pageOrigin, ...(await readBody(door.request, PageAnswer, BODY_BYTES_MAX)) }
-      : await readBody(door.request, ServerAnswer, BODY_BYTES_MAX)
+      ? { origin: pageOrigin, ...(await readBody(door.request, PageAnswer, BODY)) }
+      : await readBody(door.request, ServerAnswer, BODY)
     const found = await findDcEntry(deps, session, origin)
     if (!found && door.owner && !(await mayAsk(deps, session, origin))) throw apiError('origin_not_allowed')
     if (!found?.protocols.includes(sent.protocol)) throw new UnreadableResponse('this origin was not asked by this protocol')
