@@ -91,11 +91,12 @@ export const trustRoutes = (deps: Deps) =>
       body: PinSigner,
       response: { 200: TrustSource, ...CHANGED },
     })
-    .delete(
-      '/sources/:id/pins',
-      ({ visit, params, body }) => unpinTrustSigner(deps, visit, { id: params.id, ...body }),
-      { ...FRESH, params: ItemPath, body: UnpinSigner, response: { 200: TrustSource, ...CHANGED } },
-    )
+    .delete('/sources/:id/pins', ({ visit, params, body }) => unpinTrustSigner(deps, visit, { id: params.id, ...body }), {
+      ...FRESH,
+      params: ItemPath,
+      body: UnpinSigner,
+      response: { 200: TrustSource, ...CHANGED },
+    })
     .get('/blocks', () => readTrustBlocks(deps), { ...ANYONE, response: { 200: TrustBlockList, ...READ } })
     .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, visit, body)), {
       ...FRESH,

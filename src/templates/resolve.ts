@@ -6,10 +6,14 @@ import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
 import { effectiveRules } from './rules.ts'
+import { type Share, sharesOf } from './shares.ts'
 import { findTemplate, findVersion, keepVersion, markLive } from './store.ts'
 
 /** A query and the rules of its answer; null rules are the default. */
 export type Question = { query: DcqlQuery; rules: readonly Rule[] | null }
+
+/** As it was when the session was made, with what the holder may choose between. */
+export type FixedQuestion = Question & { shares: Share[] }
 
 /** The current version of a template, and its name. */
 export type ResolvedTemplate = Question & {
@@ -25,7 +29,7 @@ export type ResolvedTemplate = Question & {
 /** Versions without rules are named by the query alone, as before rules existed. */
 const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJson(rules === null ? query : { query, rules }))
 
-type Builtin = { byKey: ReadonlyMap<string, ResolvedTemplate>; byVersion: ReadonlyMap<string, Question> }
+type Builtin = { byKey: ReadonlyMap<string, ResolvedTemplate>; byVersion: ReadonlyMap<string, FixedQuestion> }
 
 /** Named by their content when a template is first asked for: a start does not wait for the hashes. */
 let builtin: Builtin | undefined
@@ -39,7 +43,9 @@ function resolveBuiltin(): Builtin {
   return {
     byKey: new Map(resolved),
     // Default rules are spelled out here: every answer is judged by them.
-    byVersion: new Map(resolved.map(([, { version, query }]) => [version, { query, rules: effectiveRules(query, null) }])),
+    byVersion: new Map(
+      resolved.map(([, { version, query }]) => [version, { query, rules: effectiveRules(query, null), shares: sharesOf(query) }]),
+    ),
   }
 }
 
@@ -60,7 +66,7 @@ export async function fixVersion(tx: Db, hash: string, { query, rules }: Questio
 }
 
 export type Versions = {
-  find(db: Db, version: string): Promise<Question | undefined>
+  find(db: Db, version: string): Promise<FixedQuestion | undefined>
 }
 
 const VERSIONS_MAX = 1000
@@ -68,7 +74,7 @@ const VERSION_CHARS_MAX = 4 * 1024 * 1024
 
 /** A version is named by its content: built-in ones need no look-up, and what was read once stays right. */
 export function rememberVersions(): Versions {
-  const known = new Lru<{ question: Question; chars: number }>({
+  const known = new Lru<{ question: FixedQuestion; chars: number }>({
     countMax: VERSIONS_MAX,
     weightMax: VERSION_CHARS_MAX,
     weigh: ({ chars }) => chars,
@@ -78,8 +84,10 @@ export function rememberVersions(): Versions {
       builtin ??= resolveBuiltin()
       const found = builtin.byVersion.get(version) ?? known.get(version)?.question
       if (found) return found
-      const question = await findVersion(db, version)
-      if (question) known.set(version, { question, chars: JSON.stringify(question).length })
+      const stored = await findVersion(db, version)
+      if (!stored) return undefined
+      const question = { ...stored, shares: sharesOf(stored.query) }
+      known.set(version, { question, chars: JSON.stringify(question).length })
       return question
     },
   }

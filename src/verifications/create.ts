@@ -5,6 +5,7 @@ import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../open
 import { SALT_BYTES } from '../seal.ts'
 import type { RequestIdentity } from '../signing/keys.ts'
 import { fixVersion, noteLiveUse, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
+import { sharesOf } from '../templates/shares.ts'
 import { countCreation } from '../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
@@ -12,7 +13,7 @@ import { claimsInMemory } from './claims-memory.ts'
 import { claimsInRows } from './claims-rows.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
-import { type Keyed, presentOpened, queryPlace, type SessionSecrets, secretsPlace } from './present.ts'
+import { type Keyed, type OwnQuery, presentOpened, queryPlace, type SessionSecrets, secretsPlace } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification } from './store.ts'
@@ -187,6 +188,7 @@ function draft(
   const { random, sealer, sessionKeys, config } = deps
   const { webhook_url, redirect_url, metadata, purpose } = body
   const secrets = { webhook_url, redirect_url, metadata, purpose }
+  const ownQuery: OwnQuery | null = asked.version === null ? { query: asked.query, shares: sharesOf(asked.query) } : null
   const sealable = JSON.stringify(secrets)
   const id = newVerificationId(random)
   const salt = Buffer.from(random(SALT_BYTES))
@@ -220,8 +222,7 @@ function draft(
     redeemedAt: null,
     wrappingKey,
     terms: termsOf(termOf, caller, metadata),
-    sealedQuery:
-      asked.version === null ? sealer.seal(queryPlace({ id, tenantId }, salt, sessionKey), JSON.stringify(asked.query)) : null,
+    sealedQuery: ownQuery && sealer.seal(queryPlace({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }
   return { row, sessionKey, secrets }
 }

@@ -2,9 +2,6 @@
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
 import { apiError } from '../http/errors.ts'
 import { costOfQuery } from '../http/rate-limit.ts'
-import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
-import { mergedName } from '../openid4vp/merge-claims.ts'
-import { typesOf } from '../templates/build.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../tenants/look.ts'
@@ -17,7 +14,7 @@ import { isHeldForComparison } from './hold.ts'
 import { isOwner, returnsCode } from './page-owner.ts'
 import { isOpenAt, openSecrets, present, questionOf, walletLinks } from './present.ts'
 import { requireSession } from './read.ts'
-import type { HostedLook, HostedVerification, Share } from './schema.ts'
+import type { HostedLook, HostedVerification } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
 import { recordShown } from './timeline.ts'
 
@@ -42,7 +39,7 @@ export async function hostedVerification(
   // Not awaited: the page is shown without it.
   if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
-  const { query, rules } = await questionOf(deps, deps.db, session)
+  const { query, rules, shares } = await questionOf(deps, deps.db, session)
   charge(costOfQuery(query))
   const link = { secrets, query: async () => query }
   const owns = isOwner(deps.config, session, request)
@@ -53,7 +50,7 @@ export async function hostedVerification(
     environment: session.environment,
     asked_by: tenant?.name ?? '',
     ...(purpose !== undefined && { purpose }),
-    shares: sharesOf(query),
+    shares,
     ...(await lookOf(deps, session)),
     ...(status === 'pending' && !isOpen && { answered: true as const }),
     ...(status === 'pending' && isHeldForComparison(session) && { compares: true as const }),
@@ -97,51 +94,6 @@ export async function hostedLogo(deps: Pick<Deps, 'db'>, id: string): Promise<Re
   return new Response(new Uint8Array(logo.bytes), {
     headers: { 'content-type': logo.type, 'cache-control': 'private, max-age=86400' },
   })
-}
-
-/** The parts of a query; the holder shares one alternative of each. */
-function sharesOf({ credentials, credential_sets }: DcqlQuery): Share[] {
-  const sets = credential_sets ?? credentials.map(({ id }) => ({ options: [[id]], required: true }))
-  return sets.map(({ options, required = true }) => ({
-    required,
-    alternatives: distinct(
-      options.flatMap(ids => {
-        const asked = credentials.filter(({ id }) => ids.includes(id))
-        const documents = asked.flatMap(typesOf)
-        return claimChoices(asked).map(claims => ({ claims, documents }))
-      }),
-    ),
-  }))
-}
-
-/** The sets of claims that one option may take. Where several credentials leave a choice, one set names all their claims. */
-function claimChoices(asked: readonly CredentialQuery[]): string[][] {
-  const [only, ...others] = asked
-  if (only?.claim_sets && others.length === 0) {
-    return only.claim_sets.map(ids =>
-      namesOf(
-        only.format,
-        only.claims?.filter(({ id }) => id !== undefined && ids.includes(id)),
-      ),
-    )
-  }
-  return [[...new Set(asked.flatMap(({ format, claims }) => namesOf(format, claims)))]]
-}
-
-const namesOf = (format: CredentialQuery['format'], claims: CredentialQuery['claims'] = []): string[] => [
-  ...new Set(claims.map(({ path }) => mergedName(format, path))),
-]
-
-/** Merges alternatives with the same claims, and their documents. */
-function distinct(alternatives: Share['alternatives']): Share['alternatives'] {
-  const byClaims = new Map<string, { claims: string[]; documents: Set<string> }>()
-  for (const { claims, documents } of alternatives) {
-    const key = JSON.stringify(claims.toSorted())
-    const known = byClaims.get(key) ?? { claims, documents: new Set<string>() }
-    for (const document of documents) known.documents.add(document)
-    byClaims.set(key, known)
-  }
-  return [...byClaims.values()].map(({ claims, documents }) => ({ claims, documents: [...documents] }))
 }
 
 const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {

@@ -3,7 +3,7 @@ import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
-import { type Question, withPurpose } from '../templates/resolve.ts'
+import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { statusAt, type Timed } from './expire.ts'
@@ -14,6 +14,9 @@ import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow,
 
 /** The sealed members of a session, but for its query. */
 export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'>
+
+/** What is sealed of a query of its own. */
+export type OwnQuery = Pick<FixedQuestion, 'query' | 'shares'>
 
 /** The key of a session; undefined for sessions of older versions, which have none. */
 export type Keyed = { sessionKey: Uint8Array | undefined }
@@ -100,8 +103,8 @@ export async function questionOf(
   deps: Pick<Deps, 'sealer' | 'sessionKeys' | 'versions'>,
   db: Db,
   row: Pick<VerificationRow, 'id' | 'tenantId' | 'templateVersion'>,
-): Promise<Question> {
-  if (row.templateVersion === null) return { query: await openQuery(deps, db, row), rules: [] }
+): Promise<FixedQuestion> {
+  if (row.templateVersion === null) return { ...(await openQuery(deps, db, row)), rules: [] }
   const question = await deps.versions.find(db, row.templateVersion)
   if (!question) throw new Error('a session has a query of its own or a template version')
   return question
@@ -111,7 +114,7 @@ async function openQuery(
   { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
   db: Db,
   row: SessionKey,
-): Promise<DcqlQuery> {
+): Promise<OwnQuery> {
   const found = await findSealedQuery(db, row)
   if (!found) throw apiError('session_not_found')
   const { salt, wrappingKey, sealedQuery } = found

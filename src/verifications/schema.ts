@@ -197,6 +197,15 @@ const Share = Type.Object(
         { additionalProperties: false, description: 'Merged names of claims; vct or doctype of the documents that have them.' },
       ),
     ),
+    more: Type.Optional(
+      Type.Object(
+        { count: Type.Integer(), documents: Type.Array(Type.String()) },
+        {
+          additionalProperties: false,
+          description: 'Alternatives that are too many to be listed, and their documents that are not listed elsewhere.',
+        },
+      ),
+    ),
   },
   { additionalProperties: false },
 )

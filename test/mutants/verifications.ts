@@ -426,8 +426,8 @@ export default [
   [
     'a query has rules',
     'questionOf',
-    'query: await openQuery(deps, db, row), rules: []',
-    'query: await openQuery(deps, db, row), rules: null',
+    '...(await openQuery(deps, db, row)), rules: []',
+    '...(await openQuery(deps, db, row)), rules: null',
     'wallet/template-rules',
   ],
   ['the default purpose is lost', 'create', 'given.purpose ?? asked.purpose', 'given.purpose', 'wallet/template-rules'],

@@ -53,20 +53,23 @@ export function Request({ asked, aheadMs, digital }: Props) {
   )
 }
 
-function Shared({ share: { required, alternatives } }: { share: Share }) {
+function Shared({ share: { required, alternatives, more } }: { share: Share }) {
   const words = useHostedWords()
   return (
     <>
       {!required && <p class="secondary">{words.optional}</p>}
-      {alternatives.length > 1 && <p class="secondary">{words.oneOf}</p>}
-      <ul class="shares">
-        {alternatives.map(({ claims, documents }, i) => (
-          <li key={i}>
-            <Icon name="document" />
-            <Alternative claims={claims} documents={documents} />
-          </li>
-        ))}
-      </ul>
+      {(alternatives.length > 1 || more) && <p class="secondary">{words.oneOf}</p>}
+      {alternatives.length > 0 && (
+        <ul class="shares">
+          {alternatives.map(({ claims, documents }, i) => (
+            <li key={i}>
+              <Icon name="document" />
+              <Alternative claims={claims} documents={documents} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {more && <p class="hint">{words.moreWays(more.count)}</p>}
     </>
   )
 }
@@ -209,7 +212,11 @@ function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: Host
 function Accepted({ shares }: { shares: readonly Share[] }) {
   const words = useHostedWords()
   const { document } = useClaimWords()
-  const documents = new Set(shares.flatMap(({ alternatives }) => alternatives.flatMap(each => each.documents.map(document))))
+  const types = shares.flatMap(({ alternatives, more }) => [
+    ...alternatives.flatMap(each => each.documents),
+    ...(more?.documents ?? []),
+  ])
+  const documents = new Set(types.map(document))
   return (
     <p class="secondary">
       {words.accepted} {[...documents].join(', ')}

@@ -262,6 +262,8 @@ export const hosted: typeof en.hosted = {
   asks: 'bittet um einen Nachweis',
   shares: 'Sie teilen',
   oneOf: 'Eines davon, je nach Ihrer Wallet',
+  moreWays: (count: number) =>
+    `${count} weitere Zusammenstellungen gelten auch. Ihre Wallet zeigt Ihnen, welche sie teilen würde.`,
   optional: 'Nur wenn Sie möchten',
   nothingElse: 'Nur das wird geteilt. Sie bestätigen es in Ihrer Wallet.',
   scan: 'Mit der Kamera Ihres Telefons oder mit Ihrer Wallet scannen',

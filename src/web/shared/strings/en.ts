@@ -272,6 +272,7 @@ export const hosted = {
   asks: 'asks for a proof',
   shares: 'You share',
   oneOf: 'One of these, whichever your wallet offers',
+  moreWays: (count: number) => `${count} more combinations are accepted. Your wallet shows you the one that it would share.`,
   optional: 'Only if you want to',
   nothingElse: 'Only this is shared. You confirm it in your wallet.',
   scan: 'Scan with the camera of your phone, or with your wallet',
