@@ -8,6 +8,8 @@ type JsonLimits = {
   depthMax: number
   /** Values in all; needed where the length of the text sets no limit. */
   valuesMax?: number
+  /** Names and values that this text and later ones may still have, together. */
+  budget?: { left: number }
   /** Numbers beyond 2^53, which JSON.parse rounds, become a LargeNumber. */
   keepsLargeNumbers?: boolean
 }
@@ -50,7 +52,7 @@ const ESCAPED_SUSPECT = /\\u(?:0000|d[89a-f])/i
 const HALF_CHARACTER = 'half of a surrogate pair; send complete characters'
 
 /** JSON.parse has checked the grammar, so every colon outside strings follows a name. */
-function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY }: JsonLimits): number {
+function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY, budget }: JsonLimits): number {
   const hasEscapes = text.includes('\\')
   let names = 0
   let depth = 0
@@ -80,6 +82,10 @@ function countNames(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINI
     }
   }
   if (values > valuesMax) throw new SyntaxError(`more than ${valuesMax} values`)
+  if (budget) {
+    budget.left -= names + values
+    if (budget.left < 0) throw new SyntaxError('more names and values than are allowed')
+  }
   return names
 }
 

@@ -87,6 +87,14 @@ export class CborItem {
     return this.major === TAG ? this.argument : undefined
   }
 
+  /** This item, and the items and names in it. */
+  get count(): number {
+    let count = 1
+    for (const child of this.children) count += child.count
+    if (this.major === MAP) for (const [, member] of this.members) count += 1 + member.count
+    return count
+  }
+
   asMap(): CborMap {
     this.expect(MAP, 'a map')
     return this.members

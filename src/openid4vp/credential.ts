@@ -32,6 +32,10 @@ export type StatusReference = { uri: string; index: number }
 /** Tolerated difference between clocks. */
 export const CLOCK_SKEW_MS = 60_000
 
+/** Elements, names and values of one credential, with its disclosures. */
+export const ELEMENTS_MAX = 10_000
+export const TOO_MANY_ELEMENTS = `it has more than ${ELEMENTS_MAX.toLocaleString('en')} elements, names and values`
+
 /** No issuer needs more certificates, or larger ones. */
 export const CERTIFICATES_MAX = 5
 export const CERTIFICATE_BYTES_MAX = 8192

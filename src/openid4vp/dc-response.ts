@@ -8,7 +8,7 @@ import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
 import { cborToJson } from './cbor-json.ts'
 import { parseSign1 } from './cose.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
-import { findMismatch } from './dcql-match.ts'
+import { Matching, withinSteps } from './dcql-match.ts'
 import { type HpkeKey, openHpke } from './hpke.ts'
 import { embeddedIn, member } from './mdoc-issuer.ts'
 import { type Members, setMember } from './members.ts'
@@ -22,6 +22,7 @@ import {
   walletErrorCode,
 } from './response.ts'
 import { isoDcApiTranscript } from './session-transcript.ts'
+import { nextTurn } from './turns.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
 
 const RESPONSE_CHARS_MAX = 1_000_000
@@ -48,7 +49,7 @@ export async function readIsoAnswer(data: Members, { query, key, encryptionInfo,
   const plaintext = await openHpke(key, { ...sealed, info: isoDcApiTranscript(encryptionInfo, origin) })
   if (!plaintext) throw new UnreadableResponse('the response was not encrypted for this request')
   try {
-    return { ...readDeviceResponse(plaintext, query), encrypted: true }
+    return { ...(await readDeviceResponse(plaintext, query)), encrypted: true }
   } catch (error) {
     if (!(error instanceof CborError)) throw error
     return { kind: 'malformed', detail: `The answer cannot be read: ${error.message}.`, encrypted: true }
@@ -87,10 +88,10 @@ const UNASKED_MEMBERS = ['zkDocuments', 'encryptedDocuments', 'otherDocuments']
 type Read =
   | { kind: 'error'; code: string }
   | { kind: 'malformed'; detail: string }
-  | { kind: 'presentations'; presentations: Presented[] }
+  | { kind: 'presentations'; presentations: Presented[]; matching: Matching }
 
 /** Throws CborError. */
-function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Read {
+async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Promise<Read> {
   const response = parseCbor(bytes).asMap()
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   const status = member(response, 'status').asUint()
@@ -102,9 +103,15 @@ function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Read {
       throw new CborError('it holds no document of the kind that was asked for')
     return { kind: 'error', code: 'no_documents' }
   }
-  const presentations = assign(documents.map(document => candidateOf(document, query)))
+  const matching = new Matching()
+  const candidates: Candidate[] = []
+  for (const document of documents) {
+    if (candidates.length > 0) await nextTurn()
+    candidates.push(await candidateOf(document, query, matching))
+  }
+  const presentations = assign(candidates)
   if (!presentations) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
-  return { kind: 'presentations', presentations }
+  return { kind: 'presentations', presentations, matching }
 }
 
 type Candidate = { presentation: string; queries: readonly CredentialQuery[] }
@@ -139,7 +146,7 @@ function assign(documents: readonly Candidate[]): Presented[] | undefined {
  * A document can answer every query for its type that it satisfies. If there is none, those whose claims it has, or else the
  * first of its type, so that the failure is told. Nothing is proven yet: this only chooses the queries to judge it by.
  */
-function candidateOf(document: CborItem, { credentials }: DcqlQuery): Candidate {
+async function candidateOf(document: CborItem, { credentials }: DcqlQuery, matching: Matching): Promise<Candidate> {
   const docType = member(document.asMap(), 'docType').asText()
   const ofType = credentials.filter(
     ({ format, meta }) => format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType,
@@ -148,8 +155,16 @@ function candidateOf(document: CborItem, { credentials }: DcqlQuery): Candidate 
   const issuerSigned = member(document.asMap(), 'issuerSigned').asMap()
   const shown = { format: 'mso_mdoc', type: docType, claims: claimsOf(issuerSigned) } as const
   const chain = ofType.some(query => query.trusted_authorities) ? certificatesOf(issuerSigned) : []
-  const satisfied = ofType.filter(query => findMismatch(query, shown, chain) === undefined)
-  const covered = ofType.filter(query => findMismatch(ofAnyone(query), shown, chain) === undefined)
+  const match = matching.of(shown)
+  const fitting = await withinSteps(async () => {
+    const satisfied: CredentialQuery[] = []
+    const covered: CredentialQuery[] = []
+    for (const each of ofType) {
+      if ((await match.findMismatch(each, chain)) === undefined) satisfied.push(each)
+      if (await match.covers(each)) covered.push(each)
+    }
+    return satisfied.length > 0 ? satisfied : covered
+  })
   const alone = encodeCbor(
     new Map<string, string | number | Received[]>([
       ['version', '1.0'],
@@ -158,14 +173,8 @@ function candidateOf(document: CborItem, { credentials }: DcqlQuery): Candidate 
     ]),
   )
   const presentation = Buffer.from(alone).toString('base64url')
-  return { presentation, queries: [satisfied, covered].find(({ length }) => length > 0) ?? ofType.slice(0, 1) }
+  return { presentation, queries: fitting?.length ? fitting : ofType.slice(0, 1) }
 }
-
-/** The same claims, with any value and of any authority. */
-const ofAnyone = ({ trusted_authorities: _, ...query }: CredentialQuery): CredentialQuery => ({
-  ...query,
-  ...(query.claims && { claims: query.claims.map(({ values: __, ...claim }) => claim) }),
-})
 
 function claimsOf(issuerSigned: CborMap): Members {
   const claims: Members = {}

@@ -10,6 +10,7 @@ export const CREDENTIAL_SETS_MAX = 10
 export const OPTIONS_MAX = 50
 export const PATH_DEPTH_MAX = 10
 export const VALUES_MAX = 100
+export const QUERY_VALUES_MAX = 10_000
 export const VCT_VALUES_MAX = 50
 export const AUTHORITIES_MAX = 20
 export const AUTHORITY_VALUES_MAX = 100
@@ -88,8 +89,17 @@ export function findDcqlProblem(query: unknown): DcqlProblem | undefined {
   return (
     findMisspelling(query, '', QUERY_MEMBERS) ??
     findCredentialsProblem(query.credentials, 'credentials') ??
-    findCredentialSetsProblem(query.credential_sets, 'credential_sets', idsOf(query.credentials))
+    findCredentialSetsProblem(query.credential_sets, 'credential_sets', idsOf(query.credentials)) ??
+    findTooManyValues(query as DcqlQuery)
   )
+}
+
+/** Each answer is compared with all of them. */
+function findTooManyValues({ credentials }: DcqlQuery): Found {
+  const values = credentials.flatMap(({ claims = [] }) => claims.map(claim => claim.values?.length ?? 0))
+  const count = values.reduce((sum, each) => sum + each, 0)
+  if (count <= QUERY_VALUES_MAX) return undefined
+  return { path: '', reason: `A query may have ${QUERY_VALUES_MAX} values in all, and this one has ${count}; leave some out.` }
 }
 
 /** The first problem of a query for this service: it may be valid DCQL that no answer could complete here. */
@@ -119,8 +129,9 @@ function findUnprovenProblem({ credentials }: DcqlQuery): Found {
 }
 
 function findMisspelling(object: Members, path: string, known: readonly string[]): Found {
+  const bySpelling = new Map(known.map(name => [spelling(name), name]))
   for (const member of Object.keys(object)) {
-    const meant = known.find(name => spelling(name) === spelling(member))
+    const meant = bySpelling.get(spelling(member))
     if (meant !== undefined && !Object.hasOwn(object, meant)) {
       return { path, reason: `The member ${echo(member)} is unknown and wallets would skip it; write \`${meant}\`.` }
     }

@@ -2,8 +2,8 @@
 // and purposes cannot be said in it: the answer is judged by the query itself.
 import { decodeBase64url } from './base64url.ts'
 import { type Cbor, Embedded, encodeCbor } from './cbor-encode.ts'
+import { withoutFormats } from './credential-sets.ts'
 import type { ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
-import { withoutFormats } from './dcql-match.ts'
 
 const DOC_REQUESTS_MAX = 20
 const DOCUMENT_SETS_MAX = 50
@@ -32,11 +32,15 @@ export function deviceRequestParts(query: DcqlQuery): DeviceRequestParts | undef
     itemsRequests.push(...alternatives)
     if (itemsRequests.length > DOC_REQUESTS_MAX) return undefined
   }
-  const useCases = (sets ?? [{ options: [credentials.map(({ id }) => id)] }]).map(({ options, required = true }) => ({
-    mandatory: required,
-    documentSets: options.flatMap(option => combinations(option.map(id => places.get(id) ?? []))),
-  }))
-  if (useCases.some(({ documentSets }) => documentSets.length > DOCUMENT_SETS_MAX)) return undefined
+  const useCases: { mandatory: boolean; documentSets: number[][] }[] = []
+  for (const { options, required = true } of sets ?? [{ options: [credentials.map(({ id }) => id)] }]) {
+    const documentSets: number[][] = []
+    for (const option of options) {
+      documentSets.push(...combinations(option.map(id => places.get(id) ?? [])))
+      if (documentSets.length > DOCUMENT_SETS_MAX) return undefined
+    }
+    useCases.push({ mandatory: required, documentSets })
+  }
   const encoded = useCases.map(useCase => new Map<string, Cbor>(Object.entries(useCase)))
   return {
     itemsRequests,

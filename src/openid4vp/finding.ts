@@ -38,9 +38,15 @@ export type Finding = { check: Check; status: 'pass' | 'fail' | 'warning' | 'ski
 export type RecordedFinding = Finding & { at: number; failure?: Failure }
 
 export class Findings {
-  readonly all: RecordedFinding[] = []
+  constructor(
+    private readonly now: () => number,
+    readonly all: RecordedFinding[] = [],
+  ) {}
 
-  constructor(private readonly now: () => number) {}
+  /** For further checks that do not concern this one. */
+  copy(): Findings {
+    return new Findings(this.now, [...this.all])
+  }
 
   pass(check: Check): void {
     this.all.push({ check, status: 'pass', at: this.now() })

@@ -7,7 +7,7 @@ import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
 import { cborToJson } from './cbor-json.ts'
 import type { CborNames } from './cbor-names.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
-import { CLOCK_SKEW_MS, type ReadCredential } from './credential.ts'
+import { CLOCK_SKEW_MS, ELEMENTS_MAX, type ReadCredential, TOO_MANY_ELEMENTS } from './credential.ts'
 import type { Findings } from './finding.ts'
 import { setMember } from './members.ts'
 import type { SignerCertificate } from './signer-certificate.ts'
@@ -102,8 +102,16 @@ function parseDateTime(item: CborItem): number {
 
 function parseElements(nameSpaces: CborItem | undefined): Element[] {
   const elements: Element[] = []
+  let count = 0
   for (const [nameSpace, items] of nameSpaces?.asMap() ?? [])
-    for (const item of items.asArray()) elements.push(parseElement(String(nameSpace), item))
+    for (const item of items.asArray()) {
+      const element = parseElement(String(nameSpace), item)
+      // Its name counts as well.
+      count += 1 + element.value.count
+      elements.push(element)
+    }
+  // Before they are hashed, decoded and compared.
+  if (count > ELEMENTS_MAX) throw new CborError(TOO_MANY_ELEMENTS)
   return elements
 }
 

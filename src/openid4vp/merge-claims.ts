@@ -83,7 +83,7 @@ function place(target: Claims, [name = '', ...rest]: readonly string[], value: u
     if (!isObject(inner)) return
     place(inner, rest, value)
     setMember(target, name, inner)
-  } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? structuredClone(value) : value)
+  } else if (!Object.hasOwn(target, name)) setMember(target, name, isObject(value) ? { ...value } : value)
 }
 
 /** The nationality of an mdoc is one country; the birth date of a photo ID is a map around the date (ISO/IEC 23220-2). */
@@ -100,15 +100,24 @@ const isApproximate = ({ approximate_mask: mask }: Claims): boolean => mask !== 
 /** A time after the date is ignored. */
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\S+)?$/
 
+export type Age = { age: number; value: unknown }
+
+export const agesIn = (claims: Claims): Age[] =>
+  Object.keys(claims).flatMap(name => {
+    const age = ageOf([name])
+    return age === undefined ? [] : [{ age, value: claims[name] }]
+  })
+
 /**
  * True or false if the claims prove it: by a boolean for this age, else by a higher one that is
  * true, else by the birth date. Undefined if they do not.
  */
-export function decideAge(claims: Claims, years: number, now: number): boolean | undefined {
-  const ages = Object.keys(claims).flatMap(name => {
-    const age = ageOf([name])
-    return age === undefined ? [] : [{ age, value: claims[name] }]
-  })
+export function decideAge(
+  claims: Claims,
+  years: number,
+  now: number,
+  ages: readonly Age[] = agesIn(claims),
+): boolean | undefined {
   const own = ages.find(({ age }) => age === years)
   if (typeof own?.value === 'boolean') return own.value
   if (ages.some(({ age, value }) => age > years && value === true)) return true

@@ -4,6 +4,7 @@
 import { equalConstantTime } from '../hash.ts'
 import { parseJson } from '../json.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
+import type { Matching } from './dcql-match.ts'
 import { decryptJwe, readJwe } from './jwe.ts'
 
 const JWE_CHARS_MAX = 1_000_000
@@ -59,7 +60,7 @@ export type Awaited = {
 export type WalletResponse =
   | { kind: 'error'; code: string; encrypted: boolean }
   | { kind: 'malformed'; detail: string; encrypted: boolean }
-  | { kind: 'presentations'; presentations: Presented[]; encrypted: boolean }
+  | { kind: 'presentations'; presentations: Presented[]; encrypted: boolean; matching?: Matching }
 
 /** One presentation and the part of the query it claims to answer. */
 export type Presented = { query: CredentialQuery; presentation: string }

@@ -1,6 +1,7 @@
 import { ageOf } from './dcql-match.ts'
 import { isObject } from './members.ts'
-import { decideAge, fullYearsSince } from './merge-claims.ts'
+import { type Age, agesIn, decideAge, fullYearsSince } from './merge-claims.ts'
+import { nextTurn } from './turns.ts'
 
 /** A condition on the merged claims of a valid presentation. Dots in `claim` lead into objects. */
 export type Rule =
@@ -14,26 +15,47 @@ type Claims = Record<string, unknown>
  * One sentence for each broken rule; it names the claim, never its value. A rule must hold for the
  * merged claims, and no presented credential may break it: there may be more than were merged.
  */
-export function findBrokenRules(rules: readonly Rule[], merged: Claims, each: readonly Claims[], now: number): string[] {
-  return rules.flatMap(rule => {
-    const breaking = meets(rule, merged, now) ? each.find(claims => meets(rule, claims, now) === false) : merged
-    return breaking ? [`The rule on ${rule.claim} is broken: ${reasonOf(rule, breaking)}.`] : []
-  })
+export async function findBrokenRules(
+  rules: readonly Rule[],
+  merged: Claims,
+  each: readonly Claims[],
+  now: number,
+): Promise<string[]> {
+  const context = { now, ages: new Map<Claims, readonly Age[]>() }
+  const broken: string[] = []
+  for (const rule of rules) {
+    const breaking = meets(rule, merged, context) ? each.find(claims => meets(rule, claims, context) === false) : merged
+    if (breaking) broken.push(`The rule on ${rule.claim} is broken: ${reasonOf(rule, breaking)}.`)
+    if (each.length > EACH_AT_ONCE_MAX) await nextTurn()
+  }
+  return broken
 }
 
+const EACH_AT_ONCE_MAX = 20
+
+/** The names of an object are read once, however many ages are asked for. */
+type Context = { now: number; ages: Map<Claims, readonly Age[]> }
+
 /** Undefined if the claims do not decide it. */
-function meets(rule: Rule, claims: Claims, now: number): boolean | undefined {
+function meets(rule: Rule, claims: Claims, context: Context): boolean | undefined {
+  const { now } = context
   const value = claimAt(claims, rule.claim)
   if ('is' in rule) {
     const years = rule.is ? yearsOf(rule) : undefined
     const siblings = years === undefined ? undefined : claimAt(claims, rule.claim.split('.').slice(0, -1).join('.'))
-    if (years !== undefined && isObject(siblings)) return decideAge(siblings, years, now)
+    if (years !== undefined && isObject(siblings)) return decideAge(siblings, years, now, agesOf(siblings, context))
   }
   if (value === undefined) return undefined
   if ('is' in rule) return value === rule.is
   if ('age_at_least' in rule) return (fullYearsSince(value, now) ?? 0) >= rule.age_at_least
   // One matching element of a list is enough: a person may have two nationalities.
   return [value].flat().some(element => rule.one_of.some(allowed => allowed === element))
+}
+
+function agesOf(claims: Claims, { ages }: Context): readonly Age[] {
+  const known = ages.get(claims) ?? agesIn(claims)
+  ages.set(claims, known)
+  return known
 }
 
 function reasonOf(rule: Rule, claims: Claims): string {

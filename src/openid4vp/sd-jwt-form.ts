@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { Lru } from '../lru.ts'
 import { decodeBase64urlInto } from './base64url.ts'
+import { ELEMENTS_MAX, TOO_MANY_ELEMENTS } from './credential.ts'
 import { isObject, type Members } from './members.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
@@ -59,9 +60,11 @@ export class SdJwtDecoder {
   /** Throws `Malformed`. */
   decode(presentation: string): DecodedSdJwt {
     const { jwtText, disclosureTexts, keyBindingText } = splitWithinLimits(presentation)
-    const jwt = this.jwt(jwtText, CLAIMS)
+    const budget = { left: ELEMENTS_MAX }
+    const claims: Limits = { depthMax: JSON_DEPTH_MAX, keepsLargeNumbers: true, budget }
+    const jwt = this.jwt(jwtText, claims)
     const contents: unknown[][] = []
-    for (const text of disclosureTexts) contents.push(this.disclosure(text))
+    for (const text of disclosureTexts) contents.push(this.disclosure(text, claims))
     const keyBinding = keyBindingText ? this.jwt(keyBindingText, LIMITS) : undefined
     const algorithm = hashOf(jwt.payload._sd_alg)
     return {
@@ -73,7 +76,7 @@ export class SdJwtDecoder {
   }
 
   // An empty signature passes here, so that `alg: none` is reported as a missing signature.
-  private jwt(text: string, limits: typeof LIMITS): Token {
+  private jwt(text: string, limits: Limits): Token {
     const [headerText = '', payloadText = '', signature, ...rest] = text.split('.')
     if (signature !== undefined && rest.length === 0 && decodeBase64urlInto(this.part, signature) !== undefined) {
       const known = this.headers.get(headerText)
@@ -84,16 +87,17 @@ export class SdJwtDecoder {
         return { text, header, payload }
       }
     }
-    throw new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
+    throw tooMany(limits) ?? new Malformed('format', 'It is not an SD-JWT in compact form with well-formed JSON.')
   }
 
-  private disclosure(text: string): unknown[] {
-    const content = this.json(text, CLAIMS)
-    if (!Array.isArray(content)) throw new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
+  private disclosure(text: string, limits: Limits): unknown[] {
+    const content = this.json(text, limits)
+    if (!Array.isArray(content))
+      throw tooMany(limits) ?? new Malformed('digests', 'A disclosed value is not written as a well-formed disclosure.')
     return content
   }
 
-  private json(encoded: string, limits: typeof LIMITS): unknown {
+  private json(encoded: string, limits: Limits): unknown {
     const length = decodeBase64urlInto(this.part, encoded)
     if (length === undefined) return undefined
     try {
@@ -107,15 +111,18 @@ export class SdJwtDecoder {
 
 function splitWithinLimits(presentation: string) {
   if (presentation.length > PRESENTATION_CHARS_MAX) throw new Malformed('format', 'The credential is larger than 256 KiB.')
-  const [jwtText = '', ...rest] = presentation.split('~')
+  const [jwtText = '', ...rest] = presentation.split('~', DISCLOSURES_MAX + 3)
   const keyBindingText = rest.pop()
   if (keyBindingText === undefined) throw new Malformed('format', 'It is not an SD-JWT in compact form.')
   if (rest.length > DISCLOSURES_MAX) throw new Malformed('format', `More than ${DISCLOSURES_MAX} values are disclosed.`)
   return { jwtText, disclosureTexts: rest, keyBindingText }
 }
 
-const LIMITS = { depthMax: JSON_DEPTH_MAX }
-const CLAIMS = { ...LIMITS, keepsLargeNumbers: true }
+type Limits = Parameters<typeof parseJson>[1]
+const LIMITS: Limits = { depthMax: JSON_DEPTH_MAX, valuesMax: ELEMENTS_MAX }
+
+const tooMany = ({ budget }: Limits): Malformed | undefined =>
+  budget && budget.left < 0 ? new Malformed('format', `The credential cannot be read: ${TOO_MANY_ELEMENTS}.`) : undefined
 
 // A byte order mark is kept, and then refused as JSON.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

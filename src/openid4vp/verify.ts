@@ -4,9 +4,10 @@ import { sha256Hex } from '../hash.ts'
 import type { AnchorIndex } from './anchor-index.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'
+import { answeringIds } from './credential-sets.ts'
 import type { CrlChecker } from './crl-check.ts'
 import type { DcqlQuery } from './dcql.ts'
-import { answeringIds, checkAgainstQuery, requestedClaims } from './dcql-match.ts'
+import { checkAgainstQuery, Matching, type PresentationMatch } from './dcql-match.ts'
 import { FAILURES, type Failure, Findings, type RecordedFinding } from './finding.ts'
 import { MdocReader } from './mdoc.ts'
 import { mergeClaims, repeatedNames } from './merge-claims.ts'
@@ -15,7 +16,8 @@ import { findBrokenRules, type Rule } from './rules.ts'
 import { SdJwtReader } from './sd-jwt.ts'
 import { SignerCertificates } from './signer-certificate.ts'
 import type { StatusChecker } from './status-list.ts'
-import { crlPolicyOf, IssuerTrust, type TrustAnchor } from './trust.ts'
+import { crlPolicyOf, IssuerTrust, type Trust, type TrustAnchor } from './trust.ts'
+import { nextTurn } from './turns.ts'
 
 type Judgement = {
   query: DcqlQuery
@@ -30,6 +32,8 @@ type Judgement = {
   rules: readonly Rule[]
   /** Age in years that a built-in template returns as its only answer, once its rules hold. */
   ageOver?: number
+  /** Of an answer whose documents were already compared with the query. */
+  matching?: Matching
 }
 
 export type JudgedCredential = {
@@ -69,8 +73,8 @@ export function createVerifier(): Verifier {
 type Parts = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trust: IssuerTrust }
 
 async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<Verdict> {
-  const { query, presentations, rules, ageOver } = judgement
-  const judgedAlone = await Promise.all(presentations.map(presented => judgeCredential(parts, judgement, presented)))
+  const { query, rules, ageOver } = judgement
+  const judgedAlone = await judgeAll(parts, judgement)
   const credentials = withRepetitions(judgedAlone, judgement.now())
   // A birth date that was requested only to prove the age is not passed on, whatever the outcome.
   const withoutProofOfAge = (all: JudgedCredential[]) => (ageOver === undefined ? all : all.map(dropBirthdate))
@@ -88,12 +92,30 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
   const kept = withoutProofOfAge(withRepeatedClaims(credentials, merged, judgement.now()))
   // A single credential equals the merged claims.
   const each = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
-  const broken = findBrokenRules(rules, claims, each, judgement.expected.now)
+  const broken = await findBrokenRules(rules, claims, each, judgement.expected.now)
   if (broken.length > 0)
     return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withBrokenRules(broken, judgement.now())) }
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
   const { birthdate: _, ...rest } = claims
   return { status: 'completed', claims: { ...rest, [`age_over_${ageOver}`]: true }, credentials: kept }
+}
+
+/** So much is read at once. */
+const TOGETHER_CHARS_MAX = 64 * 1024
+
+/** Together, since their signatures are verified on other threads. Large ones take turns with other requests. */
+async function judgeAll(parts: Parts, judgement: Judgement): Promise<JudgedCredential[]> {
+  const { presentations, matching = new Matching() } = judgement
+  const readings = new Readings(parts, judgement, matching)
+  const judge = (presented: Presented) => judgeCredential(readings, presented)
+  if (presentations.reduce((sum, { presentation }) => sum + presentation.length, 0) <= TOGETHER_CHARS_MAX)
+    return await Promise.all(presentations.map(judge))
+  const credentials: JudgedCredential[] = []
+  for (const presented of presentations) {
+    credentials.push(await judge(presented))
+    await nextTurn()
+  }
+  return credentials
 }
 
 /**
@@ -103,9 +125,15 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
 function withRepetitions(credentials: JudgedCredential[], at: number): JudgedCredential[] {
   if (credentials.length < 2) return credentials
   const seen = new Set<string>()
+  const digests = new Map<string | Uint8Array, string>()
+  const digestOf = (signed: string | Uint8Array) => {
+    const digest = digests.get(signed) ?? sha256Hex(signed)
+    digests.set(signed, digest)
+    return digest
+  }
   return credentials.map(credential => {
     const { id, signed, findings } = credential
-    const isNew = signed === undefined || seen.size < seen.add(`${id} ${sha256Hex(signed)}`).size
+    const isNew = signed === undefined || seen.size < seen.add(`${id} ${digestOf(signed)}`).size
     if (isNew) return credential
     const detail = 'The same document was presented more than once for one part of the query.'
     return { ...credential, findings: [...findings, { check: 'query', status: 'warning', detail, at }] }
@@ -136,33 +164,83 @@ function withRepeatedClaims(
   })
 }
 
-async function judgeCredential(
-  { readers, trust }: Parts,
-  { expected, anchors, environment, status, crls, now }: Judgement,
-  { query, presentation }: Presented,
-): Promise<JudgedCredential> {
-  const findings = new Findings(now)
-  const holderBindingRequired = query.require_cryptographic_holder_binding ?? true
+type Reading = { findings: Findings; trust: Trust; credential?: ReadCredential; match?: PresentationMatch }
 
-  // Form, issuer signature, digests, validity, and the holder's proof of possession for this session.
-  const credential = await readers[query.format].read(findings, presentation, expected, holderBindingRequired)
-  if (!credential) return judged(query.id, query.format, findings)
+/** One presentation may answer several queries, and is read once. */
+class Readings {
+  private readonly known = new Map<string, Map<string, Promise<Reading>>>()
 
-  const { chain, type, format } = credential
-  const toTrust = { chain, type, anchors, environment, now: expected.now, steadyNow: now() }
-  const { issuer, anchor, path } = trust.check(findings, toTrust, format)
+  constructor(
+    private readonly parts: Parts,
+    private readonly judgement: Judgement,
+    private readonly matching: Matching,
+  ) {}
 
-  checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
-
-  // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are fetched (TSL § 8.3).
-  if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
-  if (findings.failures.length === 0) {
-    await status.check(findings, credential.status, { format, anchors, environment, anchor, path, crls, type })
+  of({ query, presentation }: Presented): Promise<Reading> {
+    const kind = `${query.format} ${query.require_cryptographic_holder_binding}`
+    const ofKind = this.known.get(kind) ?? new Map<string, Promise<Reading>>()
+    this.known.set(kind, ofKind)
+    const reading = ofKind.get(presentation) ?? this.read({ query, presentation })
+    ofKind.set(presentation, reading)
+    return reading
   }
 
-  checkAgainstQuery(findings, query, credential, path)
-  const shown = { ...credential, claims: requestedClaims(query, credential.claims) }
-  return judged(query.id, query.format, findings, shown, { issuer, anchor })
+  /** All but the query. */
+  private async read({ query, presentation }: Presented): Promise<Reading> {
+    const { expected, anchors, environment, status, crls, now } = this.judgement
+    const findings = new Findings(now)
+    const holderBindingRequired = query.require_cryptographic_holder_binding ?? true
+
+    // Form, issuer signature, digests, validity, and the holder's proof of possession for this session.
+    const reader = this.parts.readers[query.format]
+    const credential = await reader.read(findings, presentation, expected, holderBindingRequired)
+    if (!credential) return { findings, trust: { issuer: {}, anchor: undefined, path: [] } }
+
+    const { chain, type, format } = credential
+    const toTrust = { chain, type, anchors, environment, now: expected.now, steadyNow: now() }
+    const trust = this.parts.trust.check(findings, toTrust, format)
+    const { issuer, anchor, path } = trust
+
+    checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
+
+    // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are fetched (TSL § 8.3).
+    if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
+    if (findings.failures.length === 0) {
+      await status.check(findings, credential.status, { format, anchors, environment, anchor, path, crls, type })
+    }
+    return { findings, trust, credential, match: this.matching.of(credential) }
+  }
+}
+
+async function judgeCredential(readings: Readings, presented: Presented): Promise<JudgedCredential> {
+  const { query } = presented
+  const { findings: shared, trust, credential, match } = await readings.of(presented)
+  const findings = shared.copy()
+  const proof = proofOf(findings)
+  // Anybody can send the rest, with any claims: it is not worth the comparison.
+  const isProven = proof.trusted && proof.holderBindingValid
+  const claims = isProven && match ? await checkAgainstQuery(findings, query, match, trust.path) : {}
+  return {
+    id: query.id,
+    format: query.format,
+    type: credential?.type ?? '',
+    claims,
+    issuer: trust.issuer,
+    ...proof,
+    ...(proof.trusted && trust.anchor && { anchor: trust.anchor }),
+    ...(credential && { signed: credential.signed }),
+    findings: findings.all,
+  }
+}
+
+function proofOf(findings: Findings): Pick<JudgedCredential, 'trusted' | 'signatureValid' | 'holderBindingValid'> {
+  const signatureValid = findings.holds('issuer_signature') && findings.holds('digests')
+  return {
+    // Anybody can copy a chain: it proves nothing without a valid signature.
+    trusted: signatureValid && findings.holds('issuer_chain'),
+    signatureValid,
+    holderBindingValid: findings.holds('holder_binding'),
+  }
 }
 
 const MDL = { type: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }
@@ -185,33 +263,6 @@ function checkIssuingPlace(
   // The state is optional in certificates.
   if (state !== undefined && differ(issuing_jurisdiction, state))
     findings.fail('issuer_chain', 'issuer_untrusted', 'The licence names another state than the certificate of its issuer.')
-}
-
-function judged(
-  id: string,
-  format: JudgedCredential['format'],
-  findings: Findings,
-  credential?: ReadCredential,
-  { issuer, anchor }: Pick<JudgedCredential, 'issuer'> & { anchor?: TrustAnchor | undefined } = { issuer: {} },
-): JudgedCredential {
-  const signatureValid = findings.holds('issuer_signature') && findings.holds('digests')
-  const holderBindingValid = findings.holds('holder_binding')
-  // Anybody can copy a chain: it proves nothing without a valid signature.
-  const trusted = signatureValid && findings.holds('issuer_chain')
-  const isProven = trusted && holderBindingValid
-  return {
-    id,
-    format,
-    type: credential?.type ?? '',
-    claims: isProven && credential ? credential.claims : {},
-    issuer,
-    trusted,
-    signatureValid,
-    holderBindingValid,
-    ...(trusted && anchor && { anchor }),
-    ...(credential && { signed: credential.signed }),
-    findings: findings.all,
-  }
 }
 
 /** The first reason of any credential, in the order of FAILURES. A check that was never made is a reason too. */

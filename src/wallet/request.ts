@@ -1,6 +1,6 @@
 import { apiError } from '../http/errors.ts'
 import { parseJson } from '../json.ts'
-import { withoutFormats } from '../openid4vp/dcql-match.ts'
+import { withoutFormats } from '../openid4vp/credential-sets.ts'
 import { type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
 import { readOpenSession } from '../verifications/read.ts'
 import { recordRequestFetched } from '../verifications/response-key.ts'

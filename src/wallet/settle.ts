@@ -1,6 +1,7 @@
 // The steps of every channel with an answer: read or refuse it, then judge it.
 import { ApiError, apiError } from '../http/errors.ts'
 import type { Expected } from '../openid4vp/credential.ts'
+import type { Matching } from '../openid4vp/dcql-match.ts'
 import { type Presented, UnreadableResponse } from '../openid4vp/response.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Outcome } from '../verifications/answer.ts'
@@ -46,7 +47,7 @@ function unreadable(error: unknown): { reason: string; detail: string; refusal: 
   throw error
 }
 
-type Answer = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[] }
+type Answer = { kind: 'malformed'; detail: string } | { kind: 'presentations'; presentations: Presented[]; matching?: Matching }
 
 /** `binding`: what the presentations must be bound to. */
 export async function judge(
@@ -63,6 +64,7 @@ export async function judge(
   const verdict = await deps.verifier.verify({
     query,
     presentations: answer.presentations,
+    ...(answer.matching && { matching: answer.matching }),
     expected: { now, createdAt: Math.min(now, session.createdAt), ...binding },
     anchors: await deps.anchors(session.environment),
     environment: session.environment,
