@@ -55,10 +55,11 @@ export class Matching {
 
   /** The claims of each set; one set of all claims where the query has no sets. */
   setsOf(query: CredentialQuery): readonly (readonly ClaimsQuery[])[] {
+    const { claims = [], claim_sets: sets } = query
+    if (!sets) return [claims]
     return remembered(this.sets, query, () => {
-      const { claims = [], claim_sets: sets } = query
       const byId = new Map(claims.map(claim => [claim.id, claim]))
-      return sets?.map(ids => ids.flatMap(id => byId.get(id) ?? [])) ?? [claims]
+      return sets.map(ids => ids.flatMap(id => byId.get(id) ?? []))
     })
   }
 

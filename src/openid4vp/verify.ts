@@ -177,6 +177,7 @@ class Readings {
   ) {}
 
   of({ query, presentation }: Presented): Promise<Reading> {
+    if (this.judgement.presentations.length === 1) return this.read({ query, presentation })
     const kind = `${query.format} ${query.require_cryptographic_holder_binding}`
     const ofKind = this.known.get(kind) ?? new Map<string, Promise<Reading>>()
     this.known.set(kind, ofKind)
