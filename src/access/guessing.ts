@@ -9,6 +9,7 @@ import { rateLimitHeaders } from '../http/rate-limit.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { takeEach } from './guess-budgets.ts'
+import { KNOWN_MS } from './networks.ts'
 import { deleteGuessesBefore, deleteLock, findGuesses, type GuessesRow, listLocked, lockGuesses, updateGuesses } from './store.ts'
 
 const HOUR_MS = 3_600_000
@@ -73,7 +74,8 @@ export async function recordWrongGuess(
   })
 }
 
-export const readLocks = async ({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<GuessesRow[]> => await listLocked(db, now())
+export const readLocks = async ({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<GuessesRow[]> =>
+  await listLocked(db, { now: now(), seenAfter: now() - KNOWN_MS })
 
 /** False when the network is not locked, or no longer. */
 export async function liftLock(

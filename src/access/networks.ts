@@ -8,7 +8,7 @@ import { describeFailure } from '../log.ts'
 import { deleteNetworksSeenBy, findNetwork, keepNetwork } from './store.ts'
 
 const DAY_MS = 86_400_000
-const KNOWN_MS = 30 * DAY_MS
+export const KNOWN_MS = 30 * DAY_MS
 const REMEMBERED_MAX = 10_000
 
 const useOf = (client: string, tenantId: string): string => `${tenantId} ${client}`

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, lt, lte, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { apiKeys, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
 import { hot, locked } from '../db/statements.ts'
@@ -117,10 +117,16 @@ export async function deleteGuessesBefore(tx: Db, now: number): Promise<void> {
   await tx.delete(pairingGuesses).where(lte(pairingGuesses.forgetAt, now))
 }
 
-/** Locked out after `now`, the latest first. */
-export async function listLocked(db: Db, now: number): Promise<GuessesRow[]> {
+/** Locked out after `now` and not seen since `seenAfter`, which would void the lock; the latest first. */
+export async function listLocked(db: Db, { now, seenAfter }: { now: number; seenAfter: number }): Promise<GuessesRow[]> {
   const { lockedUntil, network } = pairingGuesses
-  return await db.select().from(pairingGuesses).where(gt(lockedUntil, now)).orderBy(desc(lockedUntil), network).limit(LOCKS_MAX)
+  const known = db.select({ network: knownNetworks.network }).from(knownNetworks).where(gt(knownNetworks.seenAt, seenAfter))
+  return await db
+    .select()
+    .from(pairingGuesses)
+    .where(and(gt(lockedUntil, now), notInArray(network, known)))
+    .orderBy(desc(lockedUntil), network)
+    .limit(LOCKS_MAX)
 }
 
 /** Forgets the wrong codes of a network that is locked out; false when it is not. */

@@ -33,16 +33,8 @@ const withLink = ({ config }: Deps, { device, pairingCode }: Registration): Pair
 })
 
 /** Networks that wrong pairing codes locked out. They are known by an HMAC only. */
-export async function readPairingLocks(deps: Deps, client: string): Promise<PairingLockList> {
-  const own = deps.networks.nameOf(client)
-  const locks = await readLocks(deps)
-  return {
-    data: locks.map(({ network, lockedUntil }) => ({
-      id: network,
-      locked_until: isoUtc(lockedUntil),
-      is_here: network === own,
-    })),
-  }
+export async function readPairingLocks(deps: Deps): Promise<PairingLockList> {
+  return { data: (await readLocks(deps)).map(({ network, lockedUntil }) => ({ id: network, locked_until: isoUtc(lockedUntil) })) }
 }
 
 export async function liftPairingLock(deps: Deps, id: string, actor: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { traceOf } from '../http/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import { ItemPath, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
@@ -41,7 +40,7 @@ export const installationRoutes = (deps: Deps) => {
     })
     .get('/installation', () => readInstallation(deps), { user: { who: 'owner' }, response: { 200: Installation, ...READ } })
     .post('/health', () => look(), { user: { who: 'owner' }, body: Nothing, response: { 200: Health, ...CHANGED } })
-    .get('/pairing-locks', ({ request }) => readPairingLocks(deps, traceOf(request).client), {
+    .get('/pairing-locks', () => readPairingLocks(deps), {
       user: { who: 'owner' },
       response: { 200: PairingLockList, ...READ },
     })

@@ -53,8 +53,8 @@ export const PairableDevice = Exactly({
 })
 export type PairableDevice = typeof PairableDevice.static
 
-/** Networks from which no pairing code is looked at. `is_here`: the network of the caller. */
-export const PairingLockList = ListOf(Exactly({ id: Type.String(), locked_until: Timestamp, is_here: Type.Boolean() }))
+/** Networks from which no pairing code is looked at. */
+export const PairingLockList = ListOf(Exactly({ id: Type.String(), locked_until: Timestamp }))
 export type PairingLockList = typeof PairingLockList.static
 
 /** One credential of a query, with the names of merged claims. */

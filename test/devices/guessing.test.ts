@@ -308,7 +308,7 @@ describe('a lock', () => {
     expect((await guess(app, AWAY)).headers.get('ratelimit-policy')).toBe('"enroll-lock";q=20;w=3600')
   }
 
-  type Locks = { data: { id: string; locked_until: string; is_here: boolean }[] }
+  type Locks = { data: { id: string; locked_until: string }[] }
 
   test('a lock is listed for owners, who lift it once; a right code pairs at once then, and the act is on the record', async () => {
     const app = await start()
@@ -319,10 +319,8 @@ describe('a lock', () => {
     await lockOut(app)
     const { data } = (await boss.get<Locks>('/pairing-locks')).body
     const lockedAt = app.clock.now() - 12_000
-    expect(data).toEqual([{ id: expect.any(String), locked_until: isoUtc(lockedAt + 15 * MINUTE_MS), is_here: false }])
+    expect(data).toEqual([{ id: expect.any(String), locked_until: isoUtc(lockedAt + 15 * MINUTE_MS) }])
     expect(JSON.stringify(data)).not.toContain('203.0.113')
-    boss.from(AWAY)
-    expect((await boss.get<Locks>('/pairing-locks')).body.data[0]!.is_here).toBe(true)
     const mia = await joinMember(app, id, 'mia')
     expect(outcome(await mia.get('/pairing-locks'))).toBe('403 owner_required')
     expect(outcome(await mia.delete(`/pairing-locks/${data[0]!.id}`))).toBe('403 owner_required')
@@ -331,6 +329,19 @@ describe('a lock', () => {
     expect((await guess(app, AWAY, pairing_code)).status).toBe(200)
     const records = (await boss.get<{ data: { action: string; actor: string }[] }>('/audit?limit=5')).body.data
     expect(records.filter(({ action }) => action === 'pairing.unlocked')).toMatchObject([{ actor: 'dashboard:olivia' }])
+  })
+
+  test('a lock of a network where a shop uses the dashboard is void, and not listed', async () => {
+    const app = await start()
+    const { id } = await app.tenant()
+    const boss = await setUpOwner(app)
+    await lockOut(app)
+    expect((await boss.get<Locks>('/pairing-locks')).body.data).toHaveLength(1)
+    boss.from(AWAY)
+    await boss.get(`/tenants/${id}/keys`)
+    await until(() => app.deps.networks.isKnown(AWAY))
+    expect((await boss.get<Locks>('/pairing-locks')).body).toEqual({ data: [] })
+    expect(outcome(await guess(app, AWAY))).toBe('400 invalid_pairing_code')
   })
 
   test('a lock that has ended is not listed', async () => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { createKey } from '../../src/access/keys.ts'
 import type { ApiKey } from '../../src/dashboard/settings-schema.ts'
 import type { Device } from '../../src/devices/schema.ts'
+import { parseNetworks } from '../../src/egress/addresses.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
@@ -331,20 +332,28 @@ browserTest('after a row is removed or a first one added, the heading of the pag
 })
 
 browserTest('a network that is locked out is shown to the owner, who lifts the lock', async openPage => {
-  const app = await startForBrowser({ rateLimitScale: 1, now: Date.now() - 240_000 })
+  const app = await startForBrowser({
+    rateLimitScale: 1,
+    now: Date.now() - 240_000,
+    config: { trustedProxies: parseNetworks('127.0.0.1') },
+  })
   await app.tenant()
-  const wrong = () => app.call('POST', '/v1/devices/enroll', { body: { pairing_code: 'VD-0000-0000' } })
+  const wrong = () =>
+    app.call('POST', '/v1/devices/enroll', {
+      body: { pairing_code: 'VD-0000-0000' },
+      headers: { 'x-forwarded-for': '203.0.113.7' },
+    })
   for (let i = 0; i < 20; i++) {
     expect((await wrong()).status).toBe(400)
     app.clock.advance(12_000)
   }
   expect((await wrong()).status).toBe(429)
   const { page } = await enter(app, openPage, '/dashboard/devices')
-  await page.getByText(/The network that you are in is locked for \d+:\d\d/).waitFor()
+  await page.getByText(/A network is locked for \d+:\d\d/).waitFor()
   await expectAccessible(page)
   await shoot(page, 'dashboard-pairing-lock')
   await page.getByRole('button', { name: 'Deutsch' }).click()
-  await page.getByText(/Das Netz, in dem Sie gerade sind, ist noch .* gesperrt/).waitFor()
+  await page.getByText(/Ein Netz ist noch .* gesperrt/).waitFor()
   await shoot(page, 'dashboard-pairing-lock-de')
   await page.getByRole('button', { name: 'Sperre aufheben' }).click()
   await page.getByRole('button', { name: 'Sperre aufheben' }).waitFor({ state: 'detached' })

@@ -95,10 +95,10 @@ function PairingLocks() {
   const locks = data.value?.data.filter(({ locked_until }) => Date.parse(locked_until) > now) ?? []
   return (
     <>
-      {locks.map(({ id, locked_until, is_here }) => (
+      {locks.map(({ id, locked_until }) => (
         <Notice key={id} tone="wait">
           <div class="stack tight">
-            <span>{words[is_here ? 'lockedHere' : 'locked'](minutes(Date.parse(locked_until) - now))}</span>
+            <span>{words.locked(minutes(Date.parse(locked_until) - now))}</span>
             <span class="secondary">{words.lockedMore}</span>
             <div>
               <Button busy={lift.isBusy} onClick={() => lift.run(id)}>

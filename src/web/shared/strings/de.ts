@@ -840,9 +840,7 @@ export const dashboard: typeof en.dashboard = {
     revokeDo: 'Gerät sperren',
     ended: count => `${count} gesperrte zeigen`,
     hideEnded: 'Gesperrte verbergen',
-    locked: time => `Ein anderes Netz ist noch ${time} gesperrt: Von dort kamen in einer Stunde 20 falsche Kopplungscodes.`,
-    lockedHere: time =>
-      `Das Netz, in dem Sie gerade sind, ist noch ${time} gesperrt: Von hier kamen in einer Stunde 20 falsche Kopplungscodes.`,
+    locked: time => `Ein Netz ist noch ${time} gesperrt: Von dort kamen in einer Stunde 20 falsche Kopplungscodes.`,
     lockedMore: 'Geräte lassen sich dort solange nicht koppeln. Heben Sie die Sperre auf, wenn sich Ihre Leute vertippt haben.',
     lift: 'Sperre aufheben',
     emptyTitle: { test: 'Noch keine Geräte in Test', live: 'Noch keine Geräte in Live' },

@@ -949,9 +949,7 @@ export const dashboard = {
     revokeDo: 'Revoke device',
     ended: (count: number) => `Show ${count} revoked`,
     hideEnded: 'Hide revoked',
-    locked: (time: string) => `Another network is locked for ${time}: 20 wrong pairing codes came from it within an hour.`,
-    lockedHere: (time: string) =>
-      `The network that you are in is locked for ${time}: 20 wrong pairing codes came from it within an hour.`,
+    locked: (time: string) => `A network is locked for ${time}: 20 wrong pairing codes came from it within an hour.`,
     lockedMore: 'Devices cannot be paired there meanwhile. Lift the lock if it was your staff who mistyped.',
     lift: 'Lift the lock',
     emptyTitle: { test: 'No devices in Test yet', live: 'No devices in Live yet' },
