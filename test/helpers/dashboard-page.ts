@@ -81,6 +81,14 @@ async function ownerOf(app: TestApp, origin: string): Promise<{ browser: Browser
   return { browser: known, session: loggedIn.body }
 }
 
+/** More than an hour passes in an open session: every act that needs a fresh log-in asks for one. */
+export async function ageLogIn(app: TestApp, browser: Browser): Promise<void> {
+  for (const minutes of [29, 29, 3]) {
+    app.clock.advance(minutes * 60_000)
+    await browser.get('/session')
+  }
+}
+
 async function setUpOwnerAt(app: TestApp, origin: string): Promise<{ browser: Browser; session: Session }> {
   const browser = openBrowser(app, { origin })
   const setUp = await browser.post<Session>('/setup', {

@@ -8,7 +8,7 @@ import { parseNetworks } from '../../src/egress/addresses.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
-import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
+import { ageLogIn, enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
 import { focusedSince, hasNoRing, isFocused, rememberFocus } from '../helpers/focus.ts'
 
@@ -165,9 +165,9 @@ describe('a key', () => {
   browserTest('a key can be created by keyboard alone, with a password prompt', async openPage => {
     const app = await startForBrowser()
     await app.tenant()
-    const { page } = await enter(app, openPage, '/dashboard')
+    const { page, browser } = await enter(app, openPage, '/dashboard')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    app.clock.advance(6 * 60_000)
+    await ageLogIn(app, browser)
     const press = (key: string) => page.keyboard.press(key)
     const focused = () =>
       page.evaluate(() => {
@@ -223,7 +223,7 @@ describe('a key', () => {
     const { page, browser } = await enter(app, openPage, '/dashboard/keys')
     const count = async () => (await browser.get<{ data: unknown[] }>(`/tenants/${id}/keys`)).body.data.length
     const before = await count()
-    app.clock.advance(6 * 60_000)
+    await ageLogIn(app, browser)
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('heading', { name: 'Confirm your password' }).waitFor()

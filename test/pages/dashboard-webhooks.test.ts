@@ -4,7 +4,7 @@ import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { cleanUp, createVerification, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { PASSWORD } from '../helpers/dashboard.ts'
-import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
+import { ageLogIn, enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { type Receiver, receive, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
@@ -22,9 +22,9 @@ browserTest(
   async openPage => {
     const app = await startForBrowser()
     await app.tenant()
-    const { page } = await enter(app, openPage, '/dashboard/webhooks')
+    const { page, browser } = await enter(app, openPage, '/dashboard/webhooks')
     const shown = page.locator('.card .copyable code')
-    app.clock.advance(6 * 60_000)
+    await ageLogIn(app, browser)
     await page.getByRole('button', { name: 'Show the secret' }).click()
     await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
     await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
