@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { is } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, SQLiteSyncDialect, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { portraits } from '../../src/db/portrait-table.ts'
 import * as schema from '../../src/db/schema.ts'
 import { countApplied, MIGRATIONS, MigrationError, migrate } from '../../src/db/sqlite/migrate.ts'
 import { openWriter } from '../../src/db/sqlite/storage.ts'
@@ -212,7 +213,7 @@ describe('migrating', () => {
 describe('schema.ts and the migrations agree on', () => {
   const migrated = newDatabase()
   migrate(migrated, AT)
-  const tables = Object.values(schema).filter(each => is(each, SQLiteTable)) as SQLiteTable[]
+  const tables = Object.values({ ...schema, portraits }).filter(each => is(each, SQLiteTable)) as SQLiteTable[]
   const configs = tables.map(getTableConfig)
   type TableConfig = (typeof configs)[number]
   const dialect = new SQLiteSyncDialect()

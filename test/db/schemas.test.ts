@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dir, '../..')
 
 type Snapshot = { tables: Record<string, { name: string; columns: Record<string, { notNull: boolean }> }> }
 
-/** Tables with their columns, as the newest snapshot of the generator has them. */
+/** Tables with their columns, as the newest snapshot of the generator has them. It does not make PostgreSQL's unlogged ones. */
 function tablesOf(engine: 'sqlite' | 'postgres'): Record<string, string[]> {
   const folder = join(ROOT, 'drizzle', engine, 'meta')
   const newest = readdirSync(folder)
@@ -23,7 +23,7 @@ function tablesOf(engine: 'sqlite' | 'postgres'): Record<string, string[]> {
       .map(([column, { notNull }]) => (notNull ? column : `${column}?`))
       .sort(),
   ])
-  return Object.fromEntries(described.sort())
+  return Object.fromEntries(described.filter(([name]) => name !== 'portraits').sort())
 }
 
 test('both engines have the same tables, columns and nullable columns', () => {
@@ -38,7 +38,8 @@ test.each([
   cpSync(join(ROOT, 'drizzle', engine), join(dir, 'out'), { recursive: true })
   const before = readdirSync(join(dir, 'out'))
   const dialect = engine === 'postgres' ? 'postgresql' : 'sqlite'
-  const config = { dialect, schema: join(ROOT, 'src/db/schema.ts'), out: './out' }
+  const pages = engine === 'postgres' ? ['schema.ts'] : ['schema.ts', 'portrait-table.ts']
+  const config = { dialect, schema: pages.map(page => join(ROOT, 'src/db', page)), out: './out' }
   writeFileSync(join(dir, 'config.json'), JSON.stringify(config))
   const child = Bun.spawn(
     [process.execPath, join(ROOT, 'node_modules/.bin/drizzle-kit'), 'generate', '--config', join(dir, 'config.json')],

@@ -72,15 +72,14 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/store.ts listKeys': ['vs_1', 5],
   'verifications/store.ts listVerifications': [OWNER, { before: 1, limit: 5 }],
   'verifications/end-store.ts markExpired': [1, 5],
-  'verifications/end-store.ts markUnredeemed': [1, 5],
+  'verifications/end-store.ts markOverdue': [1, 5],
   'webhooks/log-store.ts listLatest': ['ten_1', 5],
   'webhooks/lease-store.ts listLostLeases': ['node', 1],
   'webhooks/log-store.ts restartFailed': [OWNER, { dueAt: 1, requestId: 'req_1' }, 5],
 }
 
 /** What nodes share, and the links of the chain. */
-const ONLY_POSTGRES =
-  /^(access\/budget-store|audit\/link-store|verifications\/portrait-store)\.ts |^verifications\/replay-store\.ts findClaim$/
+const ONLY_POSTGRES = /^(access\/budget-store|audit\/link-store)\.ts |^verifications\/replay-store\.ts findClaim$/
 /** On PostgreSQL a record is an entry and a link. */
 const ONLY_SQLITE = /^audit\/store\.ts insertRecord$/
 

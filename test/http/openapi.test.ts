@@ -420,10 +420,12 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
       return await ask()
     },
   },
-  'the other answer': {
-    use: async ({ ask }) => {
-      await ask()
-      return await ask({ body: { same_person: false } })
+  'a decided session of a device': {
+    use: async ({ app, tenantId, ask }) => {
+      const { tenantId: owner, deviceId } = verificationSessions
+      const ofDevice = and(eq(owner, tenantId), isNotNull(deviceId))
+      await app.deps.write(tx => tx.update(verificationSessions).set({ status: 'completed' }).where(ofDevice))
+      return await ask()
     },
   },
   'an unanswered session of a device': {
@@ -520,8 +522,9 @@ async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id
     }
     case 'registerDevice':
       return { body: TILL }
-    case 'recordComparison':
-      return await completeAtTill(app, tenantId)
+    case 'getComparison':
+    case 'decideComparison':
+      return await holdAtTill(app, tenantId)
     case 'changeDevice':
       return { id: (await registerTill(app, tenantId)).device.id, body: { name: 'Till 2' } }
     case 'pairDevice':
@@ -544,8 +547,8 @@ async function pairTill(app: TestApp, tenantId: string): Promise<TokenPair> {
   return (await enrollDevice(app.deps, { client: 'elsewhere', code: pairingCode, idempotencyKey: undefined })).pair
 }
 
-/** A completed session of a till, and a pending one. */
-async function completeAtTill(app: TestApp, tenantId: string): Promise<Change> {
+/** A session of a till whose answer is held, and one without an answer. */
+async function holdAtTill(app: TestApp, tenantId: string): Promise<Change> {
   const create = async () => {
     // Budgets of a day each.
     app.clock.advance(DAY_MS)
@@ -556,6 +559,8 @@ async function completeAtTill(app: TestApp, tenantId: string): Promise<Change> {
   const { id } = verificationSessions
   await app.deps.write(tx => tx.update(verificationSessions).set({ deviceId: device.id }).where(inArray(id, ids)))
   await answerAsIf(app, ids[0]!, RESPONSE_CODE)
+  const held = { status: 'pending' as const, responseCodeHash: null }
+  await app.deps.write(tx => tx.update(verificationSessions).set(held).where(eq(id, ids[0]!)))
   return { id: ids[0]!, key, body: { same_person: true } }
 }
 
