@@ -5,9 +5,17 @@ import type { Clock } from '../time.ts'
 /** Beside it, a turn holds the piece that was under way when it ended. */
 const SLICE_MS = 5
 
-export type Turns = {
-  /** Awaited before each piece of long work. Passes at once while the slice of this turn lasts, else in the order of arrival. */
+/** Work that has taken less is not long: it does not wait behind that of others. */
+const SHORT_MS = 2
+
+export type Turn = {
+  /** Awaited before each piece. Passes at once while the slice of this turn lasts, else in the order of arrival. */
   next(): Promise<void>
+}
+
+export type Turns = Turn & {
+  /** For work that may turn out to be short: it waits only once it was long. */
+  start(): Turn
 }
 
 export function createTurns(clock: Clock, afterThisTurn: (act: () => void) => void): Turns {
@@ -28,10 +36,22 @@ export function createTurns(clock: Clock, afterThisTurn: (act: () => void) => vo
     first()
   }
 
+  async function next(): Promise<void> {
+    const begun = begunAt ?? begin()
+    if (clock() - begun >= SLICE_MS) await new Promise<void>(resolve => waiting.push(resolve))
+  }
+
   return {
-    async next() {
-      const begun = begunAt ?? begin()
-      if (clock() - begun >= SLICE_MS) await new Promise<void>(resolve => waiting.push(resolve))
+    next,
+    start() {
+      let since = clock()
+      return {
+        async next() {
+          if (clock() - since < SHORT_MS) return
+          await next()
+          since = clock()
+        },
+      }
     },
   }
 }
@@ -44,8 +64,9 @@ export async function inTurns<From, To>(
   atOnce = 1,
 ): Promise<To[]> {
   const made: To[] = []
+  const turn = turns.start()
   for (let i = 0; i < all.length; i += atOnce) {
-    await turns.next()
+    await turn.next()
     made.push(...(await Promise.all(all.slice(i, i + atOnce).map(make))))
   }
   return made

@@ -67,13 +67,14 @@ export async function browseVerifications(
   const nextBefore = matching.length > limit ? shown.at(-1)!.createdAt : downTo
   const judged = new Map<string | null, boolean>([[null, false]])
   const verifications: Browsed[] = []
+  const turn = deps.turns.start()
   for (let i = 0; i < shown.length; i += READ_AT_ONCE) {
     const some = shown.slice(i, i + READ_AT_ONCE)
-    await deps.turns.next()
+    await turn.next()
     const rows = await Promise.all(some.map(({ id }) => findVerification(deps.db, owner, id)))
     for (const row of rows) {
       if (!row) continue
-      await deps.turns.next()
+      await turn.next()
       const { templateVersion, deviceId, keyId } = row.verification
       if (!judged.has(templateVersion)) judged.set(templateVersion, await judgesAges(deps, templateVersion))
       const verification = await presentOrLog(deps, row, { links: false })

@@ -31,7 +31,6 @@ export async function hostedVerification(
   charge: (cost: number) => void,
 ): Promise<HostedVerification> {
   const session = await requireSession(deps, id)
-  await deps.turns.next()
   const secrets = await openSecrets(deps, deps.db, session)
   const at = deps.now()
   const status = statusAt(session, at)
@@ -40,7 +39,11 @@ export async function hostedVerification(
   if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
   const { query, rules, shares } = await questionOf(deps, deps.db, session)
-  charge(costOfQuery(query))
+  const cost = costOfQuery(query)
+  if (cost > 0) {
+    charge(cost)
+    await deps.turns.next()
+  }
   const link = { secrets, query: async () => query }
   const owns = isOwner(deps.config, session, request)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose

@@ -37,9 +37,10 @@ export async function readList(
   const keyed = rows.map(({ verification: { id, wrappingKey } }) => ({ sessionId: id, wrappingKey }))
   const keyOf = await deps.sessionKeys.lookUp(deps.db, keyed)
   const data: Verification[] = []
+  const turn = deps.turns.start()
   let chars = 0
   for (const [i, row] of rows.entries()) {
-    await deps.turns.next()
+    await turn.next()
     const found = await findWhole(deps.db, row)
     if (!found) continue
     const verification = await presentOrLog(deps, found, { sessionKey: keyOf(keyed[i]!) })

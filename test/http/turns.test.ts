@@ -27,7 +27,7 @@ test('work goes on within the slice of a turn, waits once it is used up, and goe
     done.push(one)
   })
   await settled()
-  expect(done).toEqual([1, 2, 3])
+  expect(done).toEqual([1, 2, 3, 4])
   await endTurn()
   expect(done).toEqual([1, 2, 3, 4, 5, 6])
 })
@@ -42,11 +42,25 @@ test('two long works share one slice of each turn, in the order of their arrival
     })
     await settled()
   }
-  expect(done).toEqual(['a1'])
-  for (const expected of ['a2', 'b1', 'a3', 'b2', 'b3']) {
+  // The first piece of each runs at once.
+  expect(done).toEqual(['a1', 'a2', 'b1'])
+  for (const expected of ['a3', 'b2', 'b3']) {
     await endTurn()
     expect(done.at(-1)).toBe(expected)
   }
+})
+
+test('work that is short does not wait behind the long work of others', async () => {
+  const { clock, turns } = loop()
+  const done: string[] = []
+  void inTurns(turns, [1, 2, 3], () => void (clock.ms += 10))
+  await settled()
+  void inTurns(turns, [1, 2, 3], one => {
+    clock.ms += 0.5
+    done.push(`${one}`)
+  })
+  await settled()
+  expect(done).toEqual(['1', '2', '3'])
 })
 
 test('a long list has the same text as the list in one piece, other members after it', async () => {
