@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { verificationResults } from '../../src/db/schema.ts'
 import { examine } from '../../src/doctor/examine.ts'
+import { fixVersion } from '../../src/templates/resolve.ts'
 import type { Result } from '../../src/verifications/portraits.ts'
 import { sealResult } from '../../src/verifications/present.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -136,6 +137,24 @@ test('a query that cannot be opened is found by the doctor, and the list still h
   editRows(app, `UPDATE verification_sessions SET sealed_query = ${zeros} WHERE id = ?`, id)
   expect((await list(app, key, '')).status).toBe(200)
   expect((await examine(app.deps, true)).find(({ name }) => name === 'database')?.detail).toContain(id)
+})
+
+test('many creations with large templates keep no more than 4 MiB of versions in memory, the latest ones', async () => {
+  const { app } = await startWithTenant()
+  const { db, versions, write } = app.deps
+  const query = { credentials: [sdJwtQuery('a', paths(100))] } as unknown as Parameters<typeof fixVersion>[2]['query']
+  const hashes = Array.from({ length: 100 }, (_, i) => `version-${i}`)
+  await write(async tx => {
+    for (const hash of hashes) await fixVersion(tx, hash, { query, rules: [] })
+  })
+  const read = []
+  for (const hash of hashes) read.push(await versions.find(db, hash))
+  const kept = []
+  for (const [i, hash] of [...hashes.entries()].toReversed()) if ((await versions.find(db, hash)) === read[i]) kept.push(hash)
+  const chars = JSON.stringify({ query, rules: [] }).length
+  expect(kept.length).toBeGreaterThan(10)
+  expect(kept.length * chars).toBeLessThanOrEqual(4 * 1024 * 1024)
+  expect(kept[0]).toBe('version-99')
 })
 
 describe('the cost of a list', () => {

@@ -53,7 +53,9 @@ test('two long works share one slice of each turn, in the order of their arrival
 test('work that is short does not wait behind the long work of others', async () => {
   const { clock, turns } = loop()
   const done: string[] = []
-  void inTurns(turns, [1, 2, 3], () => void (clock.ms += 10))
+  void inTurns(turns, [1, 2, 3], () => {
+    clock.ms += 10
+  })
   await settled()
   void inTurns(turns, [1, 2, 3], one => {
     clock.ms += 0.5

@@ -37,8 +37,8 @@ export default [
   [
     'find: an export needs no fresh password',
     'tenantRoutes',
-    '...FRESH_HOUR, query: VerificationExport',
-    'query: VerificationExport',
+    'member: { ...FRESH_HOUR.member, cost: EXPORT_COST }',
+    'member: { ...TENANT.member, cost: EXPORT_COST }',
     'dashboard/find',
   ],
   [
