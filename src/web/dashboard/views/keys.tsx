@@ -174,7 +174,7 @@ function LastUse({ at }: { at: string }) {
   const { day, from, to } = hour(at, useNow())
   return (
     <time dateTime={at} title={at}>
-      {words.usedOn(day, from, to)}
+      <span class="unbroken">{day}</span> {words.usedBetween(from, to)}
     </time>
   )
 }

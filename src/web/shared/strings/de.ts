@@ -763,7 +763,7 @@ export const dashboard: typeof en.dashboard = {
     status: 'Status',
     statuses: { active: 'Aktiv', expired: 'Abgelaufen', revoked: 'Gesperrt' },
     lastUsed: 'Zuletzt benutzt',
-    usedOn: (day, from, to) => `${day} zwischen ${from} und ${to} Uhr`,
+    usedBetween: (from, to) => `zwischen ${from} und ${to} Uhr`,
     createdAt: 'Angelegt',
     expires: 'Läuft ab',
     expiry: 'Läuft ab nach',

@@ -876,8 +876,8 @@ export const dashboard = {
     status: 'Status',
     statuses: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
     lastUsed: 'Last used',
-    /** `day` is “today” or a date. */
-    usedOn: (day: string, from: string, to: string) => `${day} between ${from} and ${to}`,
+    /** After “today” or a date. */
+    usedBetween: (from: string, to: string) => `between ${from} and ${to}`,
     createdAt: 'Created',
     expires: 'Expires',
     expiry: 'Expires after',
