@@ -5,6 +5,7 @@ import shared from '../../../drizzle/postgres/0003_shared.sql' with { type: 'tex
 import trustLists from '../../../drizzle/postgres/0004_trust_lists.sql' with { type: 'text' }
 import browserChannel from '../../../drizzle/postgres/0005_browser_channel.sql' with { type: 'text' }
 import peopleAndSearch from '../../../drizzle/postgres/0006_people_and_search.sql' with { type: 'text' }
+import closeTheHoles from '../../../drizzle/postgres/0007_close_the_holes.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0004_trust_lists', sql: trustLists, kind: 'expand' },
   { id: '0005_browser_channel', sql: browserChannel, kind: 'expand' },
   { id: '0006_people_and_search', sql: peopleAndSearch, kind: 'expand' },
+  { id: '0007_close_the_holes', sql: closeTheHoles, kind: 'expand' },
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */

@@ -13,6 +13,7 @@ import keylessSessions from '../../../drizzle/sqlite/0010_keyless_sessions.sql' 
 import trustLists from '../../../drizzle/sqlite/0011_trust_lists.sql' with { type: 'text' }
 import browserChannel from '../../../drizzle/sqlite/0012_browser_channel.sql' with { type: 'text' }
 import peopleAndSearch from '../../../drizzle/sqlite/0013_people_and_search.sql' with { type: 'text' }
+import closeTheHoles from '../../../drizzle/sqlite/0014_close_the_holes.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 
 /** All migrations in order; a test compares this list with the folder. Forward only: an applied file is never edited. */
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0011_trust_lists', trustLists],
   ['0012_browser_channel', browserChannel],
   ['0013_people_and_search', peopleAndSearch],
+  ['0014_close_the_holes', closeTheHoles],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
