@@ -24,26 +24,37 @@ export type Place = {
   sessionKey?: Uint8Array
 }
 
-/** Uses of the root key beside rows. Their keys stay the same for ever: hashes in the database depend on them. */
-const PURPOSES = [
-  'audit checkpoint',
-  'audit subject',
-  'dashboard account',
-  'dashboard csrf',
-  'device replay',
-  'idempotency key',
-  'installation probe',
-  'known browser',
-  'metadata term',
-  'network',
-  'pairing code',
-  'passkey challenge',
-  'recovery code',
-  'trust bundle',
-  'webhook lanes',
-  'wrapping keys',
-] as const
-export type Purpose = (typeof PURPOSES)[number]
+/**
+ * Uses of the root key beside rows, and what a new data key does to the key of each. `turned`: replaced; nothing lasting
+ * was made with it. `layered`: what is stored gets a layer under a further key, which is needed too from then on. `kept`:
+ * what is stored can be neither found nor checked without it, and cannot be made again.
+ */
+export const PURPOSES = {
+  'audit checkpoint': 'kept',
+  'audit subject': 'kept',
+  'dashboard account': 'turned',
+  'dashboard csrf': 'turned',
+  'device replay': 'turned',
+  'idempotency key': 'kept',
+  'installation probe': 'turned',
+  'known browser': 'turned',
+  'metadata term': 'kept',
+  network: 'turned',
+  'pairing code': 'turned',
+  'passkey challenge': 'turned',
+  'recovery code': 'layered',
+  'trust bundle': 'turned',
+  'webhook lanes': 'turned',
+  'wrapping keys': 'kept',
+} as const satisfies Record<string, 'turned' | 'layered' | 'kept'>
+export type Purpose = keyof typeof PURPOSES
+
+export const purposesThatAre = (fate: (typeof PURPOSES)[Purpose]): Purpose[] =>
+  (Object.keys(PURPOSES) as Purpose[]).filter(purpose => PURPOSES[purpose] === fate)
+
+/** The keys of a layered purpose, one after the other: each is used on the result of the one before. */
+export const layersOf = (key: Buffer): Buffer[] =>
+  Array.from({ length: key.length / KEY_BYTES }, (_, i) => key.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES))
 
 /** The keys that the master key wraps. */
 export type Keyring = {
@@ -64,7 +75,7 @@ export type Sealer = {
   open(place: Place, sealed: Uint8Array): string
   /** The text under the newest row key, and the session's key where there is one; undefined when it is already. */
   sealAgain(place: Place, sealed: Uint8Array): Buffer | undefined
-  /** A key for one named purpose: look-up hashes, audit subjects, the checkpoint signature. Cached, because there are few. */
+  /** A key for one named purpose, or its layers: look-up hashes, audit subjects, the checkpoint signature. Cached: they are few. */
   key(purpose: Purpose): Buffer
 }
 
@@ -84,15 +95,20 @@ export const keyringOf = (rootKey: Uint8Array): Keyring => ({
 })
 
 /**
- * A new row key beside the old ones. The old root key is given up: what it was used for beside rows
- * is kept, so that it opens no row any more once the old row keys are dropped.
+ * A new row key beside the old ones, and a new root key, of which the turned purposes are derived. The old root key is
+ * given up, so that it opens no row any more once the old row keys are dropped.
  */
 export function beginEpoch(keyring: Keyring, random: Random): Keyring {
   const epoch = (keyring.epoch + 1) % EPOCHS
   return {
     epoch,
     rows: new Map([...keyring.rows, [epoch, Buffer.from(random(KEY_BYTES))]]),
-    kept: new Map(PURPOSES.map(purpose => [purpose, purposeKey(keyring, purpose)])),
+    kept: new Map([
+      ...purposesThatAre('kept').map(purpose => [purpose, purposeKey(keyring, purpose)] as const),
+      ...purposesThatAre('layered').map(
+        purpose => [purpose, Buffer.concat([purposeKey(keyring, purpose), random(KEY_BYTES)])] as const,
+      ),
+    ]),
     base: Buffer.from(random(KEY_BYTES)),
   }
 }

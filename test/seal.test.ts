@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import type { Random } from '../src/ids.ts'
-import { beginEpoch, createSealer, dropOldEpochs, type Keyring, keyringOf, type Place, SALT_BYTES } from '../src/seal.ts'
+import {
+  beginEpoch,
+  createSealer,
+  dropOldEpochs,
+  type Keyring,
+  keyringOf,
+  type Place,
+  PURPOSES,
+  type Purpose,
+  SALT_BYTES,
+} from '../src/seal.ts'
 import { anyText } from './helpers/texts.ts'
 
 const random: Random = count => randomBytes(count)
@@ -165,7 +176,34 @@ describe('a new epoch of row keys', () => {
     }
   })
 
-  test('keys for a purpose stay the same, and the old row key cannot be derived again', () => {
+  test('the key of each purpose is turned, layered or kept, as the list says, and again with the next data key', () => {
+    const fates = (before: Keyring, after: Keyring) =>
+      (Object.keys(PURPOSES) as Purpose[]).map(purpose => {
+        const [old, now] = [before, after].map(keyring => sealerOf(keyring).key(purpose)) as [Buffer, Buffer]
+        if (now.equals(old)) return [purpose, 'kept']
+        return [purpose, now.subarray(0, old.length).equals(old) && now.length === old.length + 32 ? 'layered' : 'turned']
+      })
+    expect(Object.fromEntries(fates(first, onlySecond))).toEqual(PURPOSES)
+    expect(Object.fromEntries(fates(onlySecond, beginEpoch(onlySecond, random)))).toEqual(PURPOSES)
+  })
+
+  test('no key is derived past the list: every purpose of it is used, and nothing else calls for HKDF', async () => {
+    const src = join(import.meta.dir, '../src')
+    const used = new Set<string>()
+    const deriving: string[] = []
+    for await (const file of new Bun.Glob('**/*.ts').scan(src)) {
+      // The SDK runs elsewhere, and the sandbox wallet is a foreign implementation.
+      if (/^(sdk|sandbox|web)\//.test(file)) continue
+      const text = await Bun.file(join(src, file)).text()
+      for (const [, purpose = ''] of text.matchAll(/\.key\('([a-z ]+)'\)/g)) used.add(purpose)
+      if (/\bhkdf(Sync)?\(/.test(text)) deriving.push(file)
+    }
+    expect([...used].toSorted()).toEqual(Object.keys(PURPOSES).toSorted())
+    // Row keys and purposes; the keys of wrapping keys, which turn by themselves; a key of the caller's own secret.
+    expect(deriving.toSorted()).toEqual(['devices/replay.ts', 'seal.ts', 'session-keys/keys.ts'])
+  })
+
+  test('keys for a purpose that are kept stay the same, and the old row key cannot be derived again', () => {
     expect(sealerOf(onlySecond).key('audit subject')).toEqual(sealer.key('audit subject'))
     const third = beginEpoch(onlySecond, random)
     expect(sealerOf(third).key('audit subject')).toEqual(sealer.key('audit subject'))

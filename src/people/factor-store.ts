@@ -179,3 +179,18 @@ export async function deleteChallenge(tx: Db, hash: string): Promise<boolean> {
 export async function deleteTicketsOf(tx: Db, userId: string): Promise<void> {
   await tx.delete(loginChallenges).where(and(eq(loginChallenges.userId, userId), eq(loginChallenges.challenge, '')))
 }
+
+export async function listRecoveryCodes(tx: Db): Promise<Pick<RecoveryRow, 'userId' | 'hash'>[]> {
+  const { userId, hash } = recoveryCodes
+  return await tx.select({ userId, hash }).from(recoveryCodes)
+}
+
+export async function replaceRecoveryHash(
+  tx: Db,
+  { userId, hash, replacement }: Pick<RecoveryRow, 'userId' | 'hash'> & { replacement: string },
+): Promise<void> {
+  await tx
+    .update(recoveryCodes)
+    .set({ hash: replacement })
+    .where(and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.hash, hash)))
+}

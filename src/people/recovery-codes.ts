@@ -2,8 +2,9 @@
 import type { Db } from '../db/engine.ts'
 import { hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
+import { layersOf } from '../seal.ts'
 import type { Deps } from './deps.ts'
-import { deleteRecoveryCodesOf, insertRecoveryCodes } from './factor-store.ts'
+import { deleteRecoveryCodesOf, insertRecoveryCodes, listRecoveryCodes, replaceRecoveryHash } from './factor-store.ts'
 
 const CODES = 10
 const CODE_CHARS = 10 // 50 bits
@@ -36,4 +37,13 @@ export function recoveryHash(deps: Pick<Deps, 'sealer'>, userId: string, typed: 
 }
 
 const hashOf = ({ sealer }: Pick<Deps, 'sealer'>, userId: string, code: string): string =>
-  hmacSha256With(sealer.key('recovery code'))(`${userId}\0${code}`).toString('hex')
+  layersOf(sealer.key('recovery code')).reduce(layered, `${userId}\0${code}`)
+
+const layered = (below: string, layer: Buffer): string => hmacSha256With(layer)(below).toString('hex')
+
+/** With a new data key: codes stay usable, and nobody can test guesses with the earlier keys alone. */
+export async function layerRecoveryCodes({ sealer }: Pick<Deps, 'sealer'>, tx: Db): Promise<void> {
+  const newest = layersOf(sealer.key('recovery code')).at(-1)!
+  for (const { userId, hash } of await listRecoveryCodes(tx))
+    await replaceRecoveryHash(tx, { userId, hash, replacement: layered(hash, newest) })
+}

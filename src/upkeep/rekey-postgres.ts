@@ -22,20 +22,22 @@ import {
 } from '../db/root-key.ts'
 import type { Random } from '../ids.ts'
 import { beginEpoch, createSealer } from '../seal.ts'
+import { type BundleSigners, bundleSignersOf, layerAgain } from './rekey.ts'
 
 type Wanted = { data: boolean; masterKey: MasterKey; now: number; random: Random; actor: string }
 
-export function rekeyPostgres(settings: DatabaseSettings, wanted: Wanted): Promise<void> {
+export function rekeyPostgres(settings: DatabaseSettings, wanted: Wanted): Promise<BundleSigners> {
   return withSession(settings, 'job', async session => {
     await awaitBeats(session)
-    await inTransaction(session, async () => {
+    const signers = await inTransaction(session, async () => {
       // Until the commit nobody reads the keys, so nobody takes the new file for a left-over.
       await holdKeys(session)
       await keepNodesOut(session)
       refuseLiving((await listLiving(session)).map(({ id }) => id))
-      await replaceKey(session, wanted)
+      return await replaceKey(session, wanted)
     })
     adoptNewKey(wanted.masterKey.file)
+    return signers
   })
 }
 
@@ -44,7 +46,7 @@ function refuseLiving(nodes: readonly string[]): void {
   throw new StartRefusal('directory_in_use', `these nodes run: ${nodes.join(', ')}; stop them, and run this again`)
 }
 
-async function replaceKey(session: Session, { data, masterKey, now, random, actor }: Wanted): Promise<void> {
+async function replaceKey(session: Session, { data, masterKey, now, random, actor }: Wanted): Promise<BundleSigners> {
   const tx = drizzleOver(session)
   const wrapped = await findRootKey(tx)
   if (!wrapped) throw new StartRefusal('key_missing', 'the database has no keys yet; start the service once')
@@ -53,6 +55,8 @@ async function replaceKey(session: Session, { data, masterKey, now, random, acto
   const keyring = data ? beginEpoch(rootKey, random) : rootKey
   await replaceRootKey(tx, wrapRootKey(createSealer(writeNewKey(masterKey.file, random), random), keyring))
   await replaceEpoch(session, keyring.epoch)
+  if (data) await layerAgain(tx, keyring, random)
   const details = { data }
   await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key', details })
+  return bundleSignersOf(rootKey, keyring, random)
 }

@@ -4,6 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
+import type { Db } from '../db/engine.ts'
 import { backupsFolder } from '../db/files.ts'
 import {
   adoptNewKey,
@@ -20,19 +21,35 @@ import { countApplied } from '../db/sqlite/migrate.ts'
 import { damaged } from '../db/sqlite/refusal.ts'
 import { createStorage, openReader, openWriter } from '../db/sqlite/storage.ts'
 import type { Random } from '../ids.ts'
-import { beginEpoch, createSealer } from '../seal.ts'
+import { layerRecoveryCodes } from '../people/recovery-codes.ts'
+import { beginEpoch, createSealer, type Keyring } from '../seal.ts'
+import { bundleSignerOf } from '../trust/bundle-form.ts'
 
 type Wanted = { dir: string; data: boolean; masterKey: MasterKey; now: number; random: Random; actor: string }
 
-/** Returns the backups that only the old key opens. */
-export function rekey(wanted: Wanted): Promise<string[]> {
-  return withDatabaseAlone(wanted.dir, async file => {
-    await replaceKey(wanted, file)
-    return backupsIn(wanted.dir)
-  })
+/** Fingerprints of the key that trust bundles are signed with. */
+export type BundleSigners = { before: string; after: string }
+
+export type Rekeyed = { bundleSigners: BundleSigners; oldBackups: string[] }
+
+/** `oldBackups`: those that only the old key opens. */
+export function rekey(wanted: Wanted): Promise<Rekeyed> {
+  return withDatabaseAlone(wanted.dir, async file => ({
+    bundleSigners: await replaceKey(wanted, file),
+    oldBackups: backupsIn(wanted.dir),
+  }))
 }
 
-async function replaceKey({ data, masterKey, now, random, actor }: Wanted, file: string): Promise<void> {
+/** What depends on a layered key, in the transaction that stores the new keys. */
+export const layerAgain = (tx: Db, keyring: Keyring, random: Random): Promise<void> =>
+  layerRecoveryCodes({ sealer: createSealer(keyring, random) }, tx)
+
+export const bundleSignersOf = (before: Keyring, after: Keyring, random: Random): BundleSigners => {
+  const signerOf = (keyring: Keyring) => bundleSignerOf(createSealer(keyring, random).key('trust bundle'))
+  return { before: signerOf(before), after: signerOf(after) }
+}
+
+async function replaceKey({ data, masterKey, now, random, actor }: Wanted, file: string): Promise<BundleSigners> {
   const keyFile = masterKey.file
   const reader = openReader(file)
   countApplied(reader)
@@ -47,11 +64,13 @@ async function replaceKey({ data, masterKey, now, random, actor }: Wanted, file:
     const details = { data }
     await storage.write(async tx => {
       await replaceRootKey(tx, wrappedAnew)
+      if (data) await layerAgain(tx, keyring, random)
       await audit.append(tx, { at: now, tenantId: '', actor, action: 'master_key.replaced', subjectId: 'master key', details })
     })
     // The log still has the value that is wrapped with the old key.
     await storage.forgetDeleted()
     adoptNewKey(keyFile)
+    return bundleSignersOf(rootKey, keyring, random)
   } finally {
     await storage.close()
   }

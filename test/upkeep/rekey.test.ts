@@ -55,7 +55,7 @@ describe('a new master key', () => {
     const own = copyOf(dir)
     const oldKey = readFileSync(keyOf(own))
     const oldWrapped = wrappedIn(own)
-    expect(await vidimusJson<object>(own, 'rekey')).toEqual({ key: keyOf(own), data: false, backups_of_old_key: [] })
+    expect(await vidimusJson<object>(own, 'rekey')).toMatchObject({ key: keyOf(own), data: false, backups_of_old_key: [] })
     expect(readFileSync(keyOf(own))).toHaveLength(32)
     expect(readFileSync(keyOf(own)).equals(oldKey)).toBe(false)
     expect(modeOf(keyOf(own))).toBe('600')
