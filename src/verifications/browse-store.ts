@@ -196,7 +196,8 @@ function besides(by: By, owner: Owner, wanted: Wanted): SQL[] {
 /** The same as `statusAt` in expire.ts. */
 const shownStatus = (now: number): SQL => sql`CASE
   WHEN ${status} <> 'pending' THEN ${status}
-  WHEN ${respondedAt} <= CASE WHEN ${release} IS NULL THEN ${incomparableSince(now)} ELSE ${unredeemableSince(now)} END THEN 'failed'
+  WHEN ${respondedAt} <= ${unredeemableSince(now)} THEN 'failed'
+  WHEN ${release} IS NULL AND ${respondedAt} <= ${incomparableSince(now)} THEN 'failed'
   WHEN ${respondedAt} IS NULL AND ${expiresAt} <= ${now} THEN 'expired'
   ELSE 'pending'
 END`

@@ -5,6 +5,7 @@ import { verifyAudit } from '../../src/audit/verify.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
+import { browseVerifications } from '../../src/verifications/browse.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { PORTRAIT_MS } from '../../src/verifications/portraits.ts'
 import { sweepHeld, sweepPortraits } from '../../src/verifications/release.ts'
@@ -268,6 +269,9 @@ describe('a comparison that nobody decided', () => {
     expect((await readOf(held)).status).toBe('pending')
     expect((await show(held, device.access_token, own)).status).toBe(200)
     own.clock.advance(1)
+    const listed = async (status: 'failed' | 'pending') =>
+      (await browseVerifications(own.deps, { tenantId: shop.id, environment: 'test' }, { status, limit: 5 })).verifications.length
+    expect([await listed('failed'), await listed('pending')]).toEqual([1, 0])
     const failed = await readOf(held)
     expect([failed.status, failed.error?.code, failed.credentials]).toEqual(['failed', 'not_compared', undefined])
     expect((await own.call<{ status: string }>('GET', `${held.path}/status`)).body.status).toBe('failed')

@@ -1,9 +1,11 @@
 import { expect } from 'bun:test'
 import { sweepPortraits } from '../../src/verifications/release.ts'
-import type { Verification } from '../../src/verifications/schema.ts'
+import type { Comparison, Verification } from '../../src/verifications/schema.ts'
 import type { TestApp } from '../helpers/app.ts'
+import { pair } from '../helpers/devices.ts'
+import { formOf, openSession, postTo, readOf } from '../helpers/exchange.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
-import { verifyWith } from '../helpers/wallet.ts'
+import { holderOf, verifyWith } from '../helpers/wallet.ts'
 
 const FIFTEEN_MINUTES_MS = 15 * 60_000
 
@@ -36,4 +38,22 @@ nodesTest('a portrait is kept sealed in an unlogged table, and goes with its ses
   expect(table).toEqual({ relpersistence: 'u' })
   expect((await nodes[1].call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
   expect(await rows()).toEqual([])
+})
+
+nodesTest('a photo that waits is shown by every node, and of two decisions on two nodes one counts', async () => {
+  const nodes = await startNodes()
+  const { key } = await nodes[0].tenant()
+  const till = await pair(nodes[0], key, { allowed_templates: ['age_over_18_photo'] })
+  const session = await openSession({ app: nodes[0], key: till.access_token }, { template: 'age_over_18_photo' })
+  await postTo(session, await formOf(session, await holderOf(nodes[0])))
+  const path = `/v1/verifications/${session.created.id}/comparison`
+  const shown = await Promise.all(nodes.map(app => app.call<Comparison>('GET', path, { key: till.access_token })))
+  expect(shown.map(({ status, body }) => [status, body.portrait.startsWith('data:image/')])).toEqual(Array(2).fill([200, true]))
+  const decided = await Promise.all(
+    nodes.map((app, i) => app.call('POST', path, { key: till.access_token, body: { same_person: i === 0 } })),
+  )
+  expect(decided.map(({ status }) => status).sort()).toEqual([200, 409])
+  const isSame = decided[0]!.status === 200
+  expect((await readOf({ ...session, app: nodes[1] })).status).toBe(isSame ? 'completed' : 'failed')
+  expect(await rowsIn(nodes[0], 'SELECT * FROM portraits')).toEqual([])
 })

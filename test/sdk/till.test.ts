@@ -246,3 +246,22 @@ test('read, write and lock are called on the storage itself, which may be an obj
   await own.refresh()
   expect([safe.locks, exchanges().length]).toEqual([2, 1])
 })
+
+test('a till compares the photo, and a decision whose response is lost gives the recorded outcome', async () => {
+  const { pairing_code } = await register(app, key, { allowed_templates: ['age_over_18_photo'] })
+  await till.enroll(pairing_code)
+  const hold = async () => {
+    const { id, wallet_uri } = await till.verifications.create({ template: 'age_over_18_photo' })
+    expect((await failure(till.verifications.comparison(id))).code).toBe('session_not_found')
+    await answerWith(app, await holderOf(app), wallet_uri ?? '')
+    return id
+  }
+  const id = await hold()
+  const { portrait, claims } = await till.verifications.comparison(id)
+  expect([portrait.slice(0, 11), claims]).toEqual(['data:image/', { age_over_18: true }])
+  proxy.next('lose')
+  expect(await till.verifications.compare(id, true)).toMatchObject({ id, status: 'completed' })
+  expect((await failure(till.verifications.compare(id, true))).code).toBe('session_already_responded')
+  const other = await hold()
+  expect(await till.verifications.compare(other, false)).toMatchObject({ status: 'failed', error: { code: 'not_same_person' } })
+})

@@ -12,9 +12,12 @@ import {
   type Session,
 } from './model.ts'
 
-export const KNOWN_TEMPLATES = ['age_over_18', 'age_over_65', 'identity_basic']
+/** For devices only here: what a key reads of it changes after a quarter of an hour. */
+export const PHOTO_TEMPLATE = 'age_over_18_photo'
+export const KNOWN_TEMPLATES = ['age_over_18', 'age_over_65', 'identity_basic', PHOTO_TEMPLATE]
 export const UNKNOWN_TEMPLATE = 'of_tomorrow'
 const RESPONSE_CODE_MS = 600 * SECOND
+const COMPARISON_MS = 120 * SECOND
 
 export type Creation = {
   /** Neither stands for an invalid body. */
@@ -91,19 +94,23 @@ const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
 
 export const isHeld = ({ outcome, respondedAt }: Session): boolean => outcome === undefined && respondedAt !== undefined
 
+const isCompared = ({ device, template }: Session): boolean => device !== undefined && template === PHOTO_TEMPLATE
+
+const heldMs = (session: Session): number => (isCompared(session) ? COMPARISON_MS : RESPONSE_CODE_MS)
+
 export function statusOf({ now }: Model, session: Session): string {
   if (session.outcome) return session.outcome
-  if (isHeld(session)) return session.respondedAt! + RESPONSE_CODE_MS <= now ? 'failed' : 'pending'
+  if (isHeld(session)) return session.respondedAt! + heldMs(session) <= now ? 'failed' : 'pending'
   return session.expiresAt <= now ? 'expired' : 'pending'
 }
 
-/** Held answers whose code nobody redeemed in time. */
-export const unredeemed = ({ sessions, now }: Model): Session[] =>
-  sessions.filter(each => !each.isErased && isHeld(each) && each.respondedAt! + RESPONSE_CODE_MS <= now)
+/** Held answers that nobody redeemed or compared in time. */
+export const overdue = ({ sessions, now }: Model): Session[] =>
+  sessions.filter(each => !each.isErased && isHeld(each) && each.respondedAt! + heldMs(each) <= now)
 
-export function failUnredeemed(model: Model, session: Session): void {
+export function failOverdue(model: Model, session: Session): void {
   session.outcome = 'failed'
-  session.result = { error: { code: 'redirect_not_followed', message: isText } }
+  session.result = { error: { code: isCompared(session) ? 'not_compared' : 'redirect_not_followed', message: isText } }
   end(model, session, model.now)
 }
 
@@ -208,6 +215,16 @@ export function redeem(model: Model, caller: Caller, session: Session, code: str
   return viewOf(model, session)
 }
 
+/** The decision of the device that asked. */
+export function compare(model: Model, caller: Caller, session: Session, isSame: boolean): void {
+  admit(model, caller, 'verifications:create')
+  const isOwn = caller.kind === 'device' && visibleTo(model, caller).includes(session)
+  if (!isOwn || session.respondedAt === undefined) throw new Refusal('session_not_found')
+  if (!isHeld(session) || statusOf(model, session) !== 'pending') throw new Refusal('session_already_responded')
+  session.outcome = isSame ? 'completed' : 'failed'
+  end(model, session, model.now)
+}
+
 /** For a wallet the id is all it takes. An answer is mentioned before a deadline. */
 export function openToWallet(model: Model, session: Session): void {
   if (session.isErased) throw new Refusal('session_not_found')
@@ -248,7 +265,7 @@ export function answer(model: Model, session: Session, { outcome }: Verdict): vo
   const at = Math.max(model.now, session.createdAt)
   session.respondedAt = at
   if (session.redirectUrl !== undefined) session.code = { secret: '', expiresAt: at + RESPONSE_CODE_MS, isSpent: false }
-  if (outcome === 'completed' && session.isReleasedByCode) return
+  if (outcome === 'completed' && (session.isReleasedByCode || isCompared(session))) return
   session.outcome = outcome
   end(model, session, at)
 }
@@ -261,6 +278,6 @@ export function verdictOn({ environment, template }: Session, persona: string): 
   // A live session trusts nobody here.
   if (environment === 'live') return failed('issuer_untrusted')
   if (persona === 'expired') return failed('credential_expired')
-  const isOldEnough = template === 'age_over_18' ? persona === 'adult' : template !== 'age_over_65'
+  const isOldEnough = template === 'age_over_18' || template === PHOTO_TEMPLATE ? persona === 'adult' : template !== 'age_over_65'
   return isOldEnough ? { outcome: 'completed' } : failed('claim_not_satisfied')
 }

@@ -5,7 +5,7 @@ import type { Answer, Call } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { Disagreement, same } from './expect.ts'
 import { type Caller, type Environment, type Model, passTime, type Receiver, type Session, secretOf } from './model.ts'
-import { failUnredeemed, unredeemed, viewOf } from './model-sessions.ts'
+import { failOverdue, overdue, viewOf } from './model-sessions.ts'
 import { attempted, dueNow, signingSecrets } from './model-webhooks.ts'
 import type { World } from './world.ts'
 
@@ -60,12 +60,12 @@ export async function settle(simulation: Simulation): Promise<void> {
   }
 }
 
-/** The service looks for answers that were not redeemed every half minute of the machine's: here as soon as one is due. */
+/** The service looks for answers that were held for too long every ten seconds of the machine's: here as soon as one is due. */
 async function failLate({ world, model }: Simulation): Promise<void> {
-  const late = unredeemed(model)
+  const late = overdue(model)
   if (late.length === 0) return
   await sweepHeld(world.app.deps)
-  for (const session of late) failUnredeemed(model, session)
+  for (const session of late) failOverdue(model, session)
 }
 
 /** Wakes the sender: by itself it looks at the clock only a few times a second. */

@@ -192,6 +192,25 @@ export const ACTS: Act[] = [
     },
   },
   {
+    name: 'a comparison that completes a held answer',
+    async prepare(shop) {
+      const till = await pair(shop.app, shop.key, { allowed_templates: ['age_over_18_photo'] })
+      const session = await openSession({ ...shop, key: till.access_token }, { template: 'age_over_18_photo' })
+      await postTo(session, await formOf(session, await holderOf(shop.app)))
+      const path = `/v1/verifications/${session.created.id}`
+      const compare = ({ app }: Shop) =>
+        app.call('POST', `${path}/comparison`, { key: till.access_token, body: { same_person: true } })
+      return {
+        act: () => compare(shop),
+        async again(later) {
+          expectOneOf(await compare(later), [200, 409])
+          const { body } = await later.app.call<{ status: string; claims: object }>('GET', path, { key: later.key })
+          expect([body.status, body.claims]).toEqual(['completed', { age_over_18: true }])
+        },
+      }
+    },
+  },
+  {
     name: 'the sweep of a held answer that nobody redeemed',
     async prepare(shop) {
       const held = await holdAnswer(shop)

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import type { CallerArgs } from '../command.ts'
 
 const byKey: fc.Arbitrary<CallerArgs> = fc.record({ by: fc.constant('key' as const), pick: fc.nat(5) })
-const byDevice: fc.Arbitrary<CallerArgs> = fc.record({ by: fc.constant('device' as const), pick: fc.nat(3), age: fc.nat(1) })
+export const byDevice: fc.Arbitrary<CallerArgs> = fc.record({
+  by: fc.constant('device' as const),
+  pick: fc.nat(3),
+  age: fc.nat(1),
+})
 const byNobody: fc.Arbitrary<CallerArgs> = fc.constant({ by: 'nobody', pick: 0 })
 
 /** Mostly the first key, which may do everything. */

@@ -4,7 +4,7 @@ import { type CallerArgs, callerOf, command, deviceOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
 import type { Device, Model } from '../model.ts'
 import { deviceView, type Exchanged, enroll, listDevices, pairView, refresh, register, revoke } from '../model-devices.ts'
-import { UNKNOWN_TEMPLATE } from '../model-sessions.ts'
+import { PHOTO_TEMPLATE, UNKNOWN_TEMPLATE } from '../model-sessions.ts'
 import { call, type Simulation } from '../simulation.ts'
 import { anyone, idempotencyKey, some } from './arbitraries.ts'
 
@@ -18,7 +18,11 @@ export const registerOne = command<Register>({
   weight: 4,
   args: fc.record({
     caller: anyone,
-    templates: fc.constantFrom(['age_over_18'], ['age_over_18', UNKNOWN_TEMPLATE], ['age_over_65']),
+    templates: fc.constantFrom(
+      ['age_over_18', PHOTO_TEMPLATE],
+      ['age_over_18', UNKNOWN_TEMPLATE],
+      ['age_over_65', PHOTO_TEMPLATE],
+    ),
     ttl: fc.constantFrom(undefined, 60, 86_400),
   }) as fc.Arbitrary<Register>,
   async run(simulation, { caller: by, templates, ttl }) {

@@ -5,11 +5,13 @@ import { RECEIVERS } from '../model.ts'
 import {
   type Creation,
   cancel,
+  compare,
   create,
   erase,
   isHeld,
   KNOWN_TEMPLATES,
   list,
+  PHOTO_TEMPLATE,
   read,
   redeem,
   statusOf,
@@ -18,7 +20,7 @@ import {
   viewOf,
 } from '../model-sessions.ts'
 import { call, type Simulation, webhookUrl } from '../simulation.ts'
-import { anyone, idempotencyKey, some } from './arbitraries.ts'
+import { anyone, byDevice, idempotencyKey, some } from './arbitraries.ts'
 
 const QUERY = {
   credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims: [{ path: ['given_name'] }] }],
@@ -99,6 +101,7 @@ async function createBy(simulation: Simulation, { caller: by, key, asked: given 
   // Undefined values are not sent; two bodies are equal when their JSON is.
   const asked: Creation = JSON.parse(JSON.stringify(given))
   const caller = callerOf(model, by)
+  if (caller.kind !== 'device' && asked.template === PHOTO_TEMPLATE) asked.template = 'age_over_18'
   const place = keptPlace(simulation, caller, key, asked)
   const expected = foretell(() => create(model, caller, key, asked))
   const headers = key === undefined ? undefined : { 'idempotency-key': key }
@@ -224,6 +227,33 @@ export const cancelOne = command<{ caller: CallerArgs; session: number }>({
     if (!isGranted(answer, expected)) return
     expectOk(answer, 200, expected.ok)
     told({ fact: 'ended', id: session.id, status: 'failed', webhook: session.receiver !== undefined })
+  },
+})
+
+export const compareOne = command<{ caller: CallerArgs; session: number; isSame: boolean }>({
+  weight: 4,
+  args: fc.record({ caller: fc.oneof(byDevice, anyone), session: some, isSame: fc.boolean() }),
+  can: ({ sessions }) => sessions.length > 0,
+  async run(simulation, { caller: by, session: pick, isSame }) {
+    const { model, told } = simulation
+    const caller = callerOf(model, by)
+    const session = sessionOf(model, pick)!
+    const expected = foretell(() => compare(model, caller, session, isSame))
+    const path = `/v1/verifications/${session.id}/comparison`
+    const body = { same_person: isSame }
+    const answer = await call<{ claims?: object; credentials: object[]; error?: { code: string } }>(
+      simulation,
+      caller,
+      'POST',
+      path,
+      { body },
+    )
+    if (!isGranted(answer, expected)) return
+    const { claims, credentials, error } = answer.body
+    same([claims !== undefined, error?.code], isSame ? [true, undefined] : [false, 'not_same_person'], 'a compared result')
+    session.result = { claims, credentials, error }
+    expectOk(answer, 200, viewOf(model, session))
+    told({ fact: 'ended', id: session.id, status: session.outcome, webhook: session.receiver !== undefined })
   },
 })
 
