@@ -81,6 +81,7 @@ const NAMES: Record<Purpose, string> = {
   'device replay': 'answers that a till may ask for again',
   'idempotency key': 'look-up of Idempotency-Keys',
   'installation probe': 'proof to the own doctor',
+  'known browser': 'browsers that logged in before, which count as new once',
   'metadata term': 'search by metadata',
   network: 'known networks and their budgets',
   'pairing code': 'pairing codes that wait',
