@@ -154,15 +154,16 @@ export default [
   [
     'an anchor for status lists vouches for documents',
     'vouches',
-    "(anchor.use === 'status' && use === 'status')",
-    "anchor.use === 'status'",
+    ': isForDocuments(anchor)',
+    ": isForDocuments(anchor) || anchor.use === 'status'",
     'openid4vp/listed-anchors',
   ],
+  ['an issuer signs the status lists of others', 'vouches', 'digest === ownDigest', 'true', 'openid4vp/status-list'],
   [
     'a withdrawn issuer vouches for status lists',
     'vouches',
-    "(anchor.use === 'status' && use === 'status')",
-    "use === 'status'",
+    "anchor.use === 'status' ||",
+    "anchor.use === 'status' || anchor.use === 'none' ||",
     'openid4vp/listed-anchors',
   ],
   [

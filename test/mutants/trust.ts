@@ -67,7 +67,7 @@ export default [
   ],
   ['a test list is added to live', 'requirePreset', 'if (preset.environment !== environment)', 'if (false)', 'cli/trust-source'],
   ['terms need not be read', 'requirePreset', 'if (preset.terms && !isReadTerms)', 'if (false)', 'cli/trust-source'],
-  ['the only signer is unpinned', 'unpinSigner', 'if (pins.length === 1)', 'if (false)', 'trust/sources'],
+  ['the only signer is unpinned', 'refuseUnpinning', 'if (pins.length === 1)', 'if (false)', 'trust/sources'],
   [
     'an issuer of a list is removed until the next update',
     'removeAnchor',
