@@ -29,8 +29,10 @@ const create = (key: string, body: object = AGE) => call<ErrorBody>(server.url, 
 
 const outcome = ({ status, body }: Answer<ErrorBody>): string => [status, body.error?.code].join(' ').trim()
 
+let shops = 0
+
 async function newTenant(...settings: string[]): Promise<{ tenant: string; key: Made }> {
-  const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', 'Shop', ...settings)
+  const { id: tenant } = await vidimusJson<{ id: string }>(dir, 'tenant', 'create', '--name', `Shop ${++shops}`, ...settings)
   return { tenant, key: await newKey(tenant) }
 }
 

@@ -555,7 +555,7 @@ describe('a first start', () => {
 
   test('of the server and of commands at the same moment gives one installation, and none of them fails', async () => {
     const dir = join(temporaryDir(), 'data')
-    const commands = [1, 2, 3].map(() => vidimus(dir, ['tenant', 'create', '--name', 'Shop', '--json']))
+    const commands = [1, 2, 3].map(i => vidimus(dir, ['tenant', 'create', '--name', `Shop ${i}`, '--json']))
     const service = await serve(dir)
     const ends = (await Promise.all(commands)).map(({ exitCode, stderr }) => ({ exitCode, stderr }))
     expect(ends).toEqual(new Array(3).fill({ exitCode: 0, stderr: '' }))

@@ -37,9 +37,11 @@ function makeCertificates(): string {
   return dir
 }
 
+let shops = 0
+
 /** One command on the database of this URL, made there by a first one. */
 const list = (url: string, env: Record<string, string> = {}, dir = temporaryDir()) =>
-  vidimus(dir, ['tenant', 'create', '--name', 'Corner shop', '--json'], { VIDIMUS_DATABASE_URL: url, ...env })
+  vidimus(dir, ['tenant', 'create', '--name', `Corner shop ${++shops}`, '--json'], { VIDIMUS_DATABASE_URL: url, ...env })
 
 describe.skipIf(!hasPostgres)(unlessMissing('a connection to PostgreSQL'), () => {
   test('a password comes from the URL or from a file, and no message quotes it', async () => {

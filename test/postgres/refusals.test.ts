@@ -19,7 +19,8 @@ let names = 0
 const newName = (): string => `refused_${++names}`
 const start = (url: string, dir = temporaryDir()): Promise<Run> =>
   vidimus(dir, ['serve'], { VIDIMUS_DATABASE_URL: url, PORT: '0', VIDIMUS_LOG: 'warn' })
-const command = (url: string, dir = temporaryDir(), args = ['tenant', 'create', '--name', 'Shop']): Promise<Run> =>
+let shops = 0
+const command = (url: string, dir = temporaryDir(), args = ['tenant', 'create', '--name', `Shop ${++shops}`]): Promise<Run> =>
   vidimus(dir, args, { VIDIMUS_DATABASE_URL: url })
 
 const tablesIn = async (name: string): Promise<number> => {
