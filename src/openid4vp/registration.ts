@@ -5,7 +5,7 @@
 import { type KeyObject, verify, X509Certificate } from 'node:crypto'
 import { parseJson } from '../json.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
-import type { ClaimPath, CredentialQuery, DcqlQuery } from './dcql.ts'
+import type { ClaimPath, DcqlQuery } from './dcql.ts'
 import { isObject, type Members } from './members.ts'
 
 /** A credential that a registration certificate lets its holder ask for: a format, its types, and paths of claims. */
@@ -229,23 +229,26 @@ function statusIn(status: unknown): Registration['status'] {
 
 /** How many of the type and claim pairs that a query asks for are registered. */
 export function coverage(registered: readonly RegisteredCredential[], query: DcqlQuery): { asked: number; covered: number } {
-  const pairs = query.credentials.flatMap(pairsOf)
-  return { asked: pairs.length, covered: pairs.filter(pair => registered.some(each => registers(each, pair))).length }
+  const counts = { asked: 0, covered: 0 }
+  const all = registered.map(entry => ({ entry, types: new Set(entry.types) }))
+  for (const credential of query.credentials) {
+    const types = credential.format === 'mso_mdoc' ? [credential.meta.doctype_value] : credential.meta.vct_values
+    // A query without claims asks for the type alone.
+    const paths: ClaimPath[] = credential.claims?.map(({ path }) => path) ?? [[]]
+    counts.asked += types.length * paths.length
+    const entries = all.filter(({ entry }) => entry.format === credential.format)
+    // A query may name thousands of types: those that the same entries register have the same claims.
+    const namesOf = (type: string) => entries.map(({ types }) => Number(types.has(type))).join('')
+    for (const [names, alike] of Map.groupBy(types, namesOf)) {
+      const registering = entries.filter((_, at) => names[at] === '1')
+      counts.covered += alike.length * paths.filter(path => registering.some(({ entry }) => registers(entry, path))).length
+    }
+  }
+  return counts
 }
 
-type Pair = { format: string; type: string; path: ClaimPath }
-
-/** A query without claims asks for the type alone. */
-function pairsOf(query: CredentialQuery): Pair[] {
-  const types = query.format === 'mso_mdoc' ? [query.meta.doctype_value] : query.meta.vct_values
-  const paths: ClaimPath[] = query.claims?.map(({ path }) => path) ?? [[]]
-  return types.flatMap(type => paths.map(path => ({ format: query.format, type, path })))
-}
-
-function registers({ format, types, claims }: RegisteredCredential, asked: Pair): boolean {
-  if (format !== asked.format || !types.includes(asked.type)) return false
-  return claims.length === 0 || asked.path.length === 0 || claims.some(path => isWithin(asked.path, path))
-}
+const registers = ({ claims }: RegisteredCredential, asked: ClaimPath): boolean =>
+  claims.length === 0 || asked.length === 0 || claims.some(path => isWithin(asked, path))
 
 /** A registered object or list covers all in it, and `null` each of its elements. */
 const isWithin = (asked: ClaimPath, registered: ClaimPath): boolean =>

@@ -150,6 +150,20 @@ describe('coverage', () => {
     expect(coverage(mdoc, query([['a']]))).toEqual({ asked: 1, covered: 0 })
   })
 
+  test('the claims of thousands of types are compared once for those that the same entries register', () => {
+    const types = Array.from({ length: 3000 }, (_, i) => `v${i}`)
+    const paths = Array.from({ length: 100 }, (_, i) => [`a${i}`])
+    let compared = 0
+    const entry = { format: 'dc+sd-jwt', types, claims: [['a0']] }
+    const get = () => {
+      compared++
+      return entry.claims
+    }
+    const counted = Object.defineProperty({ ...entry }, 'claims', { get })
+    expect(coverage([counted], query(paths, [...types, 'other']))).toEqual({ asked: 300_100, covered: 3000 })
+    expect(compared).toBe(paths.length)
+  })
+
   test('a certificate that names no claims registers the most', () => {
     expect(claimCount(registered(['a'], ['b']))).toBe(2)
     expect(claimCount([...registered(['a']), ...registered()])).toBe(Number.POSITIVE_INFINITY)
