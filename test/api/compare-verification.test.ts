@@ -15,6 +15,7 @@ import { readEvents } from '../../src/verifications/timeline.ts'
 import { setEndpoint } from '../../src/webhooks/endpoint.ts'
 import { type Answer, cleanUp, createVerification, type ErrorBody, outcome, startApp, type TestApp } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
+import { listOrigin, presentThrough } from '../helpers/dc.ts'
 import { pair } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { formOf, openSession, postTo, readOf, type Session } from '../helpers/exchange.ts'
@@ -29,6 +30,7 @@ const PHOTO = { template: 'age_over_18_photo' }
 const receiver = receive()
 const { app, ...tenant } = await startTenantFor([receiver])
 await setUp(app, tenant.id)
+await listOrigin(app, tenant.id)
 const holder = await holderOf(app)
 const till = await pair(app, tenant.key, {
   name: 'Till at the door',
@@ -120,6 +122,18 @@ describe('a good answer with a photo to a session of a device', () => {
     expect(body.until).toBe(new Date(Date.parse((await readOf(held)).responded_at!) + LIMIT_MS).toISOString())
     expect(Object.keys(body).sort()).toEqual(['claims', 'portrait', 'until'])
   })
+
+  test.each(['openid4vp-v1-unsigned', 'org-iso-mdoc'] as const)(
+    'an answer by %s is pending, without a response code',
+    async protocol => {
+      const { id } = await createVerification(app, till.access_token, PHOTO)
+      const told = await presentThrough(app, id, holder, { protocol })
+      expect([told.status, told.body]).toEqual([200, { status: 'pending' }])
+      const held = { id, path: `/v1/verifications/${id}` } as Held
+      expect((await show(held)).body.portrait).toStartWith('data:image/')
+      expect((await decide(held, true)).body.status).toBe('completed')
+    },
+  )
 
   test('only the device that created the session sees and decides the comparison', async () => {
     const [held, ofKey] = [await hold(), await hold(PHOTO, { app, key: till.access_token, holder })]

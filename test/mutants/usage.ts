@@ -16,13 +16,7 @@ export default [
   // Numbers.
   ['find: numbers of both environments', 'listOutcomes', 'eq(outcomeDays.environment, environment), ', '', 'dashboard/numbers'],
   ['find: the shop cancels and its rate sinks', 'UNCOUNTED', "['created', 'cancelled']", "['created']", 'dashboard/numbers'],
-  [
-    'find: a redirect that nobody followed is a refusal',
-    'kindOf',
-    " || outcome === 'redirect_not_followed'",
-    '',
-    'dashboard/numbers',
-  ],
+  ['find: a redirect that nobody followed is a refusal', 'UNDECIDED', ", 'redirect_not_followed'", '', 'dashboard/numbers'],
   [
     'find: what the holder declined is a refusal',
     'kindOf',

@@ -311,8 +311,8 @@ export default [
   [
     "the checks of a held answer are in the demo's back office",
     'showsAnswer',
-    "status !== 'pending' && error",
-    'error',
+    "status !== 'pending' && !isOverdue",
+    '!isOverdue',
     'cli/demo',
   ],
   [
@@ -454,13 +454,7 @@ export default [
     '&& countsAsFirst',
     'verifications/first-times',
   ],
-  [
-    'a redeemed answer is no first time',
-    'redeemResponseCode',
-    'countsAsFirst(session, trust)',
-    'false',
-    'verifications/first-times',
-  ],
+  ['a redeemed answer is no first time', 'recordRelease', 'countsAsFirst(session, trust)', 'false', 'verifications/first-times'],
   ['the keys of pages outlive the answer', 'close', 'sealedDcRequests: null,', '', 'wallet/dc-request'],
   [
     'of two pages that ask at once one loses its entry',

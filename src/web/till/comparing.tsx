@@ -14,6 +14,7 @@ import { useTillWords } from './words.ts'
 
 /** "Not the same person" can be taken back for so long, because it cannot be afterwards. */
 const UNDO_MS = 5000
+const LIMIT_MS = 120_000
 
 type Props = {
   check: Check
@@ -29,7 +30,8 @@ export function Comparing({ check, title, aheadMs, onDecided }: Props) {
   const comparison = useComparison(check)
   const now = useNow(1000)
   if (!comparison) return <Busy text={words.loading} title={title} />
-  const leftMs = Math.max(0, Date.parse(comparison.until) - aheadMs - now)
+  // The tick may be older than the answer.
+  const leftMs = Math.min(LIMIT_MS, Math.max(0, Date.parse(comparison.until) - aheadMs - now))
   if (check.decision) return <Deciding check={check} title={title} leftMs={leftMs} onDecided={onDecided} />
   if (leftMs === 0) return <Busy text={words.overdue} title={title} />
   return <Compare check={check} title={title} picture={comparison.portrait} leftMs={leftMs} />
