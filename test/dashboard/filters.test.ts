@@ -36,12 +36,17 @@ type Shares<Value> = readonly (readonly [share: number, value: Value])[]
 
 const HOUR_MS = 3_600_000
 const REDEEMABLE_MS = 600_000
-const STATES: Shares<{ stored: Status; expiresIn: number; respondedIn: number | null; status: Status }> = [
-  [45, { stored: 'expired', expiresIn: -HOUR_MS, respondedIn: null, status: 'expired' }],
+const COMPARABLE_MS = 120_000
+type State = { stored: Status; expiresIn: number; respondedIn: number | null; release?: 'on_redeem'; status: Status }
+const STATES: Shares<State> = [
+  [43, { stored: 'expired', expiresIn: -HOUR_MS, respondedIn: null, status: 'expired' }],
   [40, { stored: 'pending', expiresIn: 1, respondedIn: null, status: 'pending' }],
   [3, { stored: 'pending', expiresIn: 0, respondedIn: null, status: 'expired' }],
-  [2, { stored: 'pending', expiresIn: -HOUR_MS, respondedIn: 1 - REDEEMABLE_MS, status: 'pending' }],
-  [1, { stored: 'pending', expiresIn: HOUR_MS, respondedIn: -REDEEMABLE_MS, status: 'failed' }],
+  [2, { stored: 'pending', expiresIn: -HOUR_MS, respondedIn: 1 - REDEEMABLE_MS, release: 'on_redeem', status: 'pending' }],
+  [1, { stored: 'pending', expiresIn: HOUR_MS, respondedIn: -REDEEMABLE_MS, release: 'on_redeem', status: 'failed' }],
+  // Without `release` an answer is held for the comparison of its photo.
+  [1, { stored: 'pending', expiresIn: -HOUR_MS, respondedIn: 1 - COMPARABLE_MS, status: 'pending' }],
+  [1, { stored: 'pending', expiresIn: HOUR_MS, respondedIn: -COMPARABLE_MS, status: 'failed' }],
   [3, { stored: 'failed', expiresIn: -HOUR_MS, respondedIn: -HOUR_MS, status: 'failed' }],
   [6, { stored: 'completed', expiresIn: -HOUR_MS, respondedIn: -HOUR_MS, status: 'completed' }],
 ]
@@ -69,7 +74,7 @@ async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<D
   const drawn: Drawn[] = []
   await deps.write(async tx => {
     for (let n = 1; n <= SESSIONS; n++) {
-      const { stored, expiresIn, respondedIn, status } = oneOf(random, STATES)
+      const { stored, expiresIn, respondedIn, release = null, status } = oneOf(random, STATES)
       const device = oneOf(random, VALUES.device)
       const key = device === '' ? oneOf(random, VALUES.key) : ''
       const [template, search] = [oneOf(random, VALUES.template), oneOf(random, VALUES.search)]
@@ -81,6 +86,7 @@ async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<D
         deviceId: device || null,
         keyId: key || null,
         expiresAt: at + expiresIn,
+        release,
         sealed: null,
         sealedQuery: null,
         terms,

@@ -132,7 +132,7 @@ describe('the hosted page', () => {
     expect((await refused).status()).toBe(429)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
-    await page.getByRole('heading', { name: 'Done. Thank you.' }).waitFor()
+    await page.getByRole('heading', { name: 'Verified. Thank you.' }).waitFor()
   })
 
   browserTest('the page polls when a proxy holds the events back', async openPage => {

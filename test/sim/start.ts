@@ -17,7 +17,7 @@ export async function startRun(
   const now = Math.ceil(app.clock.now() / DAY) * DAY + startsAt
   app.clock.set(now)
   const tag = `run-${++world.runs}`
-  const made = await createTenant(app.deps, { name: tag, dailyQuota: quota, retentionDays }, 'operator')
+  const made = await createTenant(app.deps, { name: `${tag} ${now}`, dailyQuota: quota, retentionDays }, 'operator')
   const { tenant } = made
   const model: Model = {
     isAlone,

@@ -118,7 +118,7 @@ const app = await startApp({
   },
 })
 const clock = setInterval(() => app.clock.set(Math.max(app.clock.now(), Date.now())), 10)
-const UNLIMITED = { name: 'Shop', dailyQuota: 10_000_000 }
+const UNLIMITED = { dailyQuota: 10_000_000 }
 const shops = await Promise.all(Array.from({ length: 8 }, () => app.tenant(UNLIMITED)))
 const goodShop = await app.tenant(UNLIMITED)
 
