@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { COMMANDS } from '../src/cli/index.ts'
 import { PAGES } from '../src/handbook/contents.ts'
 import { temporaryDir, until } from './helpers/app.ts'
-import { DAY_MS } from './helpers/certificates.ts'
+import { DAY_MS, issueAuthority, pemOf } from './helpers/certificates.ts'
 import { PROGRAM } from './helpers/program.ts'
 import { runOf } from './helpers/run.ts'
 import { pidList } from './helpers/trusted-lists.ts'
@@ -237,6 +237,7 @@ const SCENES: Record<string, Scene> = {
       writeFileSync(join(checkout, 'issuer-ca.pem'), JSON.parse(await type('vidimus signing show --json')).authority)
       const valid = { notBefore: Date.now() - DAY_MS, notAfter: Date.now() + 30 * DAY_MS }
       const signer = await makeSigner(valid)
+      writeFileSync(join(checkout, 'status-signer.pem'), pemOf((await issueAuthority()).der))
       const dates = { issuedAt: Date.now() - DAY_MS, nextUpdate: Date.now() + DAY_MS }
       writeFileSync(join(checkout, 'pid-providers.jwt'), pidList(signer, [await makeIssuer()], dates))
       known.FINGERPRINT = signer.fingerprint

@@ -10,6 +10,7 @@ import { ERRORS } from '../../src/http/errors.ts'
 import { Rule, Template } from '../../src/templates/schema.ts'
 import { Usage } from '../../src/usage/schema.ts'
 import {
+  Comparison,
   CreateVerification,
   CredentialResult,
   ErasureResult,
@@ -69,6 +70,7 @@ ${typesOf({
   VerificationStatus,
   ListQuery,
   ErasureResult,
+  Comparison,
   RegisterDevice,
   RegisteredDevice,
   Device,

@@ -147,7 +147,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await answer(await walletUri(page))
     await button(page, words.till.samePerson).waitFor()
     await shoot('till-compare')
-    await button(page, words.till.otherPerson).click()
+    await button(page, words.outcomeNames.not_same_person).click()
     await button(page, words.till.takeBack).waitFor()
     await shoot('till-take-back')
     await page.locator('.verdict.no').waitFor()

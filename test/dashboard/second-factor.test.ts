@@ -390,7 +390,7 @@ describe('the rule that everybody needs a second factor', () => {
     const app = await startApp()
     const boss = await setUpOwner(app)
     const look = async () => (await examine(app.deps, true, ['second_factor']))[0]
-    expect(await look()).toMatchObject({ status: 'ok' })
+    expect(await look()).toMatchObject({ status: 'not_set_up', detail: expect.stringContaining('olivia') })
     const { id } = await app.tenant()
     await boss.post(`/tenants/${id}/keys`, { environment: 'live', scopes: ['verifications:read'], expires_days: null })
     expect(await look()).toMatchObject({ status: 'warning', detail: expect.stringContaining('olivia') })

@@ -70,7 +70,13 @@ test('changing the endpoint needs a fresh password, and users of another tenant 
   expect(asked.status).toBe(404)
   expect((await stranger.get(pathOf('test'))).status).toBe(404)
   app.clock.advance(20 * MINUTES_MS)
-  expect(outcome(await boss.put(pathOf('test'), { webhook_url: receiver.url() }))).toBe('403 reauthentication_required')
+  const change = async (environment: 'test' | 'live') =>
+    outcome(await boss.put(pathOf(environment), { webhook_url: receiver.url() }))
+  expect([await change('live'), await change('test')]).toEqual(['403 reauthentication_required', '200'])
+  app.clock.advance(20 * MINUTES_MS)
+  await boss.get(pathOf('test'))
+  app.clock.advance(21 * MINUTES_MS)
+  expect(await change('test')).toBe('403 reauthentication_required')
   expect(id).not.toBe(other)
 })
 

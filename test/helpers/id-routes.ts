@@ -15,6 +15,7 @@ export const ID_ROUTES: readonly IdRoute[] = [
     path: '/v1/verifications/ID/dc-response',
     body: { origin: 'https://shop.example', protocol: 'org-iso-mdoc', data: {} },
   },
+  { of: 'session', method: 'GET', path: '/v1/verifications/ID/comparison' },
   { of: 'session', method: 'POST', path: '/v1/verifications/ID/comparison', body: { same_person: true } },
   { of: 'device', method: 'PATCH', path: '/v1/devices/ID', body: { name: 'Till 2' } },
   { of: 'device', method: 'POST', path: '/v1/devices/ID/pairing' },

@@ -113,7 +113,7 @@ describe('the hosted page on a desktop', () => {
   })
 
   browserTest('a second browser gets the status, but neither the way back nor a code', async openPage => {
-    const { open, answer, redeem, redirect_url } = await openSession(openPage)
+    const { open, answer, redeem } = await openSession(openPage)
     const owner = await open()
     const second = await open()
     const answers: Promise<string>[] = []

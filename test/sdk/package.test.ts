@@ -186,6 +186,7 @@ test('a project is type-checked with the declarations of the package, and a wron
 }, 30_000)
 
 const WIRE = [
+  'Comparison',
   'CreateVerification',
   'Verification',
   'CredentialResult',

@@ -118,9 +118,9 @@ const app = await startApp({
   },
 })
 const clock = setInterval(() => app.clock.set(Math.max(app.clock.now(), Date.now())), 10)
-const UNLIMITED = { dailyQuota: 10_000_000 }
-const shops = await Promise.all(Array.from({ length: 8 }, () => app.tenant(UNLIMITED)))
-const goodShop = await app.tenant(UNLIMITED)
+const shopOf = (name: string) => app.tenant({ name, dailyQuota: 10_000_000 })
+const shops = await Promise.all(Array.from({ length: 8 }, (_, i) => shopOf(`Shop ${i}`)))
+const goodShop = await shopOf('Good shop')
 
 let nextEndAt = performance.now() + THREAD_ENDS_EVERY_MS / 4
 let calmAt = 0

@@ -3,6 +3,7 @@ import type { Comparison, Verification } from '../../verifications/schema.ts'
 import { ApiFailure } from '../shared/api.ts'
 import { Button } from '../shared/button.tsx'
 import { Notice } from '../shared/notice.tsx'
+import { useOutcomeNames } from '../shared/outcome.ts'
 import { Seal } from '../shared/seal.tsx'
 import { minutes, useNow } from '../shared/time.tsx'
 import { changeCheck, endCheck } from './check.ts'
@@ -56,6 +57,7 @@ type CompareProps = { check: Check; title: string; picture: string; leftMs: numb
 
 function Compare({ check, title, picture, leftMs }: CompareProps) {
   const words = useTillWords()
+  const names = useOutcomeNames()
   const [isBroken, setIsBroken] = useState(!picture.startsWith('data:image/'))
   const decide = (isSame: boolean) => changeCheck(check, { decision: { isSame, at: Date.now() } })
   return (
@@ -76,7 +78,7 @@ function Compare({ check, title, picture, leftMs }: CompareProps) {
           {words.samePerson}
         </Button>
         <Button large wide onClick={() => decide(false)}>
-          {words.otherPerson}
+          {names.not_same_person}
         </Button>
         <Button kind="plain" onClick={() => endCheck(check)}>
           {words.leaveUncompared}
@@ -91,6 +93,7 @@ type DecidingProps = Omit<Props, 'aheadMs'> & { leftMs: number }
 /** The decision is stored before it is sent: a reload and a lost response send it again. */
 function Deciding({ check, title, leftMs, onDecided }: DecidingProps) {
   const words = useTillWords()
+  const names = useOutcomeNames()
   const now = useNow(200)
   const { isSame, at } = check.decision!
   const undoMs = isSame ? 0 : Math.min(UNDO_MS, at + UNDO_MS - now)
@@ -109,7 +112,7 @@ function Deciding({ check, title, leftMs, onDecided }: DecidingProps) {
   return (
     <main class="hold">
       <Seal state="waiting" size={120} left={undoMs / UNDO_MS} />
-      <Heading text={words.otherPerson} />
+      <Heading text={names.not_same_person} />
       <p class="secondary">{words.recordedIn(Math.ceil(undoMs / 1000))}</p>
       <Button large onClick={() => changeCheck(check, { decision: undefined })}>
         {words.takeBack}

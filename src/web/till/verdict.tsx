@@ -107,13 +107,14 @@ function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOv
 /** Nobody said whether the photo is of the customer: neither a yes nor a no. */
 function NotCompared({ check, endedAt }: Shown) {
   const words = useTillWords()
+  const names = useOutcomeNames()
   const { sentence } = useOutcome('not_compared')
   return (
     <End
       check={check}
       endedAt={endedAt}
       tone="wait"
-      word={words.notCompared}
+      word={names.not_compared}
       sentence={sentence}
       more={<p class="advice">{words.advice.not_compared}</p>}
     />

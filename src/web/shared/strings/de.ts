@@ -1896,7 +1896,6 @@ export const till: typeof en.till = {
   photo: 'Foto aus dem Ausweis',
   photoNotShown: 'Dieser Browser kann das Foto nicht zeigen. Vergleichen Sie mit dem Ausweis.',
   samePerson: 'Dieselbe Person',
-  otherPerson: 'Nicht dieselbe Person',
   recordedIn: seconds => `Das wird in ${seconds} s festgehalten und lässt sich dann nicht mehr ändern.`,
   takeBack: 'Zurücknehmen',
   recording: 'Ihre Antwort wird festgehalten',
@@ -1904,7 +1903,6 @@ export const till: typeof en.till = {
     `Ihre Antwort ist noch nicht beim Server. Erkennen Sie noch nichts an, und bitten Sie um Geduld: Sie wird gesendet, sobald der Server antwortet. Sie gilt noch ${time}.`,
   undeliverable: 'Die Zeit zum Vergleichen ist um. Nicht anerkennen: Fangen Sie neu an, sobald der Server antwortet.',
   leaveUncompared: 'Nächste Person, ohne Vergleich',
-  notCompared: 'Nicht verglichen',
   ofDocument: 'Zum Ausweis',
   ago: {
     seconds: count => `Ergebnis von vor ${count} s`,

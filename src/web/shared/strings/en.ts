@@ -137,7 +137,7 @@ export const outcomes: Record<OutcomeCode, OutcomeWords> = {
   },
   not_same_person: {
     sentence: 'The customer is not the person on the photo.',
-    meaning: 'The document is good. The person at the till compared its photo with the customer, and said no.',
+    meaning: 'The document is good. The person at the till compared its photo with the customer: they differ.',
     remedy: 'Do not accept it.',
   },
   not_compared: {
@@ -403,7 +403,6 @@ export const till = {
   photo: 'Photo from the document',
   photoNotShown: 'This browser cannot show the photo. Compare with the document of the customer.',
   samePerson: 'Same person',
-  otherPerson: 'Not the same person',
   recordedIn: (seconds: number) => `This is recorded in ${seconds} s, and cannot be changed then.`,
   takeBack: 'Take it back',
   recording: 'Recording your answer',
@@ -411,7 +410,6 @@ export const till = {
     `Your answer has not reached the server. Do not accept yet, and keep the customer here: it is sent as soon as the server answers. It counts for ${time} more.`,
   undeliverable: 'The time to compare is over. Do not accept: start again once the server answers.',
   leaveUncompared: 'Next customer, without comparing',
-  notCompared: 'Not compared',
   ofDocument: 'About the document',
   ago: {
     seconds: (count: number) => `Result from ${count} s ago`,

@@ -104,6 +104,10 @@ const GERMAN: readonly (readonly [english: RegExp, german: string])[] = [
     /^Rules must be an array of up to (.+) rules; .*$/,
     'Regeln müssen eine Liste von höchstens $1 Regeln sein; [] für keine, null für die üblichen.',
   ],
+  [
+    /^A query may have (.+) values in all, and this one has (.+); leave some out\.$/,
+    'Eine Abfrage darf insgesamt $1 Werte haben, und diese hat $2; lassen Sie einige weg.',
+  ],
   [/^There are more than (.+) rules; leave some out\.$/, 'Es sind mehr als $1 Regeln; lassen Sie einige weg.'],
   [
     /^The query asks for more than (.+) ages, .*$/,
