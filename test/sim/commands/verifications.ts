@@ -233,7 +233,7 @@ export const cancelOne = command<{ caller: CallerArgs; session: number }>({
 export const compareOne = command<{ caller: CallerArgs; session: number; isSame: boolean }>({
   weight: 4,
   args: fc.record({ caller: fc.oneof(byDevice, anyone), session: some, isSame: fc.boolean() }),
-  can: ({ sessions }) => sessions.length > 0,
+  can: ({ sessions }) => sessions.some(({ template }) => template === PHOTO_TEMPLATE),
   async run(simulation, { caller: by, session: pick, isSame }) {
     const { model, told } = simulation
     const caller = callerOf(model, by)
