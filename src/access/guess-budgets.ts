@@ -4,8 +4,9 @@ import type { Allowance, Policy, RateLimits } from '../http/rate-limit.ts'
 
 export const GUESS_POLICIES = [
   'enroll',
-  'enroll-known',
   'enroll-all',
+  'enroll-known',
+  'enroll-known-all',
   'login',
   'login-known',
   'login-all',

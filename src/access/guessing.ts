@@ -1,8 +1,8 @@
 // A pairing code has 40 bits, so wrong ones are limited. A network that nobody used lately has 5 a minute, and 20 in an
 // hour lock it out for 15 minutes; lockouts and the counts behind them survive a restart. A known network has 60 a minute
-// and no lockout. The whole installation checks 60 a minute; beyond that only known networks are heard. While a budget is
-// empty right codes are refused too, or the limit would be void. enroll.ts lets those through that come from where their
-// own tenant authenticated lately.
+// and no lockout. The whole installation checks 60 a minute from known networks and 60 from others, so that neither can use
+// up what the others have. While a budget is empty right codes are refused too, or the limit would be void. enroll.ts lets
+// those through that come from where their own tenant authenticated lately.
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import { rateLimitHeaders } from '../http/rate-limit.ts'
@@ -33,7 +33,7 @@ export async function admitGuess(deps: GuessDeps, client: string): Promise<Admis
   if (!isKnown) await refuseLockedOut(deps, client)
   const giveBack = await takeEach(deps.guesses, [
     { policy: isKnown ? 'enroll-known' : 'enroll', key: client },
-    { policy: 'enroll-all', key: '', isSpared: isKnown },
+    { policy: isKnown ? 'enroll-known-all' : 'enroll-all', key: '' },
   ])
   return { giveBack, recordWrong: async tx => (isKnown ? undefined : await recordWrongGuess(deps, tx, client)) }
 }

@@ -29,10 +29,11 @@ export const POLICIES = {
   /** Counted per address and per device. */
   refresh: { perSecond: 1, burst: 60 },
   'refresh-device': { perSecond: 6 / 60, burst: 6 },
-  /** Counts wrong codes only; by address, and in total. Known networks have a budget of their own. */
+  /** Counts wrong codes only; by address, and in total. Known networks have budgets of their own. */
   enroll: { perSecond: 5 / 60, burst: 10 },
-  'enroll-known': { perSecond: 1, burst: 60 },
   'enroll-all': { perSecond: 1, burst: 120 },
+  'enroll-known': { perSecond: 1, burst: 60 },
+  'enroll-known-all': { perSecond: 1, burst: 120 },
   /** Counts wrong passwords only; by address, and in total. Known browsers and open sessions are not charged to their address. */
   login: { perSecond: 20 / 3600, burst: 20 },
   'login-known': { perSecond: 20 / 3600, burst: 20 },

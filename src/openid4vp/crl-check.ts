@@ -155,18 +155,24 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     { revoked, unread }: Signer,
     timeUp: Promise<never>,
   ): Promise<void> {
-    for (const [index, certificate] of path.slice(0, -1).entries()) {
-      const authority = path[index + 1]
-      if (!authority || certificate.crlUris === undefined) continue
+    const looks = path.slice(0, -1).map(async (certificate, index) => {
+      if (certificate.crlUris === undefined) return false
       try {
-        if (!(await isRevoked(certificate, authority, timeUp))) continue
-        return findings.fail(revoked.check, revoked.failure, revoked.words)
+        return await isRevoked(certificate, path[index + 1]!, timeUp)
       } catch (error) {
-        if (!(error instanceof CrlFault)) throw error
-        const detail = `${unread.words}: ${error.message}.`
-        if (policy === 'warn') findings.warn(unread.check, detail)
-        else return findings.fail(unread.check, unread.failure, `${detail} The certificate may be revoked. Try again later.`)
+        if (error instanceof CrlFault) return error
+        throw error
       }
+    })
+    const found = await Promise.all(looks)
+    // One that is revoked is refused as such, also beside a list that cannot be read.
+    if (found.includes(true)) return findings.fail(revoked.check, revoked.failure, revoked.words)
+    for (const fault of found) {
+      if (!(fault instanceof CrlFault)) continue
+      const detail = `${unread.words}: ${fault.message}.`
+      if (policy !== 'warn')
+        return findings.fail(unread.check, unread.failure, `${detail} The certificate may be revoked. Try again later.`)
+      findings.warn(unread.check, detail)
     }
   }
 

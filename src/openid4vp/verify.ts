@@ -103,19 +103,22 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
 /** So much is read at once. */
 const TOGETHER_CHARS_MAX = 64 * 1024
 
-/** Together, since their signatures are verified on other threads. Large ones take turns with other requests. */
+/** Together, since their signatures are verified on other threads. Large ones begin in turn with other requests. */
 async function judgeAll(parts: Parts, judgement: Judgement): Promise<JudgedCredential[]> {
   const { presentations, matching = new Matching() } = judgement
   const readings = new Readings(parts, judgement, matching)
   const judge = (presented: Presented) => judgeCredential(readings, presented)
   if (presentations.reduce((sum, { presentation }) => sum + presentation.length, 0) <= TOGETHER_CHARS_MAX)
     return await Promise.all(presentations.map(judge))
-  const credentials: JudgedCredential[] = []
-  for (const presented of presentations) {
-    credentials.push(await judge(presented))
-    await nextTurn()
-  }
-  return credentials
+  // One begins after the other, but they wait for the network together.
+  let turn = Promise.resolve()
+  return await Promise.all(
+    presentations.map(presented => {
+      const judged = turn.then(() => judge(presented))
+      turn = turn.then(nextTurn)
+      return judged
+    }),
+  )
 }
 
 /**

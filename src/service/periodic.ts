@@ -83,22 +83,29 @@ export function startUpkeep(deps: Deps): () => Promise<void> {
  * one that takes longer is cut off, and goes on after the next start.
  */
 function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => Promise<void> {
-  const underWay = new Map<string, Promise<void>>()
+  const underWay = new Map<string, Promise<boolean>>()
   const stopping = new AbortController()
+  /** False when it failed. */
   const runOnce = async ({ name, run }: Job<Deps>) => {
     try {
       await run(deps, stopping.signal)
+      return true
     } catch (error) {
       if (stopping.signal.aborted) deps.log.info('job.cut_off', { detail: name })
       else deps.log.error('job.failed', { detail: name, failure: describeFailure(error) })
+      return false
     } finally {
       underWay.delete(name)
     }
   }
-  const begin = (job: Job<Deps>) => {
-    if (!underWay.has(job.name)) underWay.set(job.name, runOnce(job))
+  const begin = (job: Job<Deps>): Promise<boolean> => {
+    const running = underWay.get(job.name) ?? runOnce(job)
+    underWay.set(job.name, running)
+    return running
   }
-  const timers = jobs.map(job => setInterval(job.isOnTheHour ? onTheHour(deps, () => begin(job)) : () => begin(job), job.everyMs))
+  const timers = jobs.map(job =>
+    setInterval(job.isOnTheHour ? onTheHour(deps, () => begin(job)) : () => void begin(job), job.everyMs),
+  )
   return async () => {
     for (const timer of timers) clearInterval(timer)
     stopping.abort()
@@ -110,15 +117,15 @@ function startJobs(deps: Deps, jobs: readonly Job<Deps>[]): () => Promise<void> 
   }
 }
 
-/** Begins at once, and each time that the clock has entered another hour. */
-function onTheHour({ now }: Deps, begin: () => void): () => void {
+/** Begins at once, each time that the clock has entered another hour, and again where it failed. */
+function onTheHour({ now }: Deps, begin: () => Promise<boolean>): () => void {
   let last: number | undefined
-  const look = () => {
+  const look = async () => {
     const hour = Math.floor(now() / HOUR_MS)
     if (hour === last) return
     last = hour
-    begin()
+    if (!(await begin())) last = undefined
   }
-  look()
-  return look
+  void look()
+  return () => void look()
 }

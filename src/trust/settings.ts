@@ -80,7 +80,7 @@ export async function addAnchors(
     }
   })
   await deps.writeSettings(async tx => {
-    refuseKnown(certificates, await listAllAnchors(tx), environment, trustedFor ?? null)
+    refuseKnown(certificates, await listAllAnchors(tx), { environment, trustedFor: trustedFor ?? null, use })
     for (const row of rows) {
       await insertAnchor(tx, row)
       const details = { environment, label: row.label, mode: row.mode, crl: row.crl, use, trusted_for: row.trustedFor }
@@ -92,13 +92,12 @@ export async function addAnchors(
 
 /**
  * Refuses duplicates: after the removal of one the issuer would still be trusted. One that a list
- * names may be added: it counts when the list no longer does.
+ * names may be added: it counts when the list no longer does. So may one that signs documents, to sign status lists of others.
  */
 function refuseKnown(
   certificates: readonly X509Certificate[],
   known: readonly AnchorRow[],
-  environment: AnchorRow['environment'],
-  trustedFor: string | null,
+  { environment, trustedFor, use }: Pick<AnchorRow, 'environment' | 'trustedFor' | 'use'>,
 ): void {
   const fingerprints = certificates.map(({ fingerprint256 }) => fingerprint256)
   const repeated = certificates.find(({ fingerprint256 }, index) => fingerprints.indexOf(fingerprint256) < index)
@@ -106,6 +105,7 @@ function refuseKnown(
   const same = known
     // A list's own entries end with the list; one that the operator adds does not.
     .filter(row => row.sourceId === null && row.environment === environment && row.trustedFor === trustedFor)
+    .filter(row => (row.use === 'status') === (use === 'status'))
     .find(row => fingerprints.includes(new X509Certificate(row.certificate).fingerprint256))
   if (!same) return
   throw new AnchorExists(

@@ -86,6 +86,15 @@ test('a certificate is trusted once for an environment and a type: a second time
   expect(await anchors(own)).toHaveLength(4)
 })
 
+test('a certificate that signs documents may be added once more for status lists, and for each use once', async () => {
+  const own = join(temporaryDir(), 'data')
+  await vidimusJson(own, ...add('root.pem', '--env', 'live', '--for', PID))
+  await vidimusJson(own, ...add('root.pem', '--env', 'live', '--for', PID, '--use', 'status'))
+  for (const use of ['status', 'documents', 'both'])
+    expect([use, (await vidimus(own, add('root.pem', '--env', 'live', '--for', PID, '--use', use))).exitCode]).toEqual([use, 1])
+  expect(await anchors(own)).toHaveLength(2)
+})
+
 test('an anchor without --mode judges by the type of the document, and the list says so', async () => {
   const own = join(temporaryDir(), 'data')
   const modeOf = async (...flags: string[]) => (await vidimusJson<Anchors>(own, ...add('root.pem', ...flags))).data[0]?.mode

@@ -206,7 +206,7 @@ describe('a stranger in a known network', () => {
       '429 rate_limit_exceeded',
       '"enroll-known";q=60;w=60',
     ])
-    for (let i = 0; i < 60; i++) await app.deps.guesses.take('enroll-all', '')
+    for (let i = 0; i < 60; i++) await app.deps.guesses.take('enroll-known-all', '')
   }
 
   const USES = [
@@ -285,6 +285,18 @@ describe('a stranger in a known network', () => {
     await spendNetwork(app)
     expect((await send('one')).body).toEqual(first.body)
     expect(outcome(await send('another'))).toBe('400 invalid_pairing_code')
+  })
+
+  test('known networks leave the budget of all others alone: a shop that was never seen pairs its first till', async () => {
+    const app = await start()
+    const { id, key } = await app.tenant()
+    await app.call('GET', '/v1/usage', { key, headers: { 'x-forwarded-for': HOME } })
+    await isKnown(app, id)
+    await guessesAllowed(app, HOME)
+    const { pairing_code } = await register(app, key)
+    expect((await guess(app, '203.0.113.7', pairing_code)).status).toBe(200)
+    for (let i = 0; i < 120; i++) await app.deps.guesses.takeIfAny('enroll-known-all', '')
+    expect(outcome(await guess(app, '203.0.113.8'))).toBe('400 invalid_pairing_code')
   })
 
   test('wrong codes lock no known network out', async () => {

@@ -322,6 +322,15 @@ describe('the check of a path', () => {
     expect(findings.failures).toEqual(['issuer_untrusted'])
   })
 
+  test('a revoked authority refuses the path as untrusted, also beside a list that cannot be read', async () => {
+    const { path, middle } = await longPath([URI], [OTHER_URI])
+    const body = await makeCrl(root, { revoked: [read(middle).serialNumber] })
+    const fetch: FetchCrl = async uri => (uri === URI ? { ok: true, body } : { ok: false, reason: 'it did not answer' })
+    const findings = new Findings(() => NOW)
+    await createCrlChecker(fetch, () => NOW).check(findings, path, 'require')
+    expect(findings.failures).toEqual(['issuer_untrusted'])
+  })
+
   test('lists that never arrive share one time limit', async () => {
     const { path } = await longPath([URI, OTHER_URI], [URI, OTHER_URI])
     const findings = await checkWith(() => new Promise(() => {}), path)

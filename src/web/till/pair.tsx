@@ -123,5 +123,5 @@ function problemOf(words: TillWords, failure: unknown): string {
   if (failure.status !== 429) return words.pairFailed
   const time = minutes((failure.retryAfterSeconds ?? 60) * 1000)
   if (failure.budget === 'enroll-lock') return words.pairLocked(time)
-  return failure.budget === 'enroll-all' ? words.pairTooOftenInAll(time) : words.pairTooOften(time)
+  return failure.budget?.endsWith('-all') ? words.pairTooOftenInAll(time) : words.pairTooOften(time)
 }
