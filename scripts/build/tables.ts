@@ -227,6 +227,7 @@ const REFUSAL_MEANINGS: Record<keyof typeof REFUSALS, string> = {
   rights_missing: 'the database user lacks rights; run `vidimus upgrade` with the owner',
   schema_older: 'the schema is older, and this user may not change it; run `vidimus upgrade`',
   database_moved: 'this file was moved to PostgreSQL; set `VIDIMUS_DATABASE_URL`',
+  before_first_release: 'the database was made before 0.1.0; keep the old program for it, or start with a new data directory',
 }
 
 const BUDGET_MEANINGS: Record<Policy, string> = {

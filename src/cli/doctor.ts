@@ -44,6 +44,8 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
     return await withDeps(shell, deps => examine(deps, false))
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
+    // Nothing there can be mended.
+    if (error instanceof StartRefusal && error.reason === 'before_first_release') throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
     const name = config.database ? 'database' : 'data_directory'
     return [{ name, status: 'problem', detail: `${capitalised(detail)}.`, remedy: remedy && capitalised(remedy) }]

@@ -1,4 +1,5 @@
 // Refusals of a data directory or database, by a start or a command.
+import { sha256Hex } from '../hash.ts'
 
 /** Each refusal has an exit code of its own, for scripts that start the service. */
 export const REFUSALS = {
@@ -22,6 +23,7 @@ export const REFUSALS = {
   rights_missing: 27,
   schema_older: 28,
   database_moved: 29,
+  before_first_release: 30,
 } as const
 
 export class StartRefusal extends Error {
@@ -35,6 +37,24 @@ export class StartRefusal extends Error {
     super(message, { cause })
     this.exitCode = REFUSALS[reason]
   }
+}
+
+type FirstMigration = { id: string; sql: string }
+
+/**
+ * Refuses a database of a program before 0.1.0. The first migration was edited in place until that release, and never since: who
+ * has another one is older. `otherwise` says how to begin anew.
+ */
+export function refuseBeforeFirstRelease(
+  applied: readonly { id: string; sha256: string }[],
+  { id, sql }: FirstMigration,
+  otherwise: string,
+): void {
+  if (applied.length === 0 || applied.some(each => each.id === id && each.sha256 === sha256Hex(sql))) return
+  throw new StartRefusal(
+    'before_first_release',
+    `This database was made before 0.1.0, which cannot read it. Keep the old program for it, or start with ${otherwise}.`,
+  )
 }
 
 /** A command does not upgrade a database: a server of the earlier version may run on it, and there is no way back. */

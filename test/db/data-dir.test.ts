@@ -202,9 +202,9 @@ describe('a damaged database is refused and left as it is:', () => {
 describe('a database that does not belong to this program is refused and left as it is:', () => {
   test('one that a newer version has migrated', () => expectDamageRefused('one that a newer version has migrated'))
 
-  test('one whose applied migration differs from the one in this program', async () => {
+  test('one whose first migration is not that of this program', async () => {
     const edited = (sqlite: Database) => sqlite.run("UPDATE schema_migrations SET sha256 = 'x'")
-    await expectRefused(copyWith(stopped, edited), 'schema_newer', 'start that version, or restore a backup')
+    await expectRefused(copyWith(stopped, edited), 'before_first_release', 'Keep the old program for it')
   })
 })
 

@@ -280,6 +280,22 @@ describe.skipIf(!hasPostgres)(unlessMissing('a start on PostgreSQL'), () => {
     expectRefusal(await start(url, dir), 16, 'changed by a newer version (migration 9001_less); start that version')
   })
 
+  test('a database from before 0.1.0 is refused by every call, with or without --json, and left as it is', async () => {
+    const name = newName()
+    const url = await newDatabase(cluster, name)
+    const dir = temporaryDir()
+    await command(url, dir)
+    const applied = () => cluster.query('SELECT * FROM schema_migrations ORDER BY id', name)
+    await cluster.query("UPDATE schema_migrations SET sha256 = 'of an older file' WHERE id = '0000_ground'", name)
+    const before = await applied()
+    const stderr =
+      'vidimus: This database was made before 0.1.0, which cannot read it. Keep the old program for it, or start with an empty database in VIDIMUS_DATABASE_URL.\n'
+    const calls = [['tenant', 'list'], ['tenant', 'create', '--name', 'Bar'], ['doctor'], ['rekey'], ['upgrade', '--finish']]
+    for (const args of [['serve'], ['serve', '--json'], ...calls, ...calls.map(call => [...call, '--json'])])
+      expect({ args, ...(await command(url, dir, args)) }).toEqual({ args, exitCode: 30, stdout: '', stderr })
+    expect(await applied()).toEqual(before)
+  })
+
   test('commands that need an installation do not make one of an empty database', async () => {
     const name = newName()
     const url = await newDatabase(cluster, name)

@@ -7,7 +7,7 @@ import browserChannel from '../../../drizzle/postgres/0005_browser_channel.sql' 
 import peopleAndSearch from '../../../drizzle/postgres/0006_people_and_search.sql' with { type: 'text' }
 import closeTheHoles from '../../../drizzle/postgres/0007_close_the_holes.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
-import { OlderDatabase, StartRefusal } from '../refusal.ts'
+import { OlderDatabase, refuseBeforeFirstRelease, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
 import { type Session, sqlStateOf } from './session.ts'
 
@@ -147,14 +147,18 @@ export async function isBeingMoved(session: Session): Promise<boolean> {
   return found?.name !== null
 }
 
-/** The table is named with its schema: the server then says which right is missing, instead of not finding it. */
+/** Throws for a database from before 0.1.0. */
 async function listApplied(session: Session): Promise<Applied[]> {
+  // The table is named with its schema: the server then says which right is missing, instead of not finding it.
   const [found] = await session.rows<{ name: string | null }>(
     `SELECT coalesce(to_regclass('schema_migrations')::text,
        (SELECT 'public.schema_migrations' FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
         WHERE relname = 'schema_migrations' AND nspname = 'public' AND NOT has_schema_privilege(n.oid, 'USAGE'))) AS name`,
   )
-  return found?.name ? await session.rows<Applied>(`SELECT id, sha256, kind FROM ${found.name} ORDER BY id`) : []
+  if (!found?.name) return []
+  const applied = await session.rows<Applied>(`SELECT id, sha256, kind FROM ${found.name} ORDER BY id`)
+  refuseBeforeFirstRelease(applied, MIGRATIONS[0]!, 'an empty database in VIDIMUS_DATABASE_URL')
+  return applied
 }
 
 /** A node runs on a schema with additions it does not know, but not on one from which something was taken away. */

@@ -15,6 +15,7 @@ import browserChannel from '../../../drizzle/sqlite/0012_browser_channel.sql' wi
 import peopleAndSearch from '../../../drizzle/sqlite/0013_people_and_search.sql' with { type: 'text' }
 import closeTheHoles from '../../../drizzle/sqlite/0014_close_the_holes.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
+import { refuseBeforeFirstRelease } from '../refusal.ts'
 
 /** All migrations in order; a test compares this list with the folder. Forward only: an applied file is never edited. */
 export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
@@ -58,6 +59,8 @@ export function migrate(sqlite: Database, now: number, migrations = MIGRATIONS):
 export function countApplied(sqlite: Database, migrations = MIGRATIONS): number {
   const known = new Map(migrations.map(([id, sql]) => [id, sha256Hex(sql)]))
   const applied = sqlite.query<{ id: string; sha256: string }, []>('SELECT id, sha256 FROM schema_migrations ORDER BY id').all()
+  const [id, sql] = migrations[0]!
+  refuseBeforeFirstRelease(applied, { id, sql }, 'a new VIDIMUS_DATA_DIR')
   const newer = applied.find(({ id }) => !known.has(id))
   if (newer) throw new MigrationError(`the database was written by a newer version (migration ${newer.id})`)
   const edited = applied.find(({ id, sha256 }) => known.get(id) !== sha256)
