@@ -11,7 +11,7 @@ const LONG =
 const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
   { what: 'recipes', folders: /^(recipes|readme)\b/, helpers: ['recipe.ts'] },
   { what: 'pages in a browser', helpers: ['browser.ts'] },
-  { what: 'processes, upgrades and kills', folders: /^(db|scripts|sdk|upkeep)\//, helpers: ['program.ts', 'old-schema.ts'] },
+  { what: 'processes, upgrades and kills', folders: /^(db|scripts|sdk|upkeep)\//, helpers: ['program.ts', 'next-version.ts'] },
   { what: 'made-up traffic and long races', folders: /^(flows|fuzz|invariants|sim)\// },
   { what: 'long waits and many rounds', folders: LONG },
   { what: 'tests of the tests', folders: /^(helpers|mutants)\// },

@@ -18,8 +18,8 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
   {
     what: "SQLite's file: locks, backup, restore, space, upgrades, damage",
     folders:
-      /^(db\/(data-dir|engine|migrate|network-files|writer)|upkeep\/(backup|before-first-release|owners|older-version|restore|rekey|rekey-data|schedule|space|upgrade)|webhooks\/upgrade|flows\/(wal-cuts|kill-points))\./,
-    helpers: ['old-schema.ts', 'wal-cuts.ts', 'killed-acts.ts', 'damage.ts'],
+      /^(db\/(data-dir|engine|migrate|network-files|writer)|upkeep\/(backup|before-first-release|owners|restore|rekey|rekey-data|schedule|space|upgrade)|flows\/(wal-cuts|kill-points))\./,
+    helpers: ['next-version.ts', 'wal-cuts.ts', 'killed-acts.ts', 'damage.ts'],
   },
   {
     what: 'help, TLS and demo of the program, on its directory',

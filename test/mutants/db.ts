@@ -22,7 +22,7 @@ export default [
     'openDataDir',
     "if (isOlder && role === 'command') throw new OlderDatabase()",
     '',
-    'upkeep/older-version',
+    'upkeep/upgrade',
   ],
   [
     'a copy of the database counts as the file that was opened',

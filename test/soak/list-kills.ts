@@ -22,7 +22,7 @@ const isOver = () => counts.kills >= KILLS || performance.now() > endsAt || viol
 
 const list = await listToTake()
 while (!isOver()) {
-  for (const point of await killPoints(copyOf(list.dir), list.take, POINTS_PER_KIND, (1 + random.below(98)) / 100)) {
+  for (const point of await killPoints(copyOf(list.dir), list.take, POINTS_PER_KIND, { phase: (1 + random.below(98)) / 100 })) {
     if (isOver()) break
     const beganAt = performance.now()
     const { isKilled, state, problems, own } = await killTaking(list, point)

@@ -19,8 +19,8 @@ export type Soaked = {
   stop(): Promise<void>
 }
 
-export async function serviceOn(dir: string, env: Record<string, string> = {}): Promise<Soaked> {
-  const { url, process: child } = await serve(dir, [], env, limited([]))
+export async function serviceOn(dir: string, env: Record<string, string> = {}, under: string[] = []): Promise<Soaked> {
+  const { url, process: child } = await serve(dir, [], env, limited(under))
   let stderr = ''
   void (async () => {
     const decoder = new TextDecoder()

@@ -1,17 +1,16 @@
-// F38, F7, F3 and F4, one of each in turn: old schemas whose upgrade is killed at random until it is through; starts on what is
+// F38, F7, F3 and F4, one of each in turn: upgrades to the program of a next version, killed at random until they are through; starts on what is
 // damaged, foreign, newer or taken; syncs counted over two hundred commits; and everything that writes, killed before and after
 // each of its writes.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIGRATIONS } from '../../src/db/sqlite/migrate.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, cleanUp, createVerification, startApp } from '../helpers/app.ts'
-import { vidimusJson } from '../helpers/cli.ts'
+import { vidimus } from '../helpers/cli.ts'
 import { countSyncs } from '../helpers/crash/count-syncs.ts'
 import { DAMAGES, problemsOfRefusal, startOn } from '../helpers/crash/damage.ts'
 import { canTrace, type KillPoint, killPoints } from '../helpers/crash/kill-at.ts'
 import { ACTS, expectWhole, killWithin, type Shop } from '../helpers/crash/killed-acts.ts'
-import { withOldSchema } from '../helpers/crash/old-schema.ts'
+import { copyBefore, IDS_BEFORE, IDS_OF_NEXT, NEXT_VERSION } from '../helpers/crash/next-version.ts'
 import { copyOf, invariantsOf, one, SOUND } from '../helpers/directories.ts'
 import { stopReceiving } from '../helpers/receiver.ts'
 import { seeded } from '../helpers/seeded.ts'
@@ -20,7 +19,6 @@ import { checkInvariants } from '../invariants/check.ts'
 import { parseSoakArguments, percentilesOf, soakLine } from './output.ts'
 import { progress, serviceOn } from './service.ts'
 
-const IDS = MIGRATIONS.map(([id]) => id)
 const SESSIONS = 300
 const KILLS_MAX = 8
 const COMMITS = 200
@@ -49,10 +47,9 @@ const endsAt = performance.now() + minutes * 60_000
 const isOver = () => performance.now() > endsAt
 
 const traded = await trade()
-const points = new Map<number, KillPoint[]>()
+let points: KillPoint[] | undefined
 for (let turn = 0; turn === 0 || (!isOver() && violations.length < VIOLATIONS_MAX); turn++) {
-  const known = 1 + (turn % (IDS.length - 1))
-  await upgradeKilled(known).catch(failed(`F38 ${known} migrations`))
+  await upgradeKilled().catch(failed('F38'))
   if (turn % ACTS.length === 0) await countOnce().catch(failed('F3'))
   await refuseOnce(turn).catch(failed('F7'))
   await killAct(turn).catch(failed('F4'))
@@ -73,8 +70,7 @@ function expectThat(holds: boolean, what: string): void {
 
 /** A day of this version, stopped in good order and, in a copy of it, by a kill. */
 async function trade() {
-  // Old schemas have no wrapping keys.
-  const app = await startApp({ now: Date.now(), config: { keyDir: '/dev/null/none' } })
+  const app = await startApp({ now: Date.now() })
   const { key } = await app.tenant()
   const body = { purpose: 'to sell a bottle', metadata: { order: 'o-1' }, redirect_url: 'https://shop.example/done' }
   const made: Verification[] = []
@@ -88,26 +84,25 @@ async function trade() {
   return { stopped: app.dir, killed, key, made }
 }
 
-async function upgradeKilled(known: number): Promise<void> {
-  const dir = withOldSchema(traded.stopped, known)
-  if (canTrace && random.below(2) === 0) await killAtPoint(dir, known)
+async function upgradeKilled(): Promise<void> {
+  const dir = copyOf(traded.stopped)
+  if (canTrace && random.below(2) === 0) await killAtPoint(dir)
   const usualMs = upgradeMs.at(-1) ?? 500
   for (let kill = 0; kill < KILLS_MAX; kill++) {
-    const { exitCode, stderr } = await startOn(dir, random.below(Math.ceil(usualMs * 1.2)))
+    const { exitCode, stderr } = await startOn(dir, random.below(Math.ceil(usualMs * 1.2)), NEXT_VERSION)
     if (exitCode === 'it started') break
     countKill(dir)
-    expectThat(exitCode === KILLED, `F38 ${known} migrations: a start ended with ${exitCode}: ${stderr}`)
+    expectThat(exitCode === KILLED, `F38: a start ended with ${exitCode}: ${stderr}`)
   }
-  await expectUpgraded(dir, known)
+  await expectUpgraded(dir)
   rmSync(dir, { recursive: true })
   counts.upgrades++
 }
 
 /** Just before something that changes a file. */
-async function killAtPoint(dir: string, known: number): Promise<void> {
-  const own = points.get(known) ?? (await killPoints(withOldSchema(traded.stopped, known), ['upgrade'], POINTS_PER_KIND))
-  points.set(known, own)
-  const { isKilled } = await own[random.below(own.length)]!.run(dir, ['upgrade'])
+async function killAtPoint(dir: string): Promise<void> {
+  points ??= await killPoints(copyOf(traded.stopped), ['upgrade'], POINTS_PER_KIND, { under: NEXT_VERSION })
+  const { isKilled } = await points[random.below(points.length)]!.run(dir, ['upgrade'])
   if (isKilled) countKill(dir)
 }
 
@@ -116,27 +111,27 @@ function countKill(dir: string): void {
   if (existsSync(join(dir, 'backups'))) counts.upgrade_kills_under_way++
 }
 
-async function expectUpgraded(dir: string, known: number): Promise<void> {
+async function expectUpgraded(dir: string): Promise<void> {
   const begun = performance.now()
-  const service = await serviceOn(dir)
+  const service = await serviceOn(dir, {}, NEXT_VERSION)
   upgradeMs.push(performance.now() - begun)
   const { key, made } = traded
   for (const before of [...made.slice(0, 3), made[random.below(made.length)]!]) {
     const { body } = await call<Verification>(service.url, 'GET', `/v1/verifications/${before.id}`, { key })
-    expectThat(Bun.deepEquals(keptOf(body), keptOf(before)), `F38 ${known} migrations: ${before.id} is not what it was`)
+    expectThat(Bun.deepEquals(keptOf(body), keptOf(before)), `F38: ${before.id} is not what it was`)
   }
   const { status } = await call(service.url, 'POST', '/v1/verifications', { key, body: { template: 'age_over_18' } })
-  expectThat(status === 201, `F38 ${known} migrations: nothing can be created afterwards: ${status}`)
+  expectThat(status === 201, `F38: nothing can be created afterwards: ${status}`)
   await service.stop()
   const acks = made.map(({ id }) => ({ fact: 'created', id }) as const)
   const broken = (await checkInvariants(dir, { acks })).violations
-  violations.push(...broken.map(violation => `F38 ${known} migrations: ${violation}`))
-  expectThat(appliedIn(join(dir, 'vidimus.db')) === IDS.join(), `F38 ${known} migrations: not all were applied`)
-  const { ok } = await vidimusJson<{ ok: boolean }>(dir, 'audit', 'verify')
-  expectThat(ok, `F38 ${known} migrations: audit verify does not pass`)
-  const copy = join(dir, 'backups', `before-${IDS[known]}.db`)
-  const isFromBefore = appliedIn(copy) === IDS.slice(0, known).join() && Bun.deepEquals(invariantsOf(copy), SOUND)
-  expectThat(isFromBefore, `F38 ${known} migrations: the copy is not from before`)
+  violations.push(...broken.map(violation => `F38: ${violation}`))
+  expectThat(appliedIn(join(dir, 'vidimus.db')) === IDS_OF_NEXT.join(), `F38: not all were applied`)
+  const { exitCode } = await vidimus(dir, ['audit', 'verify'], {}, NEXT_VERSION)
+  expectThat(exitCode === 0, `F38: audit verify does not pass`)
+  const copy = copyBefore(dir)
+  const isFromBefore = appliedIn(copy) === IDS_BEFORE.join() && Bun.deepEquals(invariantsOf(copy), SOUND)
+  expectThat(isFromBefore, `F38: the copy is not from before`)
 }
 
 /** A session that nobody answered may have expired since. */

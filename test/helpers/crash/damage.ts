@@ -101,8 +101,8 @@ export async function problemsOfRefusal(dir: string, reason: Reason, remedy: str
 export type Ended = { exitCode: number | 'it started'; stdout: string; stderr: string }
 
 /** The end of a start that is to be refused or, after so long, killed. One that goes well is killed, too. */
-export async function startOn(dir: string, killAfterMs?: number): Promise<Ended> {
-  const child = Bun.spawn([PROGRAM, 'serve', '--json'], {
+export async function startOn(dir: string, killAfterMs?: number, under: string[] = []): Promise<Ended> {
+  const child = Bun.spawn([...under, PROGRAM, 'serve', '--json'], {
     env: { PATH: process.env.PATH ?? '', PORT: '0', VIDIMUS_DATA_DIR: dir },
     stdin: 'ignore',
     stdout: 'pipe',

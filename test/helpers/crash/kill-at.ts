@@ -16,31 +16,36 @@ export type KillPoint = { name: string; run: (dir: string, args: string[]) => Pr
 
 /**
  * Points of one call, found by letting it run once on a directory of its own: at most `perKind` of each kind, spread over the
- * call. Another `phase`, from 0 to 1, gives points between those.
+ * call. Another `phase`, from 0 to 1, gives points between those. `under` is a program that runs the program.
  */
-export async function killPoints(dir: string, args: string[], perKind: number, phase = 0): Promise<KillPoint[]> {
-  if (!canTrace) return timedPoints(dir, args)
+export async function killPoints(
+  dir: string,
+  args: string[],
+  perKind: number,
+  { phase = 0, under = [] }: { phase?: number; under?: string[] } = {},
+): Promise<KillPoint[]> {
+  if (!canTrace) return timedPoints(dir, args, under)
   const trace = join(temporaryDir(), 'trace')
-  const child = spawn(['strace', '-f', '-o', trace, '-e', `trace=${known(CHANGES)}`], dir, args)
+  const child = spawn(['strace', '-f', '-o', trace, '-e', `trace=${known(CHANGES)}`, ...under], dir, args)
   if ((await child.exited) !== 0) throw new Error(`it must go well first: ${await new Response(child.stderr).text()}`)
   const lines = readFileSync(trace, 'utf8').split('\n')
   return CHANGES.flatMap(change => {
     const count = lines.filter(line => new RegExp(`^\\d+ +${change}(at2?)?\\(`).test(line)).length
     return spread(count, perKind, phase).map(nth => ({
       name: `${change} ${nth} of ${count}`,
-      run: (own: string, call: string[]) => killed(own, call, change, nth),
+      run: (own: string, call: string[]) => killed(own, call, { change, nth, under }),
     }))
   })
 }
 
-async function timedPoints(dir: string, args: string[]): Promise<KillPoint[]> {
+async function timedPoints(dir: string, args: string[], under: string[]): Promise<KillPoint[]> {
   const startedAt = performance.now()
-  if ((await spawn([], dir, args).exited) !== 0) throw new Error('it must go well first')
+  if ((await spawn(under, dir, args).exited) !== 0) throw new Error('it must go well first')
   const tookMs = performance.now() - startedAt
   return Array.from({ length: TIMED_KILLS }, (_, i) => ({
     name: `${i} of ${TIMED_KILLS}`,
     async run(own: string, call: string[]) {
-      const child = spawn([], own, call)
+      const child = spawn(under, own, call)
       await Bun.sleep((tookMs * i) / TIMED_KILLS)
       child.kill('SIGKILL')
       await child.exited
@@ -49,11 +54,13 @@ async function timedPoints(dir: string, args: string[]): Promise<KillPoint[]> {
   }))
 }
 
-async function killed(dir: string, args: string[], change: string, nth: number): Promise<{ isKilled: boolean }> {
+type Kill = { change: string; nth: number; under: string[] }
+
+async function killed(dir: string, args: string[], { change, nth, under }: Kill): Promise<{ isKilled: boolean }> {
   const set = known([change])
   // Without the first -e it would decode all other calls, too.
   const strace = ['strace', '-f', '-o', '/dev/null', '-e', `trace=${set}`, '-e', `inject=${set}:signal=SIGKILL:when=${nth}`]
-  const child = spawn(strace, dir, args)
+  const child = spawn([...strace, ...under], dir, args)
   await child.exited
   return { isKilled: child.signalCode === 'SIGKILL' || child.exitCode === 137 }
 }
