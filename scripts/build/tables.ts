@@ -410,7 +410,6 @@ const EVENT_MEANINGS: Record<string, string> = {
   'job.failed': 'a periodic job failed; it runs again. `failure` names the place',
   'key.use_not_recorded': 'the hour of the last use of an API key could not be stored; harmless once',
   'keys.lost': 'a wrapping key file is gone. Restore it from your mirror of the key directory',
-  'keys.not_made': 'the next wrapping key could not be written. Check the key directory',
   'keys.not_shared': 'a node cannot read the new wrapping key, so keys do not turn. Share `VIDIMUS_KEY_DIR`',
   'keys.not_turned': 'wrapping keys did not turn; erased verifications stay readable in old copies. Run `vidimus doctor`',
   'login.failed': 'a log-in to the dashboard was refused; `detail` says why. Many from one network are guesses',

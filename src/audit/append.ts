@@ -31,7 +31,7 @@ type AuditEntry = {
   session?: SessionOfRecord
 }
 
-export type SessionOfRecord = { id: string; wrappingKey: number | null; sessionKey: Uint8Array | undefined }
+export type SessionOfRecord = { id: string; wrappingKey: number; sessionKey: Uint8Array }
 
 export type Audit = {
   /** Called in the transaction of the act, so that neither exists without the other. Returns the id of the entry. */

@@ -1,10 +1,8 @@
 import type { Db } from '../db/engine.ts'
 import type { Place } from '../seal.ts'
-import { detailsPlace, type SessionOfRecord } from './append.ts'
+import { detailsPlace } from './append.ts'
 import type { Deps } from './deps.ts'
 import { findSealedEntries, listSealedEntries, type SealedEntry, updateDetails } from './store.ts'
-
-const NO_SESSION = { id: null, wrappingKey: null, sessionKey: undefined }
 
 /** The details of records that belong to no verification; undefined at the end. */
 export async function sealRecordsAgain(
@@ -14,29 +12,29 @@ export async function sealRecordsAgain(
   limit: number,
 ): Promise<number | undefined> {
   const batch = await listSealedEntries(tx, after, limit)
-  for (const row of batch) if (row.sessionId === null) await sealOne(deps, tx, row, NO_SESSION)
+  for (const row of batch) if (row.sessionId === null) await sealOne(deps, tx, row, undefined)
   return batch.length === limit ? batch.at(-1)?.id : undefined
 }
 
-/** The details of a verification's records. From now on they need its key. */
+/** The details of a verification's records. */
 export async function sealRecordsOf(
   deps: Pick<Deps, 'sealer'>,
   tx: Db,
   ids: readonly number[],
-  session: SessionOfRecord,
+  sessionKey: Uint8Array,
 ): Promise<void> {
-  for (const row of await findSealedEntries(tx, ids)) await sealOne(deps, tx, row, session)
+  for (const row of await findSealedEntries(tx, ids)) await sealOne(deps, tx, row, sessionKey)
 }
 
 async function sealOne(
   { sealer }: Pick<Deps, 'sealer'>,
   tx: Db,
   { salt, sealed: before, ...record }: SealedEntry,
-  { id, wrappingKey, sessionKey }: SessionOfRecord | typeof NO_SESSION,
+  sessionKey: Uint8Array | undefined,
 ): Promise<void> {
   if (!salt || !before) return
   const sealed = again(sealer, detailsPlace(record, salt, sessionKey), before)
-  if (sealed) await updateDetails(tx, record.id, { sealed, sessionId: wrappingKey === null ? null : id, wrappingKey })
+  if (sealed) await updateDetails(tx, record.id, sealed)
 }
 
 /** Damaged details stay as they are: a check of the chain reports them. */

@@ -87,12 +87,8 @@ export async function findSealedEntries(tx: Db, ids: readonly number[]): Promise
     .where(inArray(auditEntries.id, [...ids]))
 }
 
-export async function updateDetails(
-  tx: Db,
-  id: number,
-  details: { sealed: Buffer; sessionId: string | null; wrappingKey: number | null },
-): Promise<void> {
-  await tx.update(auditEntries).set(details).where(eq(auditEntries.id, id))
+export async function updateDetails(tx: Db, id: number, sealed: Buffer): Promise<void> {
+  await tx.update(auditEntries).set({ sealed }).where(eq(auditEntries.id, id))
 }
 
 const stored = { ...getTableColumns(auditRecords), id: recordEntryId }

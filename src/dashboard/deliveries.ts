@@ -65,9 +65,9 @@ export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner,
 
 async function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): Promise<DeliveryAttempt[]> {
   const summaries = attemptsOf(found)
-  const session = await deps.sessionKeys.find(deps.db, found.delivery.verificationId)
+  const sessionKey = await deps.sessionKeys.find(deps.db, found.delivery.verificationId)
   return found.attempts.map((row, i) => {
-    const { ms, address, answer, detail } = presentAttempt(deps, row, session?.sessionKey)
+    const { ms, address, answer, detail } = presentAttempt(deps, row, sessionKey)
     return { ...summaries[i]!, duration_ms: ms, address, answer, detail }
   })
 }

@@ -426,8 +426,8 @@ export const verificationSessions = table(
     answeredFrom: oneOf('answered_from', 'qr'),
     /** SHA-256 of the cookie of the browser that opened the hosted page first. */
     pageOwnerHash: text('page_owner_hash'),
-    /** The wrapping key that its own key was derived from; null while it has none (session-keys/keys.ts). */
-    wrappingKey: integer('wrapping_key'),
+    /** The wrapping key that its own key was derived from (session-keys/keys.ts). */
+    wrappingKey: integer('wrapping_key').notNull(),
     /** Requests of pages through the browser, an entry for each origin; deleted like sealed_response_key. */
     sealedDcRequests: bytes('sealed_dc_requests'),
     /** The API key that created it; null for a device, and for sessions of before the column. */
@@ -445,7 +445,6 @@ export const verificationSessions = table(
     index('verification_sessions_key').on(row.keyId, row.createdAt).where(sql`key_id IS NOT NULL`),
     index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
     index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
-    index('verification_sessions_keyless').on(row.id).where(sql`wrapping_key IS NULL`),
     index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
   ],
 )

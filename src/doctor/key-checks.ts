@@ -4,7 +4,6 @@ import { fileOf, isClosedFile, isOpenFile } from '../session-keys/files.ts'
 import { currentOf, neededOf } from '../session-keys/keys.ts'
 import { readProgress } from '../upkeep/seal-again.ts'
 import type { Scene } from './scene.ts'
-import { statesOf } from './signing-checks.ts'
 
 const DAY_MS = 86_400_000
 /** The key turns daily; a run that was missed is made up for within hours. */
@@ -57,21 +56,10 @@ export async function checkWrappingKeys({ deps }: Scene): Promise<Found> {
       en: [`${open} can be read by others: the next start will fail.`, `Run: chmod 600 ${open}`],
       de: [`${open} ist für andere lesbar: Der nächste Start wird scheitern.`, `Führen Sie aus: chmod 600 ${open}`],
     })
-  if (rows.length === 0 && !(await statesOf(deps)))
+  if (!current?.activeAt)
     return notSetUp({
       en: ['There is no wrapping key yet.', 'Start the service once: the first start creates it.'],
       de: ['Es gibt noch keinen Hüllschlüssel.', 'Starten Sie den Dienst einmal: Der erste Start erzeugt ihn.'],
-    })
-  if (!current?.activeAt)
-    return warning({
-      en: [
-        `${keyDir} cannot be written, so verifications have no keys of their own: what is erased can be read from old copies with the master key.`,
-        'Let the service write there, or set VIDIMUS_KEY_DIR, and start it again.',
-      ],
-      de: [
-        `${keyDir} ist nicht beschreibbar, deshalb haben Prüfungen keine eigenen Schlüssel: Gelöschtes ist aus alten Kopien mit dem Hauptschlüssel lesbar.`,
-        'Lassen Sie den Dienst dort schreiben, oder setzen Sie VIDIMUS_KEY_DIR, und starten Sie ihn neu.',
-      ],
     })
   const unsealed = await readProgress(deps)
   if (unsealed && unsealed.total > 0)

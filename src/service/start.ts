@@ -13,7 +13,6 @@ import { ensureSigningKey } from '../signing/keys.ts'
 import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { compileHotCode } from '../threads.ts'
 import { within } from '../time.ts'
-import { noteNothingToSeal } from '../upkeep/seal-again.ts'
 import { announce } from '../verifications/announce.ts'
 import { shred } from '../verifications/erase.ts'
 import { startWorker, type WebhookWorker, type WorkerOptions } from '../webhooks/worker.ts'
@@ -53,7 +52,6 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   await ensureWrappingKey(deps)
   await ensureSigningKey(deps)
   await ensureTestSecrets(deps)
-  await noteNothingToSeal(deps)
   // A process that was killed before it could empty the log has left erased text in it.
   await shred(deps)
   const pair = config.tls && readTlsPair(config.tls)

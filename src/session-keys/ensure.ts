@@ -1,6 +1,7 @@
 import type { Db, Write } from '../db/engine.ts'
+import { StartRefusal } from '../db/refusal.ts'
 import type { Random } from '../ids.ts'
-import { describeFailure, type Log } from '../log.ts'
+import type { Log } from '../log.ts'
 import type { Clock } from '../time.ts'
 import { listFiles, writeKeyFile } from './files.ts'
 import { currentOf, refuseMissingKeys, type SessionKeys } from './keys.ts'
@@ -17,13 +18,9 @@ export type KeyDeps = {
   sessionKeys: SessionKeys
 }
 
-/**
- * Called at start. Refuses when a needed key is missing, and makes the first one. A key directory
- * that cannot be written is no reason to refuse: verifications have no keys of their own then, and
- * doctor says so.
- */
+/** Called at start. Refuses when a needed key is missing, or when the first one cannot be made. */
 export async function ensureWrappingKey(deps: KeyDeps): Promise<void> {
-  const { config, db, sessionKeys, log } = deps
+  const { config, db, sessionKeys } = deps
   await refuseMissingKeys(config.keyDir, sessionKeys, db)
   if (currentOf(await sessionKeys.look(db))) return
   try {
@@ -35,7 +32,13 @@ export async function ensureWrappingKey(deps: KeyDeps): Promise<void> {
       await insertWrappingKey(tx, { ...made, activeAt: made.createdAt })
     })
   } catch (error) {
-    log.warn('keys.not_made', { failure: describeFailure(error) })
+    const { code } = error as { code?: unknown }
+    if (typeof code !== 'string' || !/^(E[A-Z]+|ERR_FS_\w+)$/.test(code)) throw error
+    throw new StartRefusal(
+      'directory_unusable',
+      `cannot make a wrapping key in ${config.keyDir} (${code}); let the service write there, or set VIDIMUS_KEY_DIR`,
+      error,
+    )
   }
   await sessionKeys.look(db)
 }

@@ -22,23 +22,22 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const FINGERPRINT_BYTES = 16
 
-/** `wrappingKey` is null in a verification without a key of its own. */
-type KeyedRow = { id: string; wrappingKey: number | null }
+type KeyedRow = { id: string; wrappingKey: number }
 
-/** The key of a row; undefined when the row has none, or when it cannot be had any more. */
+/** The key of a row; undefined when it belongs to no verification, or when the key cannot be had any more. */
 type KeyLookup = (row: { sessionId: string | null; wrappingKey: number | null }) => Uint8Array | undefined
 
 export type SessionKeys = {
   /** Names the installation in its files. */
   installation: string
-  /** The wrapping key for new rows; null when there is none. */
-  current(): number | null
-  /** The key of a new row, under the current wrapping key. */
-  derive(id: string, wrappingKey: number | null): Uint8Array | undefined
-  /** The key of a verification; undefined when it has none. Throws when its wrapping key is gone. */
-  of(db: Db, session: KeyedRow): Promise<Uint8Array | undefined>
+  /** The wrapping key for new rows. Throws before the start has made one. */
+  current(): number
+  /** The key of a row that lives no longer than its wrapping key. Throws when that is gone. */
+  derive(id: string, wrappingKey: number): Uint8Array
+  /** The key of a verification. Throws when its wrapping key is gone. */
+  of(db: Db, session: KeyedRow): Promise<Uint8Array>
   /** The key for an id alone; undefined when the verification is gone. */
-  find(db: Db, id: string): Promise<{ sessionKey: Uint8Array | undefined } | undefined>
+  find(db: Db, id: string): Promise<Uint8Array | undefined>
   findAll(db: Db, ids: readonly string[]): Promise<Map<string, Uint8Array | undefined>>
   lookUp(db: Db, rows: readonly { sessionId: string | null; wrappingKey: number | null }[]): Promise<KeyLookup>
   /** The key from its first wrapping key, or from its wrapped form; undefined when neither can be opened. */
@@ -63,7 +62,7 @@ type Given = { keyDir: string; sealer: Pick<Sealer, 'key'>; random: Random }
 export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKeys {
   const installation = sealer.key('wrapping keys').toString('hex', 0, 8)
   const loaded = new Map<number, Loaded>()
-  let current: number | null = null
+  let current: number | undefined
 
   function load(id: number): Loaded | undefined {
     const known = loaded.get(id)
@@ -81,7 +80,7 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
     return made
   }
 
-  const derived = ({ id, wrappingKey }: KeyedRow) => (wrappingKey === null ? undefined : load(wrappingKey)?.derive(id))
+  const derived = ({ id, wrappingKey }: KeyedRow) => load(wrappingKey)?.derive(id)
 
   function unwrapped(id: string, kept: WrappedKey | undefined): Uint8Array | undefined {
     const key = kept && load(kept.wrappingKey)
@@ -91,33 +90,34 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
   /** Rows whose first wrapping key still exists need no look-up. */
   async function keysOf(db: Db, rows: readonly KeyedRow[]): Promise<Map<string, Uint8Array | undefined>> {
     const keys = new Map<string, Uint8Array | undefined>(rows.map(row => [row.id, derived(row)]))
-    const others = rows.filter(({ id, wrappingKey }) => wrappingKey !== null && !keys.get(id)).map(({ id }) => id)
+    const others = rows.filter(({ id }) => !keys.get(id)).map(({ id }) => id)
     const wrapped = await findWrapped(db, others)
     for (const id of others) keys.set(id, unwrapped(id, wrapped.get(id)))
     return keys
   }
 
-  async function of(db: Db, session: KeyedRow): Promise<Uint8Array | undefined> {
-    if (session.wrappingKey === null) return undefined
-    const key = derived(session) ?? (await keysOf(db, [session])).get(session.id)
-    if (!key) throw new Error('the wrapping key of this verification is gone')
-    return key
-  }
+  const of = async (db: Db, session: KeyedRow): Promise<Uint8Array> =>
+    required(derived(session) ?? (await keysOf(db, [session])).get(session.id))
 
   const isReadable = ({ id, fingerprint }: WrappingKeyRow) => load(id)?.fingerprint.equals(fingerprint) ?? false
 
   return {
     installation,
-    current: () => current,
-    derive: (id, wrappingKey) => derived({ id, wrappingKey }),
+    current() {
+      if (current === undefined) throw new Error('there is no wrapping key')
+      return current
+    },
+    derive: (id, wrappingKey) => required(derived({ id, wrappingKey })),
     of,
     async find(db, id) {
       const session = await findWrappingKeyOf(db, id)
-      return session && { sessionKey: await of(db, session) }
+      return session && (await of(db, session))
     },
     findAll: async (db, ids) => await keysOf(db, await listWrappingKeysOf(db, ids)),
     async lookUp(db, rows) {
-      const keyed = rows.flatMap(({ sessionId, wrappingKey }) => (sessionId === null ? [] : [{ id: sessionId, wrappingKey }]))
+      const keyed = rows.flatMap(({ sessionId, wrappingKey }) =>
+        sessionId === null || wrappingKey === null ? [] : [{ id: sessionId, wrappingKey }],
+      )
       const keys = await keysOf(db, keyed)
       return ({ sessionId }) => (sessionId === null ? undefined : keys.get(sessionId))
     },
@@ -133,10 +133,15 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
       const rows = await listWrappingKeys(db)
       const known = new Set(rows.map(({ id }) => id))
       for (const id of loaded.keys()) if (!known.has(id)) loaded.delete(id)
-      current = currentOf(rows.filter(isReadable))?.id ?? null
+      current = currentOf(rows.filter(isReadable))?.id
       return rows
     },
   }
+}
+
+function required(key: Uint8Array | undefined): Uint8Array {
+  if (!key) throw new Error('the wrapping key of this verification is gone')
+  return key
 }
 
 /** The newest that is in use. */

@@ -46,7 +46,7 @@ export async function findWrapped(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ verificationId, wrappingKey, wrapped }) => [verificationId, { wrappingKey, wrapped }]))
 }
 
-export type KeyedSession = { id: string; tenantId: string; wrappingKey: number | null }
+export type KeyedSession = { id: string; tenantId: string; wrappingKey: number }
 
 /** All sessions by id, locked: their keys are wrapped anew in this transaction. */
 export async function lockKeyedSessions(tx: Db, afterId: string, limit: number): Promise<KeyedSession[]> {
@@ -71,7 +71,7 @@ export async function keepWrapped(tx: Db, rows: (typeof sessionKeys.$inferInsert
     })
 }
 
-const selectWrappingKeyOf = hot<{ id: string; tenant_id: string; wrapping_key: number | null }>(db => {
+const selectWrappingKeyOf = hot<{ id: string; tenant_id: string; wrapping_key: number }>(db => {
   const { id, tenantId, wrappingKey } = verificationSessions
   return db
     .select({ id, tenantId, wrappingKey })

@@ -82,8 +82,7 @@ async function wrapUnderCurrent(deps: KeyDeps): Promise<void> {
   const { db, write, now, sessionKeys, log } = deps
   const rows = await sessionKeys.look(db)
   const current = sessionKeys.current()
-  if (current === null || !rows.some(({ id, activeAt, retiredAt }) => id < current && activeAt !== null && retiredAt === null))
-    return
+  if (!rows.some(({ id, activeAt, retiredAt }) => id < current && activeAt !== null && retiredAt === null)) return
   for (let pass = 1; pass <= PASSES_MAX; pass++) {
     const { moved, lost } = await wrapAll(deps, current)
     // Doctor finds them too. Their wrapping keys are kept: the files may come back.
@@ -115,7 +114,7 @@ async function wrapBatch(
   after: string,
 ): Promise<Pass & { last: string | undefined }> {
   const batch = await lockKeyedSessions(tx, after, BATCH)
-  const candidates = batch.filter(({ wrappingKey }) => wrappingKey !== null && wrappingKey !== current)
+  const candidates = batch.filter(({ wrappingKey }) => wrappingKey !== current)
   const kept = await findWrapped(
     tx,
     candidates.map(({ id }) => id),
@@ -140,10 +139,9 @@ async function destroyRetired(deps: KeyDeps): Promise<void> {
   const { config, db, now, sessionKeys, log } = deps
   const isOver = ({ retiredAt }: WrappingKeyRow) => retiredAt !== null && now() - retiredAt >= config.keyWindowDays * DAY_MS
   const due = (await listWrappingKeys(db)).filter(isOver)
-  const current = sessionKeys.current()
-  if (due.length === 0 || current === null) return
+  if (due.length === 0) return
   // A node that had not looked yet may have used one of them after it was retired.
-  await wrapAll(deps, current)
+  await wrapAll(deps, sessionKeys.current())
   for (const row of due) {
     await destroy(deps, row)
     log.info('keys.destroyed', { detail: `wrapping key ${row.id}` })

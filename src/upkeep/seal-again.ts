@@ -1,6 +1,5 @@
-// Seals rows again after "rekey --data", and once after an upgrade from a version whose verifications had no keys of their own.
-// Runs in the background, in small transactions that also store the progress: after a kill the next run continues there. At the
-// end the old row keys are given up.
+// Seals rows again after "rekey --data". Runs in the background, in small transactions that also store the progress: after a
+// kill the next run continues there. At the end the old row keys are given up.
 import { sealRecordsAgain } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } from '../db/root-key.ts'
@@ -11,7 +10,7 @@ import { sealSigningKeysAgain } from '../signing/seal-again.ts'
 import { sealTenantsAgain } from '../tenants/seal-again.ts'
 import { pauseBetweenSteps } from '../time.ts'
 import { countAll } from '../verifications/figures.ts'
-import { areKeylessOpen, sealReplaysAgain, sealSessionsAgain } from '../verifications/seal-again.ts'
+import { sealReplaysAgain, sealSessionsAgain } from '../verifications/seal-again.ts'
 import type { Deps } from './deps.ts'
 import { findProgress, keepProgress, lockProgress } from './store.ts'
 
@@ -20,19 +19,15 @@ const SESSIONS_BATCH = 4
 const ROWS_BATCH = 40
 const LOG_EVERY = 10_000
 
-const STEPS = ['settings', 'replays', 'sign_ins', 'records', 'sessions', 'late', 'done'] as const
+const STEPS = ['settings', 'replays', 'sign_ins', 'records', 'sessions', 'done'] as const
 
 export type Progress = {
   epoch: number
-  /** True when there was a wrapping key, so that verifications can get keys of their own. */
-  hasKeys: boolean
   step: (typeof STEPS)[number]
   after: string
   /** Verifications sealed so far, and their number at the beginning. */
   count: number
   total: number
-  /** Verifications that were open at their turn get their keys when they have ended. */
-  isWaiting: boolean
 }
 
 type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessionKeys' | 'config' | 'random' | 'log'>
@@ -40,56 +35,37 @@ type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessio
 /** `sealOthers`: the settings of features that this one does not know. */
 export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<void> = async () => {}): Promise<void> {
   const pause = pauseBetweenSteps()
-  let progress = { ...(await begin(deps)), isWaiting: false }
-  while (progress.step !== 'done' && !progress.isWaiting) {
+  let progress = await begin(deps)
+  while (progress.step !== 'done') {
     progress = await next(deps, progress, sealOthers)
     if (progress.after !== '') await pause()
   }
 }
 
-/**
- * Called before the first verification: otherwise the first ones would be sealed again like those of an older version. Where the
- * data key was never replaced, nothing else needs it.
- */
-export async function noteNothingToSeal(deps: Pick<SealDeps, 'db' | 'write' | 'sealer' | 'sessionKeys'>): Promise<void> {
-  if (deps.sealer.epoch !== 0 || (await findProgress(deps.db)) !== undefined) return
-  const progress = await fresh(deps)
-  if (progress.total === 0) await deps.write(tx => keepProgress(tx, JSON.stringify({ ...progress, step: 'done' })))
-}
-
 /** Undefined when everything is sealed under the newest keys. */
-export async function readProgress(deps: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress | undefined> {
+export async function readProgress(deps: Pick<SealDeps, 'db' | 'sealer'>): Promise<Progress | undefined> {
   const progress = await begin(deps)
   return progress.step === 'done' ? undefined : progress
 }
 
-const isCurrent = ({ sealer, sessionKeys }: Pick<SealDeps, 'sealer' | 'sessionKeys'>, { epoch, hasKeys }: Progress): boolean =>
-  epoch === sealer.epoch && hasKeys === (sessionKeys.current() !== null)
-
-async function begin(deps: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress> {
-  return current(deps, await findProgress(deps.db)) ?? (await fresh(deps))
+async function begin({ db, sealer }: Pick<SealDeps, 'db' | 'sealer'>): Promise<Progress> {
+  const found = await findProgress(db)
+  const progress: Progress = { epoch: sealer.epoch, step: 'settings', after: '', count: 0, total: await countAll(db) }
+  // The first row key was never another one.
+  if (found === undefined && sealer.epoch === 0) return { ...progress, step: 'done' }
+  return current(sealer, found) ?? progress
 }
 
 /** Undefined when the job is for older keys than the current ones. */
-function current(deps: Pick<SealDeps, 'sealer' | 'sessionKeys'>, text: string | undefined): Progress | undefined {
+function current({ epoch }: SealDeps['sealer'], text: string | undefined): Progress | undefined {
   const progress: Progress | undefined = text === undefined ? undefined : JSON.parse(text)
-  return progress && isCurrent(deps, progress) ? progress : undefined
+  return progress?.epoch === epoch ? progress : undefined
 }
-
-const fresh = async ({ db, sealer, sessionKeys }: Pick<SealDeps, 'db' | 'sealer' | 'sessionKeys'>): Promise<Progress> => ({
-  epoch: sealer.epoch,
-  hasKeys: sessionKeys.current() !== null,
-  step: 'settings',
-  after: '',
-  count: 0,
-  total: await countAll(db),
-  isWaiting: false,
-})
 
 async function next(deps: SealDeps, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
   const write = progress.step === 'settings' ? deps.writeSettings : deps.write
   const reached = await write(async tx => {
-    const stored = current(deps, await lockProgress(tx))
+    const stored = current(deps.sealer, await lockProgress(tx))
     // Another node took the job over, because this one was slower than its lease.
     if (stored && (stored.step !== progress.step || stored.after !== progress.after)) return stored
     const reached = await runStep(deps, tx, progress, sealOthers)
@@ -121,11 +97,6 @@ async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (
     case 'sessions': {
       const { last, count } = await sealSessionsAgain(deps, tx, { after, limit: SESSIONS_BATCH })
       return { ...goOn(last), count: progress.count + count }
-    }
-    case 'late': {
-      const { last } = await sealSessionsAgain(deps, tx, { after, limit: SESSIONS_BATCH, keylessOnly: true })
-      const isWaiting = last === undefined && progress.hasKeys && (await areKeylessOpen(tx))
-      return isWaiting ? { ...progress, after: '', isWaiting } : goOn(last)
     }
     case 'done':
       return progress

@@ -74,5 +74,5 @@ function newEntry(deps: Pick<Deps, 'random'>, origin: string, protocols: string[
 
 export const dcRequestsPlace = (
   { id, tenantId, salt }: Pick<OpenSession, 'id' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array | undefined,
+  sessionKey: Uint8Array,
 ) => ({ tenant: tenantId, table: 'verification_sessions', column: 'sealed_dc_requests', row: id, salt, sessionKey })

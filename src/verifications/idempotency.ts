@@ -63,7 +63,7 @@ function replayOf(
   fingerprint: string,
 ): Verification {
   if (stored.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
-  if (!stored.sealed || !stored.salt) throw apiError('idempotency_key_reused', { message: ERASED })
+  if (!stored.sealed || !stored.salt || stored.wrappingKey === null) throw apiError('idempotency_key_reused', { message: ERASED })
   return JSON.parse(
     sealer.open(replayPlace(stored, stored.salt, sessionKeys.derive(stored.hash, stored.wrappingKey)), stored.sealed),
   )
@@ -87,7 +87,7 @@ const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed:
 export const replayPlace = (
   { hash, tenantId }: Pick<ReplayRow, 'hash' | 'tenantId'>,
   salt: Uint8Array,
-  sessionKey: Uint8Array | undefined,
+  sessionKey: Uint8Array,
 ) => ({
   tenant: tenantId,
   table: 'idempotency_keys',

@@ -14,7 +14,7 @@ const PORTRAITS = ['portrait', 'picture']
 
 export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 
-type Keyed = { sessionKey: Uint8Array | undefined }
+type Keyed = { sessionKey: Uint8Array }
 
 /** Called in the transaction of the result that `withoutPortrait` gave. */
 export async function keepPortrait(
@@ -41,7 +41,7 @@ export async function openPortrait(
 
 export const portraitPlace = (
   { verificationId, tenantId, salt }: Pick<PortraitRow, 'verificationId' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array | undefined,
+  sessionKey: Uint8Array,
 ) => ({ tenant: tenantId, table: 'portraits', column: 'sealed', row: verificationId, salt, sessionKey })
 
 type Answered = Pick<VerificationRow, 'id' | 'tenantId' | 'template' | 'respondedAt'> & Keyed

@@ -18,8 +18,7 @@ export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_
 /** What is sealed of a query of its own. */
 export type OwnQuery = Pick<FixedQuestion, 'query' | 'shares'>
 
-/** The key of a session; undefined for sessions of older versions, which have none. */
-export type Keyed = { sessionKey: Uint8Array | undefined }
+export type Keyed = { sessionKey: Uint8Array }
 
 export type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'versions'>
 
@@ -122,12 +121,12 @@ async function openQuery(
   return JSON.parse(sealer.open(queryPlace(row, salt, await sessionKeys.of(db, { ...row, wrappingKey })), sealedQuery))
 }
 
-export const queryPlace = (session: SessionKey, salt: Uint8Array, sessionKey: Uint8Array | undefined) => ({
+export const queryPlace = (session: SessionKey, salt: Uint8Array, sessionKey: Uint8Array) => ({
   ...secretsPlace(session, salt, sessionKey),
   column: 'sealed_query',
 })
 
-export const secretsPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array | undefined) => ({
+export const secretsPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array) => ({
   tenant: tenantId,
   table: 'verification_sessions',
   column: 'sealed',
@@ -145,12 +144,12 @@ export async function openSecrets(
   return row.sealed ? openWith(deps, row, await deps.sessionKeys.of(db, row)) : {}
 }
 
-const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array | undefined): SessionSecrets =>
+const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array): SessionSecrets =>
   row.sealed ? JSON.parse(sealer.open(secretsPlace(row, row.salt, sessionKey), row.sealed)) : {}
 
 export const resultPlace = (
   { verificationId, tenantId, salt }: Pick<ResultRow, 'verificationId' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array | undefined,
+  sessionKey: Uint8Array,
 ) => ({
   tenant: tenantId,
   table: 'verification_results',
@@ -160,7 +159,7 @@ export const resultPlace = (
   sessionKey,
 })
 
-export const openResult = ({ sealer }: Pick<Deps, 'sealer'>, row: ResultRow, sessionKey: Uint8Array | undefined): Result =>
+export const openResult = ({ sealer }: Pick<Deps, 'sealer'>, row: ResultRow, sessionKey: Uint8Array): Result =>
   JSON.parse(sealer.open(resultPlace(row, sessionKey), row.sealed))
 
 export function sealResult(

@@ -61,7 +61,7 @@ type SealDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>
 
 export const responseKeyPlace = (
   { id, tenantId, salt }: Pick<OpenSession, 'id' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array | undefined,
+  sessionKey: Uint8Array,
 ) => ({
   tenant: tenantId,
   table: 'verification_sessions',

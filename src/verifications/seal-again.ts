@@ -1,5 +1,4 @@
-// Seals all that a verification has under the newest row key, and with its own key: verifications of
-// older versions get one here. Each is done in one transaction.
+// Seals all that a verification has under the newest row key, in one transaction.
 import { sealRecordsOf } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import type { Place } from '../seal.ts'
@@ -12,7 +11,6 @@ import { portraitPlace } from './portraits.ts'
 import { queryPlace, resultPlace, secretsPlace } from './present.ts'
 import { responseKeyPlace } from './response-key.ts'
 import {
-  hasOpenKeyless,
   listReplaysAfter,
   listSealedEvents,
   lockSessionsAfter,
@@ -23,37 +21,28 @@ import {
   updateResult,
   updateSession,
 } from './sealed-store.ts'
-import type { VerificationRow } from './store.ts'
 import { eventPlace } from './timeline.ts'
 
 type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys'>
-
-type Wanted = { after: string; limit: number; keylessOnly?: boolean }
 
 /** `last` is undefined at the end. */
 export async function sealSessionsAgain(
   deps: SealDeps,
   tx: Db,
-  wanted: Wanted,
+  wanted: { after: string; limit: number },
 ): Promise<{ last: string | undefined; count: number }> {
   const batch = await lockSessionsAfter(tx, wanted)
   for (const found of batch) await sealOne(deps, tx, found)
   return { last: batch.length === wanted.limit ? batch.at(-1)?.verification.id : undefined, count: batch.length }
 }
 
-/** True while verifications without keys of their own are open; they end within a day. */
-export async function areKeylessOpen(db: Db): Promise<boolean> {
-  return await hasOpenKeyless(db)
-}
-
 async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedRows): Promise<void> {
   const { id, tenantId } = verification
-  const wrappingKey = keyFor(deps, verification)
-  const sessionKey = await keyOf(deps, tx, verification, wrappingKey)
+  const sessionKey = await deps.sessionKeys.of(tx, verification).catch(() => undefined)
   // The wrapping key is gone, which a start refuses; the other sessions must not wait for it.
-  if (sessionKey === 'lost') return
+  if (!sessionKey) return
   const events = await listSealedEvents(tx, verification)
-  await sealSession(deps, tx, { ...verification, wrappingKey }, sessionKey)
+  await sealSession(deps, tx, verification, sessionKey)
   const sealedResult = result && again(deps, resultPlace(result, sessionKey), result.sealed)
   if (sealedResult) await updateResult(tx, verification, sealedResult)
   const portrait = await findPortrait(tx, verification, 0)
@@ -65,21 +54,7 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedR
   }
   await sealAttemptsAgain(deps, tx, { id, tenantId, sessionKey })
   const ids = [verification, ...(result ? [result] : []), ...events].flatMap(({ auditSeq }) => auditSeq ?? [])
-  await sealRecordsOf(deps, tx, ids, { id, wrappingKey, sessionKey })
-}
-
-/** An open one waits: a request under way would seal without the key. */
-const keyFor = ({ sessionKeys }: SealDeps, { wrappingKey, status }: VerificationRow): number | null =>
-  wrappingKey ?? (status === 'pending' ? null : sessionKeys.current())
-
-async function keyOf(
-  { sessionKeys }: SealDeps,
-  tx: Db,
-  { id, wrappingKey: first }: VerificationRow,
-  wrappingKey: number | null,
-): Promise<Uint8Array | undefined | 'lost'> {
-  if (first === null) return sessionKeys.derive(id, wrappingKey)
-  return await sessionKeys.of(tx, { id, wrappingKey: first }).catch(() => 'lost' as const)
+  await sealRecordsOf(deps, tx, ids, sessionKey)
 }
 
 /** Damaged text stays as it is: a read of it reports the damage. */
@@ -91,10 +66,9 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
   }
 }
 
-async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array | undefined): Promise<void> {
-  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt, wrappingKey } = session
+async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
+  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt } = session
   await updateSession(tx, session, {
-    wrappingKey,
     sealed: sealed && (again(deps, secretsPlace(session, salt, sessionKey), sealed) ?? sealed),
     sealedQuery: sealedQuery && (again(deps, queryPlace(session, salt, sessionKey), sealedQuery) ?? sealedQuery),
     sealedResponseKey:
@@ -104,11 +78,11 @@ async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessi
   })
 }
 
-/** Seals kept answers (201) again. Those without a key of their own get none: they live for a day. */
+/** Seals kept answers (201) again. */
 export async function sealReplaysAgain(deps: SealDeps, tx: Db, after: string, limit: number): Promise<string | undefined> {
   const batch = await listReplaysAfter(tx, after, limit)
   for (const { hash, tenantId, salt, sealed: before, wrappingKey } of batch) {
-    if (!salt || !before) continue
+    if (!salt || !before || wrappingKey === null) continue
     const sealed = again(deps, replayPlace({ hash, tenantId }, salt, deps.sessionKeys.derive(hash, wrappingKey)), before)
     if (sealed) await updateReplay(tx, hash, sealed)
   }

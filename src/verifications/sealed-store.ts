@@ -1,5 +1,5 @@
 // Sealed columns, read and replaced when keys change.
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { locked } from '../db/statements.ts'
@@ -10,21 +10,16 @@ import type { ResultRow, SessionKey } from './store.ts'
 const isResultOf = ({ id, tenantId }: SessionKey) =>
   and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId))
 
-/** Raw SQL: with drizzle's form SQLite would not use the partial index. */
-const isKeyless = sql`wrapping_key IS NULL`
-
 /** With all that is sealed. */
 export type SealedSession = typeof verificationSessions.$inferSelect
 export type SealedRows = { verification: SealedSession; result: ResultRow | null }
 
-type Wanted = { after: string; limit: number; keylessOnly?: boolean }
-
 /** Sessions by id, locked one table at a time: a result may be missing, and PostgreSQL locks no missing row. */
-export async function lockSessionsAfter(tx: Db, { after, limit, keylessOnly = false }: Wanted): Promise<SealedRows[]> {
+export async function lockSessionsAfter(tx: Db, { after, limit }: { after: string; limit: number }): Promise<SealedRows[]> {
   const batch = tx
     .select()
     .from(verificationSessions)
-    .where(and(gt(verificationSessions.id, after), keylessOnly ? isKeyless : undefined))
+    .where(gt(verificationSessions.id, after))
     .orderBy(asc(verificationSessions.id))
     .limit(limit)
   const found: SealedRows[] = []
@@ -35,20 +30,10 @@ export async function lockSessionsAfter(tx: Db, { after, limit, keylessOnly = fa
   return found
 }
 
-/** True while sessions without a key of their own are open. */
-export async function hasOpenKeyless(db: Db): Promise<boolean> {
-  const rows = await db
-    .select({ id: verificationSessions.id })
-    .from(verificationSessions)
-    .where(and(isKeyless, eq(verificationSessions.status, 'pending')))
-    .limit(1)
-  return rows.length > 0
-}
-
 export async function updateSession(
   tx: Db,
   { id, tenantId }: SessionKey,
-  sealed: Pick<SealedSession, 'wrappingKey' | 'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests'>,
+  sealed: Pick<SealedSession, 'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests'>,
 ): Promise<void> {
   await tx
     .update(verificationSessions)

@@ -223,7 +223,7 @@ export async function findWhole(db: Db, listed: ListedVerification): Promise<Ver
   return listed.isLong ? await findOfTenant(db, tenantId, id) : listed
 }
 
-const selectQuery = hot<{ salt: Uint8Array; wrapping_key: number | null; sealed_query: Uint8Array | null }>(db =>
+const selectQuery = hot<{ salt: Uint8Array; wrapping_key: number; sealed_query: Uint8Array | null }>(db =>
   db
     .select({ salt: sessionColumns.salt, wrappingKey: sessionColumns.wrappingKey, sealedQuery })
     .from(verificationSessions)
@@ -234,7 +234,7 @@ const selectQuery = hot<{ salt: Uint8Array; wrapping_key: number | null; sealed_
 export async function findSealedQuery(
   db: Db,
   { id, tenantId }: SessionKey,
-): Promise<{ salt: Uint8Array; wrappingKey: number | null; sealedQuery: Uint8Array | null } | undefined> {
+): Promise<{ salt: Uint8Array; wrappingKey: number; sealedQuery: Uint8Array | null } | undefined> {
   const [row] = await selectQuery(db, { id, tenantId })
   return row && { salt: row.salt, wrappingKey: row.wrapping_key, sealedQuery: row.sealed_query }
 }

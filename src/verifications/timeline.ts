@@ -69,11 +69,11 @@ export async function readEvents(
   { db, sealer, sessionKeys, turns }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'turns'>,
   session: SessionKey,
 ): Promise<RecordedEvent[]> {
-  const found = await sessionKeys.find(db, session.id)
-  if (!found) return []
+  const sessionKey = await sessionKeys.find(db, session.id)
+  if (!sessionKey) return []
   const rows = await listEvents(db, session, EVENTS_MAX)
   return await inTurns(turns, rows, ({ at, event, salt, sealed }) => {
-    const details = JSON.parse(sealer.open(eventPlace(session, salt, found.sessionKey), sealed))
+    const details = JSON.parse(sealer.open(eventPlace(session, salt, sessionKey), sealed))
     return { at, event, details } as RecordedEvent
   })
 }
@@ -144,7 +144,7 @@ export async function recordReading(
   })
 }
 
-export const eventPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array | undefined) => ({
+export const eventPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array) => ({
   tenant: tenantId,
   table: 'verification_events',
   column: 'sealed',

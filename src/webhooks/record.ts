@@ -29,9 +29,9 @@ export async function recordAttempt(
   const settled = await deps.write(async tx => {
     const { attemptId: id, tenantId } = attempt
     // Nothing is left to end when the verification was erased meanwhile.
-    const session = await deps.sessionKeys.find(tx, attempt.verificationId)
-    const place = attemptPlace(attempt, salt, session?.sessionKey)
-    const sealed = session ? deps.sealer.seal(place, JSON.stringify(keptOf(answer))) : EMPTY
+    const sessionKey = await deps.sessionKeys.find(tx, attempt.verificationId)
+    const place = attemptPlace(attempt, salt, sessionKey)
+    const sealed = sessionKey ? deps.sealer.seal(place, JSON.stringify(keptOf(answer))) : EMPTY
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, attempt.id, attempt.attempts + 1) : 0
     const settled = next(deps, attempt.attempts, answer, interruptions)

@@ -3,7 +3,7 @@ import { listAttemptsOf, updateSealed } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
 import { attemptPlace } from './record.ts'
 
-type Session = { id: string; tenantId: string; sessionKey: Uint8Array | undefined }
+type Session = { id: string; tenantId: string; sessionKey: Uint8Array }
 
 /** Seals the answers that receivers gave to the messages of a verification. */
 export async function sealAttemptsAgain(

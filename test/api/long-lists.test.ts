@@ -38,8 +38,8 @@ function watchOpened(app: TestApp): string[] {
 }
 
 async function enlarge({ deps }: TestApp, session: { id: string; tenantId: string }, result: Result): Promise<void> {
-  const found = await deps.sessionKeys.find(deps.db, session.id)
-  const { salt, sealed } = sealResult(deps, { ...session, sessionKey: found?.sessionKey }, result, deps.now())
+  const sessionKey = (await deps.sessionKeys.find(deps.db, session.id))!
+  const { salt, sealed } = sealResult(deps, { ...session, sessionKey }, result, deps.now())
   await deps.write(tx =>
     tx.update(verificationResults).set({ salt, sealed }).where(eq(verificationResults.verificationId, session.id)),
   )

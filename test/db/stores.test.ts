@@ -29,7 +29,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'audit/store.ts listEntries': [1, 5],
   'audit/store.ts listRecords': [1, 5],
   'audit/store.ts listSealedEntries': [1, 5],
-  'audit/store.ts updateDetails': [1, { sealed: Buffer.alloc(1), sessionId: null, wrappingKey: null }],
+  'audit/store.ts updateDetails': [1, Buffer.alloc(1)],
   'devices/store.ts deleteTokensExpiredBy': [1, 5],
   'devices/store.ts listReused': [OWNER, 1, 5],
   'people/sign-in-store.ts listSignIns': [{ userId: 'usr_1', before: 1, limit: 5 }],

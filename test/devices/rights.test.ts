@@ -50,8 +50,8 @@ describe('a device creates', () => {
       `SELECT ${isOnPostgres ? 'entry_id' : 'seq'} AS id, salt, sealed, session_id FROM audit_records WHERE action = 'verification.created'`,
     )
     const { id, salt, sealed, session_id } = record!
-    const session = await own.deps.sessionKeys.find(own.deps.db, session_id)
-    const details = own.deps.sealer.open(detailsPlace({ tenantId, id }, salt, session?.sessionKey), sealed)
+    const sessionKey = await own.deps.sessionKeys.find(own.deps.db, session_id)
+    const details = own.deps.sealer.open(detailsPlace({ tenantId, id }, salt, sessionKey), sealed)
     expect(JSON.parse(details)).toMatchObject({ template: 'age_over_18', device: device.id })
     await until(async () => own.logs.some(line => line.includes(`"device":"${device.id}"`)))
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])

@@ -102,10 +102,12 @@ export function openedTexts(rows: SealedRows, keyDir: string, keyFile = join(key
   const sealer = createSealer(openRootKey(wrapper, rows.rootKey), random)
   const keys = createSessionKeys({ keyDir, sealer, random })
   const id = String(session.id)
-  const unwrapped = rows.wrapped.map(wrapped => keys.from({ id, wrappingKey: null }, wrapped))
-  const derivedFrom = (name: string) => listFiles(keyDir).map(number => keys.derive(name, number))
-  const candidates = [undefined, ...unwrapped, ...derivedFrom(id)]
-  const tried = (row: Row, place: (key: Uint8Array | undefined) => Place, own = candidates) =>
+  const unwrapped = rows.wrapped.map(wrapped => keys.from({ id, wrappingKey: 0 }, wrapped))
+  const derivedFrom = (name: string) => listFiles(keyDir).flatMap(number => opened(() => keys.derive(name, number)))
+  // Text that was sealed without a key by mistake would open without one.
+  const keyless = undefined as unknown as Uint8Array
+  const candidates = [keyless, ...unwrapped.filter(key => key !== undefined), ...derivedFrom(id)]
+  const tried = (row: Row, place: (key: Uint8Array) => Place, own = candidates) =>
     own.flatMap(key => opened(() => sealer.open(place(key), row.sealed))).slice(0, 1)
   const tenant = { id, tenantId: session.tenant_id, verificationId: id }
   const hash = String(session.idempotency_hash)
@@ -120,7 +122,7 @@ export function openedTexts(rows: SealedRows, keyDir: string, keyFile = join(key
       tried(row, key => attemptPlace({ id: String(row.delivery_id), tenantId: tenant.tenantId }, row.salt, key)),
     ),
     ...rows.replays.flatMap(row =>
-      tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [undefined, ...derivedFrom(hash)]),
+      tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [keyless, ...derivedFrom(hash)]),
     ),
     ...rows.records.flatMap(row =>
       tried(row, key => detailsPlace({ tenantId: tenant.tenantId, id: Number(row.entry_id ?? row.seq) }, row.salt, key)),
@@ -139,7 +141,7 @@ export async function textsAbout(file: string, keyDir: string, id: string, keyFi
   }
 }
 
-function opened(open: () => string): string[] {
+function opened<Result>(open: () => Result): Result[] {
   try {
     return [open()]
   } catch {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { examine } from '../../src/doctor/examine.ts'
 import { SHARED_JOBS } from '../../src/service/periodic.ts'
 import { lookAtKeys, turnWrappingKey } from '../../src/session-keys/turn.ts'
-import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { namesIn } from '../helpers/directories.ts'
@@ -68,7 +67,6 @@ nodesTest('one of two nodes turns the key, the other follows, and what either ma
   expect(await Promise.all(made.slice(-2).map(each => wrappingKeyOf(one, each)))).toEqual([2, 2])
   await expectOpenOn(nodes, key, made)
   expect(keysIn(one.home)).toEqual(['wrapping-1.key', 'wrapping-2.key'])
-  await sealAgain(one.deps)
   expect(await checkOf(other)).toMatchObject({ status: 'ok', detail: expect.stringMatching(/from any copy after 15 days/) })
 })
 
@@ -108,7 +106,6 @@ nodesTest('a node whose key directory is its own prevents the turn, and doctor s
     for (const node of nodes) made.push(await createVerification(node, key, { purpose: `day ${day}` }))
   }
   await expectOpenOn(nodes, key, made)
-  await sealAgain(one.deps)
   for (const node of nodes) {
     expect(await checkOf(node)).toMatchObject({
       status: 'warning',

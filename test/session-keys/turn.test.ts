@@ -7,7 +7,6 @@ import { REFUSALS } from '../../src/db/refusal.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { createSessionKeys, currentOf } from '../../src/session-keys/keys.ts'
 import { lookAtKeys, turnWrappingKey } from '../../src/session-keys/turn.ts'
-import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/cli.ts'
@@ -40,8 +39,6 @@ let made: Verification[]
 
 beforeAll(async () => {
   const app = await startApp()
-  // As the start does that makes a database; on PostgreSQL this one is a copy.
-  await sealAgain(app.deps)
   ;({ key } = await app.tenant())
   made = [(await verifyWith(app, key, 'adult', { body: { purpose: 'answered' } })).verification]
   for (let i = 0; i < 110; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
@@ -197,13 +194,10 @@ describe('a start', () => {
     expect(contentOf(own)['wrapping-1.key']).toEqual(before['wrapping-1.key']!)
   })
 
-  test('without a key directory that can be written serves without keys of their own, and doctor says so', async () => {
-    const app = await startApp({ config: { keyDir: '/dev/null/none' } })
-    const { key: own } = await app.tenant()
-    const { id } = await createVerification(app, own, { purpose: 'without' })
-    await turnWrappingKey(app.deps)
-    expect((await app.call<Verification>('GET', `/v1/verifications/${id}`, { key: own })).body.purpose).toBe('without')
-    expect(await checkOf(app)).toMatchObject({ status: 'warning', detail: expect.stringMatching(/no keys of their own/) })
+  test('that cannot make the first wrapping key is refused with the directory and the setting', async () => {
+    await expect(startApp({ config: { keyDir: '/dev/null/none' } })).rejects.toThrow(
+      /^cannot make a wrapping key in \/dev\/null\/none \(E\w+\); let the service write there, or set VIDIMUS_KEY_DIR$/,
+    )
   })
 })
 
