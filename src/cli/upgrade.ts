@@ -10,7 +10,6 @@ import { countApplied, MIGRATIONS } from '../db/sqlite/migrate.ts'
 import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { createDeps } from '../deps.ts'
 import { realWorld } from '../ground.ts'
-import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { type Answer, defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { CommandError, UsageError } from './output.ts'
@@ -84,7 +83,6 @@ export async function pendingIn({ dataDir: dir, database }: Config): Promise<str
 async function upgrade(config: Config): Promise<readonly string[]> {
   const deps = await createDeps(config, realWorld(), 'upgrade')
   try {
-    await ensureTestSecrets(deps)
     return deps.upgraded
   } finally {
     await deps.close()

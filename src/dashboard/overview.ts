@@ -4,7 +4,6 @@ import { readDevices, readReused } from '../devices/read.ts'
 import { addressKind } from '../doctor/address.ts'
 import { EXPIRY_WARNING_DAYS, isRunningOut, signingState } from '../signing/certificate.ts'
 import { isEnding, readRegistrations } from '../signing/registrations.ts'
-import { readSplit } from '../tenants/secret-history.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
@@ -29,7 +28,6 @@ const RECEIVERS_MAX = 5
 const REUSE_SHOWN_MS = 7 * 86_400_000
 /** Servers of lists are away for hours at times. */
 const UNREACHABLE_MS = 86_400_000
-const SPLIT_SHOWN_MS = 30 * 86_400_000
 
 export async function readOverview(deps: Deps, tenant: TenantRow, environment: Environment): Promise<Overview> {
   const usage = await readUsage(deps, tenant.id, dailyQuotaOf(tenant))
@@ -53,7 +51,6 @@ export async function readAttention(deps: Deps, { tenantId, environment, usage }
     ...ofQuota(usage),
     ...(await ofCopiedTokens(deps, { tenantId, environment })),
     ...(await ofDevices(deps, { tenantId, environment })),
-    ...(await ofSplitSecrets(deps, tenantId)),
     ...(await ofWebhooks(deps, { tenantId, environment })),
   ]
 }
@@ -148,11 +145,6 @@ async function ofDevices(deps: Deps, owner: Owner): Promise<Attention[]> {
       name,
       lapsed_at: pairing_expires_at,
     }))
-}
-
-async function ofSplitSecrets(deps: Deps, tenantId: string): Promise<Attention[]> {
-  const at = await readSplit(deps.db, tenantId)
-  return at !== undefined && deps.now() - at < SPLIT_SHOWN_MS ? [{ code: 'webhook_secret_split', at: isoUtc(at) }] : []
 }
 
 async function ofWebhooks(deps: Deps, owner: Owner): Promise<Attention[]> {

@@ -25,8 +25,6 @@ export const Attention = Type.Union([
   Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
   Exactly({ code: Type.Literal('token_copied'), device_id: Type.String(), name: Type.String(), revoked_at: Timestamp }),
   Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
-  /** Shown for 30 days after the upgrade that gave test sessions a secret of their own. */
-  Exactly({ code: Type.Literal('webhook_secret_split'), at: Timestamp }),
   /** One per receiver: deliveries that failed lately, and those that wait for their next attempt. */
   Exactly({
     code: Type.Literal('webhook_failing'),

@@ -54,8 +54,7 @@ export const webhookSecrets = table(
     sealed: bytes('sealed').notNull(),
     createdAt: time('created_at').notNull(),
     validUntil: time('valid_until'),
-    /** Secrets of before there were two became the live ones. */
-    environment: oneOf('environment', 'test', 'live').notNull().default('live'),
+    environment: environment(),
   },
   row => [index('webhook_secrets_tenant').on(row.tenantId)],
 )
@@ -589,11 +588,11 @@ export const webhookDeliveries = table(
     leaseUntil: time('lease_until'),
     createdAt: time('created_at').notNull(),
     /** An HMAC of the receiver's origin: deliveries to one receiver wait in one lane, so that a dead one holds up nobody else. */
-    lane: text('lane').notNull().default(''),
+    lane: text('lane').notNull(),
     /** The HTTP request that made it due: the wallet's answer, or a replay after it. */
     requestId: text('request_id'),
-    /** The environment of its session. The default is for rows older than the column; the migration sets them. */
-    environment: environment().default('live'),
+    /** The environment of its session. */
+    environment: environment(),
     /** The node that holds the lease. */
     leasedBy: text('leased_by'),
   },
@@ -665,7 +664,7 @@ export const usageDays = table(
     day: text('day').notNull(),
     verificationsCreated: integer('verifications_created').notNull(),
     /** The time of the day's newest creation: the next one is later, on whichever node. */
-    newestAt: time('newest_at').notNull().default(0),
+    newestAt: time('newest_at').notNull(),
   },
   row => [primaryKey({ columns: [row.tenantId, row.day] })],
 )
@@ -711,7 +710,7 @@ export const dashboardUsers = table(
     createdAt: time('created_at').notNull(),
     lastLoginAt: time('last_login_at'),
     /** A viewer changes nothing and sees no claims. An owner's is not read. */
-    role: oneOf('role', 'member', 'viewer').notNull().default('member'),
+    role: oneOf('role', 'member', 'viewer').notNull(),
     /** The secret of one-time codes; null without them. */
     totpSalt: bytes('totp_salt'),
     totpSealed: bytes('totp_sealed'),

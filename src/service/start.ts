@@ -10,7 +10,6 @@ import { describeFailure } from '../log.ts'
 import { ensureWrappingKey } from '../session-keys/ensure.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { ensureSigningKey } from '../signing/keys.ts'
-import { ensureTestSecrets } from '../tenants/webhook-secret.ts'
 import { compileHotCode } from '../threads.ts'
 import { within } from '../time.ts'
 import { announce } from '../verifications/announce.ts'
@@ -51,7 +50,6 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   warnOfFewFiles(deps)
   await ensureWrappingKey(deps)
   await ensureSigningKey(deps)
-  await ensureTestSecrets(deps)
   // A process that was killed before it could empty the log has left erased text in it.
   await shred(deps)
   const pair = config.tls && readTlsPair(config.tls)

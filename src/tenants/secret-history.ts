@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import type { Deps } from './deps.ts'
-import { findSplitAt, findTenant, listWebhookSecrets, type Owner } from './store.ts'
+import { findTenant, listWebhookSecrets, type Owner } from './store.ts'
 import { OVERLAP_MS } from './webhook-secret.ts'
 
 type SecretState = { createdAt: number; previousValidUntil: number | null }
@@ -22,14 +22,6 @@ export async function areSignersKept(db: Db, owner: Owner, at: number): Promise<
   const i = rows.findIndex(({ createdAt }) => createdAt <= at)
   const newest = rows[i]
   if (!newest) return false
-  const first = [(await findTenant(db, owner.tenantId))?.createdAt, await findSplitAt(db)]
-  const isAlone = at >= newest.createdAt + OVERLAP_MS || first.includes(newest.createdAt)
-  return isAlone || i + 1 < rows.length
-}
-
-/** When an upgrade gave the tenant its test secret; undefined once that was rotated. */
-export async function readSplit(db: Db, tenantId: string): Promise<number | undefined> {
-  const at = await findSplitAt(db)
-  const [current] = at === undefined ? [] : await listWebhookSecrets(db, { tenantId, environment: 'test' })
-  return current?.createdAt === at ? at : undefined
+  const isFirst = newest.createdAt === (await findTenant(db, owner.tenantId))?.createdAt
+  return isFirst || at >= newest.createdAt + OVERLAP_MS || i + 1 < rows.length
 }

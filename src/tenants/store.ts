@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { goLive, installation, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
+import { goLive, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
 import { hot, locked, prepared, wholeRow } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
@@ -85,26 +85,6 @@ export async function deleteRetiredSecrets(tx: Db, owner: Owner): Promise<number
     .where(and(ownedBy(owner), isNotNull(webhookSecrets.validUntil)))
     .returning({ id: webhookSecrets.id })
   return gone.length
-}
-
-/** Tenants from the version that had one secret for test and live. */
-export async function listWithoutTestSecret(db: Db): Promise<string[]> {
-  const having = db.select({ id: webhookSecrets.tenantId }).from(webhookSecrets).where(eq(webhookSecrets.environment, 'test'))
-  const rows = await db.select({ id: tenants.id }).from(tenants).where(notInArray(tenants.id, having)).orderBy(asc(tenants.id))
-  return rows.map(({ id }) => id)
-}
-
-const SPLIT = 'webhook_secrets_split'
-
-/** When the upgrade gave such tenants their test secrets. */
-export async function findSplitAt(db: Db): Promise<number | undefined> {
-  const [row] = await db.select().from(installation).where(eq(installation.name, SPLIT))
-  return row && Number(Buffer.from(row.value).toString())
-}
-
-export async function keepSplitAt(tx: Db, at: number): Promise<void> {
-  const value = Buffer.from(String(at))
-  await tx.insert(installation).values({ name: SPLIT, value }).onConflictDoUpdate({ target: installation.name, set: { value } })
 }
 
 const wholeEndpoint = wholeRow(webhookEndpoints)

@@ -4,9 +4,7 @@ import type { Deps } from './deps.ts'
 import {
   deleteRetiredSecrets,
   insertWebhookSecret,
-  keepSplitAt,
   listWebhookSecrets,
-  listWithoutTestSecret,
   lockTenant,
   type Owner,
   retireWebhookSecret,
@@ -104,22 +102,6 @@ export async function dropPreviousSecret(
   })
 }
 
-/** The single secret of older versions became the live one; each tenant gets one for test. */
-export async function ensureTestSecrets(
-  deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
-): Promise<void> {
-  if ((await listWithoutTestSecret(deps.db)).length === 0) return
-  const at = deps.now()
-  await deps.writeSettings(async tx => {
-    for (const tenantId of await listWithoutTestSecret(tx)) {
-      await insertWebhookSecret(tx, sealSecret(deps, { tenantId, environment: 'test' }, newWebhookSecret(deps.random), at))
-      const details = { environment: 'test' }
-      await deps.audit.append(tx, { at, tenantId, actor: 'upgrade', action: 'secret.created', subjectId: tenantId, details })
-    }
-    await keepSplitAt(tx, at)
-  })
-}
-
 export function sealSecret(
   { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
   owner: Owner,
@@ -133,11 +115,10 @@ export function sealSecret(
 const open = ({ sealer }: Pick<Deps, 'sealer'>, { salt, sealed, ...owner }: WebhookSecretRow): string =>
   sealer.open(secretPlace(owner, salt), sealed)
 
-/** Live secrets are sealed without an environment, as the single one was. */
 export const secretPlace = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
   tenant: tenantId,
   table: 'webhook_secrets',
   column: 'sealed',
-  row: environment === 'live' ? tenantId : `${tenantId} ${environment}`,
+  row: `${tenantId} ${environment}`,
   salt,
 })

@@ -2,7 +2,6 @@ import type { Slip } from './list.ts'
 
 export default [
   ['the command line saves any rules', 'readRules', 'findRulesProblem(rules, query)', 'undefined', 'cli/template'],
-  ['"upgrade" makes no test secrets', 'upgrade', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
   ['a flag given twice keeps its last value', 'parseCall', 'refuseTwice(tokens, flags)', '', 'cli/command'],
   [
     'a tenant has a name that nobody sees',

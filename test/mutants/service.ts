@@ -2,6 +2,5 @@ import type { Slip } from './list.ts'
 
 export default [
   ['door: the suites of the runtime', 'tlsOf', 'key, ciphers: CIPHERS })', 'key })', 'cli/tls'],
-  ['an upgrade makes no test secrets', 'startService', 'await ensureTestSecrets(deps)', '', 'upkeep/older-version'],
   ['a start leaves erased text in the log', 'startService', 'await shred(deps)', '', 'api/delete-verification'],
 ] satisfies Slip[]

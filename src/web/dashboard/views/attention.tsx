@@ -110,8 +110,6 @@ function useTelling(): (attention: Attention) => Told {
         return told(words.token_copied.sentence(each.name, when(each.revoked_at)), hrefTo('devices'))
       case 'pairing_lapsed':
         return told(words.pairing_lapsed.sentence(each.name), hrefTo('devices'))
-      case 'webhook_secret_split':
-        return told(words.webhook_secret_split.sentence(when(each.at)), hrefTo('webhooks', { environment: 'test' }))
       case 'webhook_failing':
         return told(words.webhook_failing.sentence(each.origin, each), hrefTo(`webhooks/${each.newest_id}`))
     }

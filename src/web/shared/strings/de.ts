@@ -597,11 +597,6 @@ export const dashboard: typeof en.dashboard = {
         sentence: name => `Das Gerät „${name}“ wurde nie gekoppelt, und sein Code ist abgelaufen.`,
         action: 'Geräte ansehen',
       },
-      webhook_secret_split: {
-        sentence: when =>
-          `Seit dem Update ${when} haben Ereignisse aus Test und Live eigene Geheimnisse. Das bisherige signiert Live; Empfänger aus Test brauchen das neue.`,
-        action: 'Test-Geheimnis ansehen',
-      },
       webhook_failing: {
         sentence: (origin, { failed, waiting }) => {
           const parts = [

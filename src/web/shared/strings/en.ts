@@ -712,11 +712,6 @@ export const dashboard = {
         sentence: (name: string) => `The device “${name}” was never paired, and its code has run out.`,
         action: 'See the devices',
       },
-      webhook_secret_split: {
-        sentence: (when: string) =>
-          `Since the upgrade ${when}, test and live events have secrets of their own. The secret you had signs live events; give receivers of test events the new one.`,
-        action: 'See the test secret',
-      },
       webhook_failing: {
         sentence: (origin: string, { failed, waiting }: { failed: number; waiting: number }) => {
           const parts = [
