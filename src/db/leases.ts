@@ -11,4 +11,4 @@ type Lease = { leasedBy: Column; leaseUntil: Column }
 export const isLost = ({ leasedBy, leaseUntil }: Lease, node: string, now: number): SQL =>
   isPostgres
     ? sql`(${leaseUntil} <= ${now} OR ${leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))`
-    : sql`coalesce(${leasedBy}, '') <> ${node}`
+    : sql`${leasedBy} <> ${node}`

@@ -91,18 +91,18 @@ const updateDelivery = hot<{ id: string }>(db =>
         eq(webhookDeliveries.id, column('id')),
         eq(webhookDeliveries.tenantId, column('tenantId')),
         isNotNull(webhookDeliveries.leaseUntil),
-        sql`coalesce(${webhookDeliveries.leasedBy}, '') = ${column('leasedBy')}`,
+        eq(webhookDeliveries.leasedBy, column('leasedBy')),
       ),
     )
     .returning({ id: webhookDeliveries.id }),
 )
 
-/** Ends a lease; false when `leasedBy` no longer holds it. Leases of older versions have no `leasedBy`. */
+/** Ends a lease; false when `leasedBy` no longer holds it. */
 export async function settleDelivery(
   tx: Db,
-  { leasedBy, ...settled }: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,
+  settled: Pick<DeliveryRow, 'id' | 'tenantId' | 'leasedBy' | 'status' | 'attempts' | 'dueAt'>,
 ): Promise<boolean> {
-  return (await updateDelivery(tx, { leasedBy: leasedBy ?? '', ...settled })).length > 0
+  return (await updateDelivery(tx, settled)).length > 0
 }
 
 export async function listLostLeases(db: Db, node: string, now: number): Promise<DeliveryRow[]> {

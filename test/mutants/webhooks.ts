@@ -34,7 +34,7 @@ export default [
   [
     'a late worker ends the lease of another',
     'updateDelivery',
-    /sql`coalesce\(.*?\) = \$\{column\('leasedBy'\)\}`,/,
+    "eq(webhookDeliveries.leasedBy, column('leasedBy')),",
     '',
     'webhooks/claim',
   ],
