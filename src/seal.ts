@@ -7,10 +7,10 @@ import { hmacSha256With } from './hash.ts'
 import type { Random } from './ids.ts'
 
 const KEY_BYTES = 32
-const HEADER_BYTES = 2
+const HEADER_BYTES = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** The first byte of sealed text is the epoch of its row key. */
+/** The header of sealed text is the epoch of its row key. */
 const EPOCHS = 256
 export const SALT_BYTES = 16
 
@@ -73,14 +73,11 @@ export type Sealer = {
   epoch: number
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string
-  /** The text under the newest row key, and the session's key where there is one; undefined when it is already. */
+  /** The text under the newest row key; undefined when it is already. */
   sealAgain(place: Place, sealed: Uint8Array): Buffer | undefined
   /** A key for one named purpose, or its layers: look-up hashes, audit subjects, the checkpoint signature. Cached: they are few. */
   key(purpose: Purpose): Buffer
 }
-
-/** Authenticated with the place, so that text without its header does not open as an older version's. */
-const HEADED = '1|'
 
 const nameOf = ({ table, column, row }: Place): string => `${table}|${column}|${row}`
 
@@ -127,55 +124,38 @@ export function createSealer(keys: Uint8Array | Keyring, random: Random): Sealer
   const { epoch } = keyring
   const purposes = new Map<Purpose, Buffer>()
   const expanders = new Map([...keyring.rows].map(([number, key]) => [number, hmacSha256With(key)]))
-  const header = Buffer.from([epoch, 0])
-  const headerWithKey = Buffer.from([epoch, 1])
+  const header = Buffer.from([epoch])
 
   // One HMAC is HKDF-Expand for a single block (RFC 5869 2.3). Salts of one table have one length,
   // so a session key cannot be mistaken for a part of the salt.
-  const rowKey = (number: number, { tenant, table, salt }: Place, sessionKey: Uint8Array | undefined) =>
-    sessionKey
-      ? expanders.get(number)!(`${table}\0${tenant}\0`, salt, sessionKey, '\x01')
-      : expanders.get(number)!(`${table}\0${tenant}\0`, salt, '\x01')
+  function rowKey(number: number, { tenant, table, salt, sessionKey }: Place): Buffer {
+    const expand = expanders.get(number)
+    if (!expand) throw new Error('sealed under a key that is gone')
+    const name = `${table}\0${tenant}\0`
+    return sessionKey ? expand(name, salt, sessionKey, '\x01') : expand(name, salt, '\x01')
+  }
 
   function seal(place: Place, text: string): Buffer {
     const nonce = random(NONCE_BYTES)
-    const cipher = createCipheriv('aes-256-gcm', rowKey(epoch, place, place.sessionKey), nonce)
-    cipher.setAAD(Buffer.from(HEADED + nameOf(place)))
-    const head = place.sessionKey ? headerWithKey : header
-    return Buffer.concat([head, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    const cipher = createCipheriv('aes-256-gcm', rowKey(epoch, place), nonce)
+    cipher.setAAD(Buffer.from(nameOf(place)))
+    return Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
   }
 
-  function decipher(name: string, key: Buffer, sealed: Uint8Array): string {
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES))
-    decipher.setAAD(Buffer.from(name))
-    decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8')
-  }
-
-  /** Text of older versions has no header. One that looks like a header is chance: the tag decides. */
-  function opened(place: Place, sealed: Uint8Array): { text: string; isCurrent: boolean } {
-    const [number = -1, flag = -1] = sealed
-    const sessionKey = flag === 1 ? place.sessionKey : undefined
-    if (expanders.has(number) && (flag === 0 || sessionKey)) {
-      try {
-        const text = decipher(HEADED + nameOf(place), rowKey(number, place, sessionKey), sealed.subarray(HEADER_BYTES))
-        return { text, isCurrent: number === epoch && sessionKey === place.sessionKey }
-      } catch (error) {
-        if (!expanders.has(0)) throw error
-      }
-    }
-    if (!expanders.has(0)) throw new Error('sealed under a key that is gone')
-    return { text: decipher(nameOf(place), rowKey(0, place, undefined), sealed), isCurrent: false }
+  function open(place: Place, sealed: Uint8Array): string {
+    const [number = -1] = sealed
+    const text = sealed.subarray(HEADER_BYTES)
+    const decipher = createDecipheriv('aes-256-gcm', rowKey(number, place), text.subarray(0, NONCE_BYTES))
+    decipher.setAAD(Buffer.from(nameOf(place)))
+    decipher.setAuthTag(text.subarray(-TAG_BYTES))
+    return Buffer.concat([decipher.update(text.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8')
   }
 
   return {
     epoch,
     seal,
-    open: (place, sealed) => opened(place, sealed).text,
-    sealAgain(place, sealed) {
-      const { text, isCurrent } = opened(place, sealed)
-      return isCurrent ? undefined : seal(place, text)
-    },
+    open,
+    sealAgain: (place, sealed) => (sealed[0] === epoch ? undefined : seal(place, open(place, sealed))),
     key(purpose) {
       const known = purposes.get(purpose) ?? purposeKey(keyring, purpose)
       purposes.set(purpose, known)

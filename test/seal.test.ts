@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import type { Random } from '../src/ids.ts'
@@ -99,38 +99,12 @@ describe('sealed text', () => {
     const one = sealer.seal(PLACE, TEXT)
     const other = sealer.seal(PLACE, TEXT)
     for (const [from, to] of [
-      [2, 14],
-      [14, -16],
+      [1, 13],
+      [13, -16],
       [-16, undefined],
     ] as const) {
       expect(one.subarray(from, to)).not.toEqual(other.subarray(from, to))
     }
-  })
-})
-
-/** As versions without a header sealed it. */
-function sealedByOlder(place: Place, text: string): Buffer {
-  const rows = hkdfSync('sha256', ROOT_KEY, 'vidimus', 'rows', 32)
-  const key = createHmac('sha256', Buffer.from(rows))
-    .update(`${place.table}\0${place.tenant}\0`)
-    .update(place.salt)
-    .update('\x01')
-  const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', key.digest(), nonce)
-  cipher.setAAD(Buffer.from(`${place.table}|${place.column}|${place.row}`))
-  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-}
-
-describe('text of older versions', () => {
-  test('text of older versions opens, whatever its first bytes are', () => {
-    // One in 256 begins with the byte of the epoch.
-    for (let i = 0; i < 2000; i++) expect(sealer.open(PLACE, sealedByOlder(PLACE, TEXT))).toBe(TEXT)
-  })
-
-  test('text of older versions is sealed again once, and then opens the same', () => {
-    const again = sealer.sealAgain(PLACE, sealedByOlder(PLACE, TEXT))!
-    expect(sealer.open(PLACE, again)).toBe(TEXT)
-    expect(sealer.sealAgain(PLACE, again)).toBeUndefined()
   })
 })
 
@@ -143,15 +117,6 @@ describe('a session key', () => {
     expect(() => sealer.open(PLACE, sealed)).toThrow()
     expect(() => sealer.open({ ...PLACE, sessionKey: randomBytes(32) }, sealed)).toThrow()
   })
-
-  test('text from before its session had a key opens, and is sealed again with the key', () => {
-    for (const before of [sealer.seal(PLACE, TEXT), sealedByOlder(PLACE, TEXT)]) {
-      expect(sealer.open(ofSession, before)).toBe(TEXT)
-      const again = sealer.sealAgain(ofSession, before)!
-      expect(sealer.open(ofSession, again)).toBe(TEXT)
-      expect(() => sealer.open(PLACE, again)).toThrow()
-    }
-  })
 })
 
 describe('a new epoch of row keys', () => {
@@ -163,17 +128,16 @@ describe('a new epoch of row keys', () => {
   test('new text is sealed under the new key at once, and old text still opens', () => {
     const sealed = sealerOf(second).seal(PLACE, TEXT)
     expect(() => sealer.open(PLACE, sealed)).toThrow()
-    for (const before of [sealer.seal(PLACE, TEXT), sealedByOlder(PLACE, TEXT)])
-      expect(sealerOf(second).open(PLACE, before)).toBe(TEXT)
+    expect(sealerOf(second).open(PLACE, sealer.seal(PLACE, TEXT))).toBe(TEXT)
   })
 
   test('without the old keys only text that was sealed again opens', () => {
-    for (const before of [sealer.seal(PLACE, TEXT), sealedByOlder(PLACE, TEXT)]) {
-      const again = sealerOf(second).sealAgain(PLACE, before)!
-      expect(sealerOf(onlySecond).open(PLACE, again)).toBe(TEXT)
-      expect(() => sealerOf(onlySecond).open(PLACE, before)).toThrow()
-      expect(() => sealer.open(PLACE, again)).toThrow()
-    }
+    const before = sealer.seal(PLACE, TEXT)
+    const again = sealerOf(second).sealAgain(PLACE, before)!
+    expect(sealerOf(onlySecond).open(PLACE, again)).toBe(TEXT)
+    expect(() => sealerOf(onlySecond).open(PLACE, before)).toThrow()
+    expect(() => sealer.open(PLACE, again)).toThrow()
+    expect(sealerOf(second).sealAgain(PLACE, again)).toBeUndefined()
   })
 
   test('the key of each purpose is turned, layered or kept, as the list says, and again with the next data key', () => {
