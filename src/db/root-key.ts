@@ -133,8 +133,6 @@ const encoded = <Name>([name, key]: [Name, Buffer]): Entry<Name> => [name, key.t
 const decoded = <Name>([name, key]: Entry<Name>): [Name, Buffer] => [name, Buffer.from(key, 'base64')]
 
 function readKeyring(text: string): Keyring {
-  // Older versions stored the root key alone.
-  if (!text.startsWith('{')) return keyringOf(Buffer.from(text, 'base64'))
   const { epoch, rows, kept, base }: WrittenKeyring = JSON.parse(text)
   return { epoch, rows: new Map(rows.map(decoded)), kept: new Map(kept.map(decoded)), base: Buffer.from(base, 'base64') }
 }
