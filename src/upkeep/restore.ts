@@ -86,13 +86,13 @@ type Sources = Pick<Wanted, 'dir' | 'keys' | 'file'> & { rootKey: Keyring }
  * are known: a service that was started on a new machine before the restore has written one.
  */
 async function erasuresSince({ dir, keys, file, rootKey }: Sources): Promise<ErasureLog> {
+  const installation = installationOf(createAudit(createSealer(rootKey, NO_RANDOM), NO_RANDOM))
   const known = [
     readErasureLog(erasureLogIn(backupsFolder(dir))),
     readErasureLog(erasureLogIn(dirname(file))),
-    await erasuresOnChain({ dir, keys, rootKey }),
+    await erasuresOnChain({ dir, keys, rootKey, installation }),
   ].filter(log => log !== undefined)
-  const installation = installationOf(createAudit(createSealer(rootKey, NO_RANDOM), NO_RANDOM))
-  const own = known.filter(log => (log.installation ?? installation) === installation)
+  const own = known.filter(log => log.installation === installation)
   return {
     since: Math.min(...own.map(({ since }) => since)),
     installation,
@@ -101,14 +101,19 @@ async function erasuresSince({ dir, keys, file, rootKey }: Sources): Promise<Era
 }
 
 /** The chain has every erasure, if it is of the same installation and can still be read. */
-async function erasuresOnChain({ dir, keys, rootKey }: Omit<Sources, 'file'>): Promise<ErasureLog | undefined> {
+async function erasuresOnChain({
+  dir,
+  keys,
+  rootKey,
+  installation,
+}: Omit<Sources, 'file'> & { installation: string }): Promise<ErasureLog | undefined> {
   if (sizeOf(databaseFile(dir)) === 0) return undefined
   try {
     if (!isSound(databaseFile(dir)) || !isSameInstallation(rootKeyOf(databaseFile(dir), keys.masterKey), rootKey))
       return undefined
     const reader = openReader(databaseFile(dir))
     try {
-      return { since: 0, subjects: await readErasures(drizzleOn(reader)) }
+      return { since: 0, installation, subjects: await readErasures(drizzleOn(reader)) }
     } finally {
       reader.close()
     }

@@ -23,8 +23,7 @@ export type Erasures = {
 export type ErasureLog = {
   /** The log has every erasure of its installation at or after this time. */
   since: number
-  /** Undefined in logs of older versions. */
-  installation?: string
+  installation: string
   /** Subjects, named as on the audit chain, with their time. */
   subjects: Map<string, number>
 }
@@ -95,11 +94,11 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
   }
 }
 
-/** Lines that were cut off are ignored. Without its heading a log counts as incomplete. */
+/** Lines that were cut off are ignored. Without its heading a log counts as incomplete, and as nobody's. */
 export function readErasureLog(file: string): ErasureLog | undefined {
   if (!existsSync(file)) return undefined
   const [heading = '', ...lines] = readFileSync(file, 'utf8').split('\n')
-  const [, since, installation] = /^vidimus erasures since (\d{1,15})(?: of ([0-9a-f]{64}))?$/.exec(heading) ?? []
+  const [, since, installation = ''] = /^vidimus erasures since (\d{1,15}) of ([0-9a-f]{64})$/.exec(heading) ?? []
   const entries = lines.flatMap(line => {
     const [, subject, at] = /^([0-9a-f]{64}) (\d{1,15})$/.exec(line) ?? []
     return subject === undefined ? [] : [[subject, Number(at)] as const]
@@ -108,7 +107,7 @@ export function readErasureLog(file: string): ErasureLog | undefined {
 }
 
 export function writeErasureLog(file: string, { since, installation, subjects }: ErasureLog): void {
-  const heading = `vidimus erasures since ${since}${installation === undefined ? '' : ` of ${installation}`}`
+  const heading = `vidimus erasures since ${since} of ${installation}`
   const lines = [...subjects].map(([subject, at]) => `${subject} ${at}\n`)
   writeFileSync(`${file}.part`, `${heading}\n${lines.join('')}`, { mode: 0o600 })
   giveToOwner(`${file}.part`, file)

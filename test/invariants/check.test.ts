@@ -225,7 +225,7 @@ describe('it finds', () => {
 
   test('an erasure that a restore would not be told of', async () => {
     const dir = tampered()
-    writeFileSync(join(dir, 'backups/erasures.log'), 'vidimus erasures since 0\n')
+    writeFileSync(join(dir, 'backups/erasures.log'), `vidimus erasures since 0 of ${'0'.repeat(64)}\n`)
     expect((await check(dir)).violations).toEqual([expect.stringContaining('I11 an erasure is not in the log')])
     rmSync(join(dir, 'backups/erasures.log'))
     expect((await check(dir)).violations).toEqual([expect.stringContaining('and no log of them')])

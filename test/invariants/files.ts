@@ -12,7 +12,7 @@ const CANARY_CHARS_MIN = 8
 export function checkErasures(sqlite: Database, dataDir: string, { erasures }: ChainStory): Checked {
   const file = join(dataDir, 'backups/erasures.log')
   const [heading = '', ...lines] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  const since = Number(/^vidimus erasures since (\d+)( of [0-9a-f]{64})?$/.exec(heading)?.[1] ?? Number.POSITIVE_INFINITY)
+  const since = Number(/^vidimus erasures since (\d+) of [0-9a-f]{64}$/.exec(heading)?.[1] ?? Number.POSITIVE_INFINITY)
   const noted = new Set(lines.map(line => line.slice(0, 64)))
   const unnoted = erasures.filter(({ subject, at }) => at >= since && !noted.has(subject))
   const missing = erasures.length > 0 && heading === '' ? ['erasures on the chain, and no log of them beside the backups'] : []

@@ -70,6 +70,6 @@ function mirrorErasures(nodeDirs: readonly string[], into: string): void {
   mkdirSync(join(into, 'backups'), { recursive: true })
   writeFileSync(
     join(into, 'backups/erasures.log'),
-    [`vidimus erasures since ${since}`, ...texts.flatMap(([, ...lines]) => lines)].join('\n'),
+    [`vidimus erasures since ${since} of ${'0'.repeat(64)}`, ...texts.flatMap(([, ...lines]) => lines)].join('\n'),
   )
 }
