@@ -101,11 +101,6 @@ export const TemplatePath = Type.Object({
   tenant: Type.String({ minLength: 1, maxLength: 64 }),
   key: TemplateKey,
 })
-/** Older versions allowed more characters: such templates can still be deleted. */
-export const OldTemplatePath = Type.Object({
-  tenant: Type.String({ minLength: 1, maxLength: 64 }),
-  key: Text({ minLength: 1, maxLength: 64 }),
-})
 export const SaveTemplate = Exactly({
   title: TemplateTitle,
   query: Query,

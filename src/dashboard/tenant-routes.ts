@@ -25,7 +25,6 @@ import {
   Choice,
   CreateKey,
   MintedKey,
-  OldTemplatePath,
   RollKey,
   SaveTemplate,
   Template,
@@ -143,7 +142,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
     })
     .get('/templates/:key/use', ({ tenant, params }) => readTemplateUse(deps, { tenantId: tenant.id, key: params.key }), {
       member: { who: 'anyone' },
-      params: OldTemplatePath,
+      params: TemplatePath,
       response: { 200: TemplateUse, ...READ },
     })
     // Not below /templates, where every name may be the key of a template.
@@ -164,7 +163,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
         await removeTenantTemplate(deps, visit, { tenantId: tenant.id, key: params.key })
         return {}
       },
-      { member: { who: 'anyone' }, params: OldTemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+      { member: { who: 'anyone' }, params: TemplatePath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
     )
     .get('/audit', ({ tenant, query }) => readAuditPage(deps, query, tenant.id), {
       ...TENANT,

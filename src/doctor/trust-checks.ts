@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { type Found, notSetUp, ok, problem, secondOf, someOf, warning } from '../db/check.ts'
-import { ACCEPTED_KEYS, hasStrongKey } from '../openid4vp/certification-path.ts'
+import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { covers } from '../openid4vp/trust-anchor.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
@@ -33,9 +33,7 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
       ],
     })
   const at = deps.now()
-  const stored = await liveAnchors(deps, at)
-  const useless = stored.filter(({ isUsable, source }) => !isUsable && source === null)
-  const anchors = stored.filter(({ isUsable }) => isUsable)
+  const anchors = (await liveAnchors(deps, at)).filter(({ isUsable }) => isUsable)
   const current = anchors.filter(({ not_after }) => not_after > isoUtc(at))
   const templates = (await Promise.all(tenants.map(tenant => templatesInUse(deps, tenant.id)))).flat()
   const uncovered = templates.filter(
@@ -59,7 +57,6 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
       de: [`In Live wird keinem Aussteller für das vertraut, wonach ${someOf(keys, 'de')} fragt.`, remedy.de],
     })
   }
-  if (useless.length) return uselessAnchors(useless)
   const soon = isoUtc(at + EXPIRY_WARNING_DAYS * DAY_MS)
   // A list's operator renews its entries.
   const ending = anchors.filter(({ not_after, source }) => source === null && not_after < soon).map(({ label }) => label)
@@ -69,22 +66,6 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
       de: [`Vertraute Zertifikate laufen bald ab oder sind abgelaufen: ${someOf(ending, 'de')}.`, 'Fügen Sie gültige hinzu.'],
     })
   return ok(originsOf(current))
-}
-
-/** Earlier versions added them without a word. */
-function uselessAnchors(useless: readonly Anchor[]): Found {
-  const named = useless.map(({ id, label }) => `${label} (${id})`)
-  const remove = `vidimus trust remove ${useless[0]?.id}`
-  return warning({
-    en: [
-      `Trusted certificates never count, as they are not well-formed or their key is not ${ACCEPTED_KEYS}: ${someOf(named)}.`,
-      `Ask the issuer for another one, and remove this: ${remove}`,
-    ],
-    de: [
-      `Vertraute Zertifikate zählen nie, weil ihre Form falsch oder ihr Schlüssel nicht verwendbar ist: ${someOf(named, 'de')}.`,
-      `Bitten Sie den Aussteller um ein anderes, und entfernen Sie dieses: ${remove}`,
-    ],
-  })
 }
 
 type Anchor = ReturnType<typeof presentAnchor> & { isUsable: boolean }

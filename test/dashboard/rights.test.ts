@@ -296,7 +296,7 @@ test('no answer to a GET, no file and no log holds a secret: not keys, codes, co
   const texts: string[] = []
   for (const { path, method } of routes.filter(each => each.method === 'GET')) {
     const id = path.includes('verifications') ? sent.verification : sent.delivery
-    const filled = path.replace(':tenant', tenant.id).replace(':id', id)
+    const filled = path.replace(':tenant', tenant.id).replace(':id', id).replace(':key', 'age_over_18')
     for (const environment of ['test', 'live']) {
       const answer = await owner.send(method, `${filled}${ENVIRONMENTAL.test(path) ? `?environment=${environment}` : ''}`)
       texts.push(answer.text)

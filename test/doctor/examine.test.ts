@@ -9,14 +9,12 @@ import { CHECKS } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
-import { addAnchors, removeAnchor } from '../../src/trust/settings.ts'
-import { insertAnchor } from '../../src/trust/store.ts'
+import { addAnchors } from '../../src/trust/settings.ts'
 import { noticeClockStep } from '../../src/upkeep/clock.ts'
 import { createBackups } from '../../src/upkeep/schedule.ts'
 import { setEndpoint } from '../../src/webhooks/endpoint.ts'
 import { getCertificate, loadAccessList, newAuthority } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
-import { BRAINPOOL } from '../helpers/brainpool.ts'
 import { pemOf } from '../helpers/certificates.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { isOnPostgres } from '../helpers/database.ts'
@@ -335,22 +333,6 @@ describe('checks of what wallets see', () => {
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'warning' })
     await addAnchors(app.deps, { pem, environment: 'live', trustedFor: 'eu.europa.ec.av.1' }, 'test')
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
-  })
-
-  test('an issuer that an earlier version added although its key cannot be used is named, and does not count', async () => {
-    const app = await startApp({ ...NEARBY, now: Date.now() })
-    await app.tenant()
-    const { chain: pem } = await issueAuthority({ name: 'Issuer', at: Date.now(), random })
-    const [good] = await addAnchors(app.deps, { pem, environment: 'live' }, 'test')
-    const weak = { ...good!, id: 'anc_weak', label: 'Old issuer', certificate: BRAINPOOL }
-    await app.deps.writeSettings(tx => insertAnchor(tx, weak))
-    expect(await found(app, 'trust_anchors')).toMatchObject({
-      status: 'warning',
-      detail: expect.stringMatching(/^Trusted certificates never count, .*: Old issuer \(anc_weak\)\.$/),
-      remedy: expect.stringContaining('vidimus trust remove anc_weak'),
-    })
-    await removeAnchor(app.deps, good!.id, 'test')
-    expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'problem' })
   })
 
   test('status_lists names hosts that cannot be reached under the egress rules', async () => {
