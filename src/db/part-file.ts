@@ -23,12 +23,14 @@ export function holdPart(target: string, random: Random): { part: string; releas
   throw new StartRefusal('directory_unusable', `files in ${dirname(target)} cannot be locked; choose a directory on another disk`)
 }
 
-/** Parts that nobody holds. Those of other targets have a lock; earlier versions named them by their process, or not at all. */
+/** Parts that nobody holds. Those of other targets have a lock. */
 const removeParts = (target: string): void => removeUnheldParts(dirname(target), name => partOf(name, basename(target)))
 
-/** Parts of any target in a folder that is ours alone, left by killed processes of this version or an earlier one. */
+/** Parts of any target in a folder that is ours alone, left by killed processes. */
 export const removeAllParts = (folder: string, targets: RegExp): void =>
-  removeUnheldParts(folder, name => (targets.test(name) ? /^.+\.part(?=(?:-journal|-lock)?$)/.exec(name)?.[0] : undefined))
+  removeUnheldParts(folder, name =>
+    targets.test(name) ? /^.+\.[\da-f]{8}\.part(?=(?:-journal|-lock)?$)/.exec(name)?.[0] : undefined,
+  )
 
 function removeUnheldParts(folder: string, partIn: (name: string) => string | undefined): void {
   const parts = readdirSync(folder).flatMap(name => partIn(name) ?? [])
@@ -42,6 +44,6 @@ function removeUnheldParts(folder: string, partIn: (name: string) => string | un
 function partOf(name: string, target: string): string | undefined {
   const [, held] = /^(.+\.[\da-f]{8}\.part)-lock$/.exec(name) ?? []
   if (held !== undefined || !name.startsWith(target)) return held
-  const [ending] = /^(?:\.[\da-f]{1,10})?\.part(?=(?:-journal)?$)/.exec(name.slice(target.length)) ?? []
+  const [ending] = /^\.[\da-f]{8}\.part(?=(?:-journal)?$)/.exec(name.slice(target.length)) ?? []
   return ending && target + ending
 }

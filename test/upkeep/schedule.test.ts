@@ -164,7 +164,7 @@ describe('a scheduled backup', () => {
     await early.stop()
     await soon
     mkdirSync(folderOf(app), { recursive: true })
-    for (const name of ['hourly-20260304T110000Z.db.part', 'before-0001_x.db.77.part', 'mine.part'])
+    for (const name of ['hourly-20260304T110000Z.db.0a1b2c3d.part', 'before-0001_x.db.0a1b2c3d.part', 'mine.part'])
       writeFileSync(join(folderOf(app), name), 'half')
     app.clock.advance(HOUR_MS)
     await createBackups(app.deps).runWhenDue()
