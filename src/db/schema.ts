@@ -429,7 +429,7 @@ export const verificationSessions = table(
     wrappingKey: integer('wrapping_key').notNull(),
     /** Requests of pages through the browser, an entry for each origin; deleted like sealed_response_key. */
     sealedDcRequests: bytes('sealed_dc_requests'),
-    /** The API key that created it; null for a device, and for sessions of before the column. */
+    /** The API key that created it; null for a device. */
     keyId: text('key_id'),
     /** The keyed hashes of its metadata values, one after the other: its erasure finds them by these. */
     terms: bytes('terms'),
@@ -473,7 +473,7 @@ export const outcomeDays = table(
       .references(() => tenants.id),
     environment: environment(),
     day: text('day').notNull(),
-    /** `created`, `completed`, `expired`, or the code of the failure; `failed` for sessions of before the table. */
+    /** `created`, `completed`, `expired`, or the code of the failure. */
     outcome: text('outcome').notNull(),
     count: integer('count').notNull(),
   },

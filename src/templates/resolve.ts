@@ -26,8 +26,7 @@ export type ResolvedTemplate = Question & {
   version: string
 }
 
-/** Versions without rules are named by the query alone, as before rules existed. */
-const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJson(rules === null ? query : { query, rules }))
+const versionOf = ({ query, rules }: Question): string => sha256Hex(canonicalJson({ query, rules }))
 
 type Builtin = { byKey: ReadonlyMap<string, ResolvedTemplate>; byVersion: ReadonlyMap<string, FixedQuestion> }
 

@@ -40,7 +40,7 @@ export const Numbers = Type.Object(
     success_rate: Type.Union([Type.Number(), Type.Null()]),
     /** From creation to answer, right to a tenth; null before the first answer. */
     median_answer_ms: Type.Union([Type.Integer(), Type.Null()]),
-    /** Reasons of refusals, the most frequent first. `failed` counts those from before reasons were kept. */
+    /** Reasons of refusals, the most frequent first. */
     reasons: Type.Array(Type.Object({ code: Type.String(), count: Type.Integer() }, { additionalProperties: false })),
   },
   { additionalProperties: false },

@@ -78,7 +78,7 @@ export async function readEvents(
   })
 }
 
-/** The anchors of a held answer; empty for an answer from before anchors were recorded. */
+/** The anchors of a held answer. */
 export async function readTrust(
   { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
   tx: Db,

@@ -31,7 +31,7 @@ export async function refuseOldEpoch(session: Session, epoch: number): Promise<v
   if (row && row.epoch !== String(epoch)) throw new KeysReplaced('the keys were replaced; restart this node')
 }
 
-/** Databases of older versions, and those that were moved here, have none. */
+/** A new database has none, nor has one that was moved here. */
 export const keepEpoch = (session: Session, epoch: number): Promise<unknown> =>
   session.rows(
     "INSERT INTO installation (name, value) VALUES ('key_epoch', convert_to($1, 'UTF8')) ON CONFLICT (name) DO NOTHING",
