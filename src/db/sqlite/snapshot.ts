@@ -42,7 +42,7 @@ function stamp(part: string, takenAt: number): void {
     // A partial copy is discarded, so nothing here must survive a kill.
     sqlite.run('PRAGMA journal_mode = MEMORY')
     sqlite.run('PRAGMA secure_delete = ON')
-    if (sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'portraits'").get()) sqlite.run('DELETE FROM portraits')
+    sqlite.run('DELETE FROM portraits')
     sqlite
       .query("INSERT OR REPLACE INTO installation (name, value) VALUES ('snapshot_taken_at', ?)")
       .run(Buffer.from(String(takenAt)))
