@@ -55,7 +55,5 @@ export function Numbers({ numbers }: { numbers: NumbersData }) {
 }
 
 function Reason({ code }: { code: string }) {
-  const words = useDashboardWords().overview
-  const { sentence } = useOutcome(code)
-  return code === 'failed' ? words.unknownReason : sentence
+  return useOutcome(code).sentence
 }

@@ -501,7 +501,6 @@ export const dashboard: typeof en.dashboard = {
     reasons: 'Warum Prüfungen abgelehnt wurden',
     noReasons: 'In den letzten 30 Tagen wurde keine abgelehnt.',
     reason: 'Grund',
-    unknownReason: 'Bevor Gründe gezählt wurden',
     count: 'Prüfungen',
     firstSteps: {
       title: 'Erste Schritte',

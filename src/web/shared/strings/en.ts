@@ -617,7 +617,6 @@ export const dashboard = {
     reasons: 'Why verifications were refused',
     noReasons: 'None was refused in the last 30 days.',
     reason: 'Reason',
-    unknownReason: 'Before reasons were counted',
     count: 'Verifications',
     firstSteps: {
       title: 'First steps',
