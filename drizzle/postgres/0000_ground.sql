@@ -1,3 +1,12 @@
+CREATE TABLE "answer_time_days" (
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"day" text COLLATE "C" NOT NULL,
+	"at_least_ms" bigint NOT NULL,
+	"count" bigint NOT NULL,
+	CONSTRAINT "answer_time_days_tenant_id_environment_day_at_least_ms_pk" PRIMARY KEY("tenant_id","environment","day","at_least_ms")
+);
+--> statement-breakpoint
 CREATE TABLE "api_keys" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"tenant_id" text COLLATE "C" NOT NULL,
@@ -9,7 +18,8 @@ CREATE TABLE "api_keys" (
 	"created_at" bigint NOT NULL,
 	"expires_at" bigint,
 	"revoked_at" bigint,
-	"successor_id" text COLLATE "C"
+	"successor_id" text COLLATE "C",
+	"last_used_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "audit_checkpoints" (
@@ -19,20 +29,10 @@ CREATE TABLE "audit_checkpoints" (
 	"signature" text COLLATE "C" NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "audit_records" (
-	"seq" bigint PRIMARY KEY NOT NULL,
-	"at" bigint NOT NULL,
-	"tenant_id" text COLLATE "C" NOT NULL,
-	"actor" text COLLATE "C" NOT NULL,
-	"action" text COLLATE "C" NOT NULL,
-	"subject" text COLLATE "C" NOT NULL,
-	"commitment" text COLLATE "C" NOT NULL,
-	"previous" text COLLATE "C" NOT NULL,
-	"hash" text COLLATE "C" NOT NULL,
-	"salt" "bytea",
-	"sealed" "bytea",
-	"session_id" text COLLATE "C",
-	"wrapping_key" bigint
+CREATE TABLE "bundle_signers" (
+	"fingerprint" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"label" text COLLATE "C" NOT NULL,
+	"last_made_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dashboard_links" (
@@ -46,6 +46,17 @@ CREATE TABLE "dashboard_networks" (
 	"network" text COLLATE "C" NOT NULL,
 	"seen_at" bigint NOT NULL,
 	CONSTRAINT "dashboard_networks_user_id_network_pk" PRIMARY KEY("user_id","network")
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_passkeys" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"user_id" text COLLATE "C" NOT NULL,
+	"label" text COLLATE "C" NOT NULL,
+	"public_key" "bytea" NOT NULL,
+	"signatures" bigint NOT NULL,
+	"transports" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"last_used_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "dashboard_sessions" (
@@ -65,7 +76,12 @@ CREATE TABLE "dashboard_users" (
 	"member_of" text COLLATE "C",
 	"password" text COLLATE "C",
 	"created_at" bigint NOT NULL,
-	"last_login_at" bigint
+	"last_login_at" bigint,
+	"role" text COLLATE "C" NOT NULL,
+	"totp_salt" "bytea",
+	"totp_sealed" "bytea",
+	"totp_since" bigint,
+	"totp_step" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "device_tokens" (
@@ -97,6 +113,13 @@ CREATE TABLE "devices" (
 	CONSTRAINT "devices_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
 );
 --> statement-breakpoint
+CREATE TABLE "go_live" (
+	"tenant_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"documents" text COLLATE "C" NOT NULL,
+	"first_test_at" bigint,
+	"first_live_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
 	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"tenant_id" text COLLATE "C" NOT NULL,
@@ -119,6 +142,15 @@ CREATE TABLE "known_networks" (
 	"seen_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "login_challenges" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"purpose" text COLLATE "C" NOT NULL,
+	"user_id" text COLLATE "C",
+	"challenge" text COLLATE "C" NOT NULL,
+	"failures" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "login_failures" (
 	"account" text COLLATE "C" NOT NULL,
 	"network" text COLLATE "C" NOT NULL,
@@ -128,11 +160,41 @@ CREATE TABLE "login_failures" (
 	CONSTRAINT "login_failures_account_network_pk" PRIMARY KEY("account","network")
 );
 --> statement-breakpoint
+CREATE TABLE "outcome_days" (
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"day" text COLLATE "C" NOT NULL,
+	"outcome" text COLLATE "C" NOT NULL,
+	"count" bigint NOT NULL,
+	CONSTRAINT "outcome_days_tenant_id_environment_day_outcome_pk" PRIMARY KEY("tenant_id","environment","day","outcome")
+);
+--> statement-breakpoint
 CREATE TABLE "pairing_guesses" (
 	"network" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"failed_at" text COLLATE "C" NOT NULL,
 	"locked_until" bigint NOT NULL,
 	"forget_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "recovery_codes" (
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"user_id" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "registration_certificates" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"tenant_id" text COLLATE "C",
+	"jwt" text COLLATE "C" NOT NULL,
+	"subject" text COLLATE "C" NOT NULL,
+	"intended_use" text COLLATE "C",
+	"purposes" text COLLATE "C" NOT NULL,
+	"credentials" text COLLATE "C" NOT NULL,
+	"not_before" bigint,
+	"not_after" bigint,
+	"status" text COLLATE "C",
+	"templates" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "session_keys" (
@@ -141,6 +203,15 @@ CREATE TABLE "session_keys" (
 	"wrapping_key" bigint NOT NULL,
 	"wrapped" "bytea" NOT NULL,
 	CONSTRAINT "session_keys_verification_id_tenant_id_pk" PRIMARY KEY("verification_id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "sign_ins" (
+	"id" bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY (sequence name "sign_ins_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"at" bigint NOT NULL,
+	"user_id" text COLLATE "C",
+	"outcome" text COLLATE "C" NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"sealed" "bytea" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "signing_keys" (
@@ -152,7 +223,9 @@ CREATE TABLE "signing_keys" (
 	"sealed" "bytea" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"not_after" bigint NOT NULL,
-	"retired_at" bigint
+	"retired_at" bigint,
+	"tenant_id" text COLLATE "C",
+	"starts_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "template_versions" (
@@ -171,7 +244,25 @@ CREATE TABLE "templates" (
 	"updated_at" bigint NOT NULL,
 	"rules" text COLLATE "C",
 	"purpose" text COLLATE "C",
+	"live_since" bigint,
 	CONSTRAINT "templates_tenant_id_key_pk" PRIMARY KEY("tenant_id","key")
+);
+--> statement-breakpoint
+CREATE TABLE "tenant_looks" (
+	"tenant_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"accent" text COLLATE "C",
+	"privacy_url" text COLLATE "C",
+	"logo" "bytea",
+	"logo_type" text COLLATE "C",
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "tenant_origins" (
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"origin" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "tenant_origins_tenant_id_environment_origin_pk" PRIMARY KEY("tenant_id","environment","origin")
 );
 --> statement-breakpoint
 CREATE TABLE "tenants" (
@@ -192,14 +283,76 @@ CREATE TABLE "trust_anchors" (
 	"mode" text COLLATE "C" NOT NULL,
 	"trusted_for" text COLLATE "C",
 	"created_at" bigint NOT NULL,
-	"crl" text COLLATE "C"
+	"crl" text COLLATE "C",
+	"source_id" text COLLATE "C",
+	"use" text COLLATE "C",
+	"entity" text COLLATE "C",
+	"country" text COLLATE "C",
+	"since" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "trust_blocks" (
+	"environment" text COLLATE "C" NOT NULL,
+	"fingerprint" text COLLATE "C" NOT NULL,
+	"reason" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "trust_blocks_environment_fingerprint_pk" PRIMARY KEY("environment","fingerprint")
+);
+--> statement-breakpoint
+CREATE TABLE "trust_lists" (
+	"source_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"bytes" "bytea" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "trust_source_pins" (
+	"source_id" text COLLATE "C" NOT NULL,
+	"fingerprint" text COLLATE "C" NOT NULL,
+	"certificate" text COLLATE "C",
+	"added_at" bigint NOT NULL,
+	CONSTRAINT "trust_source_pins_source_id_fingerprint_pk" PRIMARY KEY("source_id","fingerprint")
+);
+--> statement-breakpoint
+CREATE TABLE "trust_sources" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"use" text COLLATE "C" NOT NULL,
+	"label" text COLLATE "C" NOT NULL,
+	"preset" text COLLATE "C",
+	"location" text COLLATE "C",
+	"types" text COLLATE "C",
+	"service_type" text COLLATE "C",
+	"mode" text COLLATE "C",
+	"every_ms" bigint NOT NULL,
+	"grace_ms" bigint NOT NULL,
+	"identity" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"sequence" bigint,
+	"issued_at" bigint NOT NULL,
+	"next_update" bigint,
+	"digest" text COLLATE "C" NOT NULL,
+	"signer" text COLLATE "C" NOT NULL,
+	"announced" text COLLATE "C" NOT NULL,
+	"accepted_at" bigint NOT NULL,
+	"skipped" text COLLATE "C" NOT NULL,
+	"difference" text COLLATE "C",
+	"checked_at" bigint NOT NULL,
+	"etag" text COLLATE "C",
+	"failure" text COLLATE "C",
+	"failure_detail" text COLLATE "C",
+	"failing_since" bigint,
+	"failures" bigint NOT NULL,
+	"due_at" bigint NOT NULL,
+	"warned_at" bigint,
+	"created_at" bigint NOT NULL,
+	"failure_signer" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "usage_days" (
 	"tenant_id" text COLLATE "C" NOT NULL,
 	"day" text COLLATE "C" NOT NULL,
 	"verifications_created" bigint NOT NULL,
-	"newest_at" bigint DEFAULT 0 NOT NULL,
+	"newest_at" bigint NOT NULL,
 	CONSTRAINT "usage_days_tenant_id_day_pk" PRIMARY KEY("tenant_id","day")
 );
 --> statement-breakpoint
@@ -251,8 +404,20 @@ CREATE TABLE "verification_sessions" (
 	"release" text COLLATE "C",
 	"answered_from" text COLLATE "C",
 	"page_owner_hash" text COLLATE "C",
-	"wrapping_key" bigint,
+	"wrapping_key" bigint NOT NULL,
+	"sealed_dc_requests" "bytea",
+	"key_id" text COLLATE "C",
+	"terms" "bytea",
+	"sealed_query" "bytea",
 	CONSTRAINT "verification_sessions_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
+);
+--> statement-breakpoint
+CREATE TABLE "verification_terms" (
+	"term" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"verification_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	CONSTRAINT "verification_terms_term_created_at_verification_id_pk" PRIMARY KEY("term","created_at","verification_id")
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_attempts" (
@@ -278,9 +443,9 @@ CREATE TABLE "webhook_deliveries" (
 	"due_at" bigint NOT NULL,
 	"lease_until" bigint,
 	"created_at" bigint NOT NULL,
-	"lane" text COLLATE "C" DEFAULT '' NOT NULL,
+	"lane" text COLLATE "C" NOT NULL,
 	"request_id" text COLLATE "C",
-	"environment" text COLLATE "C" DEFAULT 'live' NOT NULL,
+	"environment" text COLLATE "C" NOT NULL,
 	"leased_by" text COLLATE "C",
 	CONSTRAINT "webhook_deliveries_id_tenant_id_pk" PRIMARY KEY("id","tenant_id")
 );
@@ -301,7 +466,7 @@ CREATE TABLE "webhook_secrets" (
 	"sealed" "bytea" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"valid_until" bigint,
-	"environment" text COLLATE "C" DEFAULT 'live' NOT NULL
+	"environment" text COLLATE "C" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "wrapping_keys" (
@@ -313,16 +478,29 @@ CREATE TABLE "wrapping_keys" (
 	"retired_at" bigint
 );
 --> statement-breakpoint
+ALTER TABLE "answer_time_days" ADD CONSTRAINT "answer_time_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_links" ADD CONSTRAINT "dashboard_links_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_networks" ADD CONSTRAINT "dashboard_networks_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_passkeys" ADD CONSTRAINT "dashboard_passkeys_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_sessions" ADD CONSTRAINT "dashboard_sessions_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_users" ADD CONSTRAINT "dashboard_users_member_of_tenants_id_fk" FOREIGN KEY ("member_of") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "device_tokens" ADD CONSTRAINT "device_tokens_device_id_tenant_id_devices_id_tenant_id_fk" FOREIGN KEY ("device_id","tenant_id") REFERENCES "public"."devices"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "devices" ADD CONSTRAINT "devices_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "go_live" ADD CONSTRAINT "go_live_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "login_challenges" ADD CONSTRAINT "login_challenges_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "outcome_days" ADD CONSTRAINT "outcome_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_user_id_dashboard_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."dashboard_users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "registration_certificates" ADD CONSTRAINT "registration_certificates_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "session_keys" ADD CONSTRAINT "session_keys_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "signing_keys" ADD CONSTRAINT "signing_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "templates" ADD CONSTRAINT "templates_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tenant_looks" ADD CONSTRAINT "tenant_looks_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tenant_origins" ADD CONSTRAINT "tenant_origins_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "trust_anchors" ADD CONSTRAINT "trust_anchors_source_id_trust_sources_id_fk" FOREIGN KEY ("source_id") REFERENCES "public"."trust_sources"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "trust_lists" ADD CONSTRAINT "trust_lists_source_id_trust_sources_id_fk" FOREIGN KEY ("source_id") REFERENCES "public"."trust_sources"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "trust_source_pins" ADD CONSTRAINT "trust_source_pins_source_id_trust_sources_id_fk" FOREIGN KEY ("source_id") REFERENCES "public"."trust_sources"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "usage_days" ADD CONSTRAINT "usage_days_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "verification_events" ADD CONSTRAINT "verification_events_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "verification_results" ADD CONSTRAINT "verification_results_verification_id_tenant_id_verification_sessions_id_tenant_id_fk" FOREIGN KEY ("verification_id","tenant_id") REFERENCES "public"."verification_sessions"("id","tenant_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -334,6 +512,7 @@ ALTER TABLE "webhook_secrets" ADD CONSTRAINT "webhook_secrets_tenant_id_tenants_
 CREATE UNIQUE INDEX "api_keys_hash" ON "api_keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "api_keys_tenant" ON "api_keys" USING btree ("tenant_id");--> statement-breakpoint
 CREATE INDEX "dashboard_links_user" ON "dashboard_links" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "dashboard_passkeys_user" ON "dashboard_passkeys" USING btree ("user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dashboard_sessions_id" ON "dashboard_sessions" USING btree ("id");--> statement-breakpoint
 CREATE INDEX "dashboard_sessions_user" ON "dashboard_sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dashboard_users_name" ON "dashboard_users" USING btree ("name");--> statement-breakpoint
@@ -342,14 +521,21 @@ CREATE INDEX "device_tokens_expiry" ON "device_tokens" USING btree ("expires_at"
 CREATE INDEX "device_tokens_live_codes" ON "device_tokens" USING btree ("expires_at") WHERE kind = 'pairing' AND spent_at IS NULL AND revoked_at IS NULL;--> statement-breakpoint
 CREATE INDEX "devices_tenant" ON "devices" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "login_challenges_user" ON "login_challenges" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "login_challenges_expiry" ON "login_challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "login_failures_forget" ON "login_failures" USING btree ("forget_at");--> statement-breakpoint
+CREATE INDEX "recovery_codes_user" ON "recovery_codes" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sign_ins_user" ON "sign_ins" USING btree ("user_id","at");--> statement-breakpoint
+CREATE INDEX "sign_ins_at" ON "sign_ins" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "signing_keys_current" ON "signing_keys" USING btree ("role","created_at");--> statement-breakpoint
 CREATE INDEX "verification_events_session" ON "verification_events" USING btree ("verification_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "verification_events_shown" ON "verification_events" USING btree ("verification_id") WHERE event = 'qr_shown';--> statement-breakpoint
 CREATE INDEX "verification_sessions_newest" ON "verification_sessions" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
+CREATE INDEX "verification_sessions_status" ON "verification_sessions" USING btree ("tenant_id","environment","status","created_at");--> statement-breakpoint
+CREATE INDEX "verification_sessions_template" ON "verification_sessions" USING btree ("tenant_id","environment","template","created_at");--> statement-breakpoint
+CREATE INDEX "verification_sessions_key" ON "verification_sessions" USING btree ("key_id","created_at") WHERE key_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "verification_sessions_device" ON "verification_sessions" USING btree ("device_id","created_at") WHERE device_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "verification_sessions_open" ON "verification_sessions" USING btree ("expires_at") WHERE status = 'pending';--> statement-breakpoint
-CREATE INDEX "verification_sessions_keyless" ON "verification_sessions" USING btree ("id") WHERE wrapping_key IS NULL;--> statement-breakpoint
 CREATE INDEX "verification_sessions_held" ON "verification_sessions" USING btree ("responded_at") WHERE status = 'pending' AND responded_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "webhook_attempts_delivery" ON "webhook_attempts" USING btree ("delivery_id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_session" ON "webhook_deliveries" USING btree ("verification_id");--> statement-breakpoint
@@ -357,3 +543,119 @@ CREATE INDEX "webhook_deliveries_lane" ON "webhook_deliveries" USING btree ("lan
 CREATE INDEX "webhook_deliveries_newest" ON "webhook_deliveries" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_failing" ON "webhook_deliveries" USING btree ("tenant_id","due_at") WHERE attempts > 0 AND status IN ('pending', 'failed');--> statement-breakpoint
 CREATE INDEX "webhook_secrets_tenant" ON "webhook_secrets" USING btree ("tenant_id");
+--> statement-breakpoint
+-- By hand from here on.
+-- Raised by every change of settings: its row lock lets one node change them at a time, its number tells the others.
+CREATE TABLE "settings_version" (
+	"version" bigint NOT NULL
+);
+--> statement-breakpoint
+INSERT INTO "settings_version" VALUES (1);
+--> statement-breakpoint
+-- The running nodes. A node that has not written its beat for some seconds is dead, and its leases are free.
+-- Unlogged: after a crash of the server every node writes its row again.
+CREATE UNLOGGED TABLE "nodes" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"version" text NOT NULL,
+	"started_at" timestamptz NOT NULL DEFAULT clock_timestamp(),
+	"beat_at" timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+--> statement-breakpoint
+-- When a job that one node does for all was begun last, and until when that node has it.
+CREATE TABLE "job_runs" (
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"node" text COLLATE "C",
+	"begun_at" timestamptz NOT NULL,
+	"leased_until" timestamptz NOT NULL
+);
+--> statement-breakpoint
+-- The audit chain. An act inserts an entry in its own transaction and takes no lock; whoever holds the chain's lock
+-- links entries a moment later. What schema.ts calls a table is a view of both here.
+CREATE TABLE "audit_entries" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"tx" xid8 NOT NULL DEFAULT pg_current_xact_id(),
+	"at" bigint NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"actor" text COLLATE "C" NOT NULL,
+	"action" text COLLATE "C" NOT NULL,
+	"subject" text COLLATE "C" NOT NULL,
+	"commitment" text COLLATE "C" NOT NULL,
+	"salt" bytea,
+	"sealed" bytea,
+	"session_id" text COLLATE "C",
+	"wrapping_key" bigint
+);
+--> statement-breakpoint
+CREATE INDEX "audit_entries_tx" ON "audit_entries" ("tx");
+--> statement-breakpoint
+-- Each number is the first of a block of 1,000 ids, for one connection.
+CREATE SEQUENCE "audit_entry_blocks" INCREMENT BY 1000;
+--> statement-breakpoint
+CREATE TABLE "audit_links" (
+	"seq" bigint PRIMARY KEY NOT NULL,
+	"entry_id" bigint UNIQUE NOT NULL,
+	"previous" text COLLATE "C" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE VIEW "audit_records" AS
+	SELECT link.seq, entry.at, entry.tenant_id, entry.actor, entry.action, entry.subject, entry.commitment,
+		link.previous, link.hash, entry.salt, entry.sealed,
+		entry.session_id, entry.wrapping_key, link.entry_id
+	FROM "audit_links" link JOIN "audit_entries" entry ON entry.id = link.entry_id;
+--> statement-breakpoint
+-- Every entry of a transaction before `low` is linked. One row, changed under the chain's lock.
+CREATE TABLE "audit_low" (
+	"low" xid8 NOT NULL
+);
+--> statement-breakpoint
+INSERT INTO "audit_low" VALUES ('0');
+--> statement-breakpoint
+-- Committed entries without a link, as of the moment of the statement that asks. A dump that was restored into another
+-- cluster may have transaction numbers that this one has not reached: their entries are linked already, unless `low` is
+-- such a number too; then all entries are looked at once. The subselect is never made a join: few rows ask it.
+CREATE FUNCTION "audit_unlinked_entries"() RETURNS SETOF "audit_entries" LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	lowest xid8 := (SELECT low FROM audit_low);
+	beyond xid8 := pg_snapshot_xmax(pg_current_snapshot());
+BEGIN
+	IF lowest > beyond THEN
+		lowest := '0';
+		beyond := '18446744073709551615';
+	END IF;
+	RETURN QUERY SELECT entry.* FROM audit_entries entry WHERE entry.tx >= lowest AND entry.tx < beyond
+		AND (SELECT link.seq FROM audit_links link WHERE link.entry_id = entry.id) IS NULL
+		ORDER BY entry.tx, entry.id;
+END
+$$;
+--> statement-breakpoint
+CREATE VIEW "audit_unlinked" AS
+	SELECT id, at, tenant_id, actor, action, subject, commitment FROM "audit_unlinked_entries"();
+--> statement-breakpoint
+-- Leases that are under way: every node looks for those of dead nodes.
+CREATE INDEX "webhook_deliveries_leased" ON "webhook_deliveries" ("lease_until") WHERE lease_until IS NOT NULL;
+--> statement-breakpoint
+-- Budgets against guessing, which all nodes share. Unlogged: after a crash of the server they are full again.
+CREATE UNLOGGED TABLE "rate_buckets" (
+	-- Policy and HMAC of the key.
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	-- When the budget is full again, in 1024ths of a millisecond.
+	"full_at" bigint NOT NULL,
+	"taken" bigint NOT NULL,
+	"forget_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "rate_buckets_forget" ON "rate_buckets" ("forget_at");
+--> statement-breakpoint
+-- Results with their portraits, for 15 minutes. Unlogged: they are in no log, replica or base backup.
+CREATE UNLOGGED TABLE "portraits" (
+	"verification_id" text COLLATE "C" NOT NULL,
+	"tenant_id" text COLLATE "C" NOT NULL,
+	"kept_until" bigint NOT NULL,
+	"salt" bytea NOT NULL,
+	"sealed" bytea NOT NULL,
+	PRIMARY KEY ("verification_id", "tenant_id"),
+	FOREIGN KEY ("verification_id", "tenant_id") REFERENCES "verification_sessions" ("id", "tenant_id") ON DELETE CASCADE
+);
+--> statement-breakpoint
+CREATE INDEX "portraits_until" ON "portraits" ("kept_until");

@@ -9,6 +9,4 @@ type Lease = { leasedBy: Column; leaseUntil: Column }
  * those whose time is up, and those of dead nodes.
  */
 export const isLost = ({ leasedBy, leaseUntil }: Lease, node: string, now: number): SQL =>
-  isPostgres
-    ? sql`(${leaseUntil} <= ${now} OR ${leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))`
-    : sql`${leasedBy} <> ${node}`
+  isPostgres ? sql`(${leaseUntil} <= ${now} OR ${leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))` : sql`${leasedBy} <> ${node}`

@@ -1,4 +1,4 @@
-// A table of its own file, because drizzle cannot express UNLOGGED: PostgreSQL gets it from drizzle/postgres/0003_shared.sql.
+// A table of its own file, because drizzle cannot express UNLOGGED: PostgreSQL gets it from drizzle/postgres/0000_ground.sql.
 import { bytes, foreignKey, index, primaryKey, table, text, time } from './columns.ts'
 import { verificationSessions } from './schema.ts'
 

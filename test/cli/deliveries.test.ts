@@ -13,9 +13,10 @@ function insertMany(app: TestApp, { tenantId, sessionId, status, from, count }: 
   const rows = Array.from(
     { length: count },
     (_, i) =>
-      `('whd_${String(from + i).padStart(22, '0')}', '${tenantId}', '${sessionId}', 'verification.completed', '${status}', 1, ${at}, ${at})`,
+      `('whd_${String(from + i).padStart(22, '0')}', '${tenantId}', '${sessionId}', 'verification.completed', '${status}', 1, ${at}, ${at}, '', 'live')`,
   )
-  const into = 'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at)'
+  const into =
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)'
   editRows(app, `${into} VALUES ${rows.join(', ')}`)
 }
 

@@ -54,10 +54,10 @@ function insertMany({ app, shop }: Place, verificationId: string, { status, coun
   const now = app.clock.now()
   const rows = Array.from({ length: count }, (_, i) => {
     const createdAt = now + 1 + Math.floor(i / 3)
-    return `('whd_${String(i).padStart(22, '0')}', '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now}, ${createdAt}, 'test')`
+    return `('whd_${String(i).padStart(22, '0')}', '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now}, ${createdAt}, '', 'test')`
   })
   const into =
-    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)'
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)'
   editRows(app, `${into} VALUES ${rows.join(', ')}`)
 }
 

@@ -83,28 +83,6 @@ describe('migrating', () => {
     })
   })
 
-  test("anchors for the operator's own papers get a use of their own, and withdrawn issuers keep theirs", () => {
-    const sqlite = newDatabase()
-    const before = MIGRATIONS.findIndex(([id]) => id === '0013_people_and_search')
-    migrate(sqlite, AT, MIGRATIONS.slice(0, before))
-    for (const use of ['issuers', 'relying_party']) {
-      sqlite.run(
-        `INSERT INTO trust_sources (id, environment, kind, use, label, every_ms, grace_ms, identity, name, issued_at, digest, signer,
-          announced, accepted_at, skipped, checked_at, failures, due_at, created_at)
-         VALUES ('src_${use}', 'live', 'lote', '${use}', '', 1, 1, '', '', 1, '', '', '[]', 1, '{}', 1, 0, 1, 1)`,
-      )
-      sqlite.run(
-        `INSERT INTO trust_anchors (id, environment, label, certificate, mode, created_at, source_id, use)
-         VALUES ('anc_${use}', 'live', '', '', 'pkix', 1, 'src_${use}', 'none')`,
-      )
-    }
-    migrate(sqlite, AT)
-    expect(sqlite.query('SELECT id, use FROM trust_anchors ORDER BY id').all()).toEqual([
-      { id: 'anc_issuers', use: 'none' },
-      { id: 'anc_relying_party', use: 'relying_party' },
-    ])
-  })
-
   test('a migration that was edited after it had been applied is refused, and nothing is changed', () => {
     const sqlite = newDatabase()
     migrate(sqlite, AT, [...MIGRATIONS, ['9000_note', 'ALTER TABLE tenants ADD COLUMN note text']])

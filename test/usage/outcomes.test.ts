@@ -1,12 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { medianOf, STEPS, stepOf } from '../../src/usage/answer-time.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepHeld } from '../../src/verifications/release.ts'
 import { cleanUp, createVerification, startWithTenant, type TestApp } from '../helpers/app.ts'
-import { editRows, isOnPostgres, rowsOf } from '../helpers/database.ts'
+import { isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { codeIn, formOf, openSession, postTo } from '../helpers/exchange.ts'
 import { holderOf } from '../helpers/wallet.ts'
 import { checkInvariants } from '../invariants/check.ts'
@@ -14,7 +12,6 @@ import { checkInvariants } from '../invariants/check.ts'
 afterAll(cleanUp)
 
 const RELEASE = { template: 'identity_basic', release: 'on_redeem', redirect_url: 'https://shop.example/done' }
-const MIGRATION = isOnPostgres ? 'postgres/0006_people_and_search.sql' : 'sqlite/0013_people_and_search.sql'
 
 /** A shop in which each kind of end happened once, and one session is open. */
 const { app, ...tenant } = await startWithTenant()
@@ -70,20 +67,6 @@ test('each session is counted once when it is created and once when it ends, by 
   // 7 s, twice at once, and twice 3 s until a wallet answered, however long the redemption took.
   expect(answerTimes()).toEqual({ 0: 2, 2700: 2, 6800: 1 })
   if (!isOnPostgres) expect((await checkInvariants(app.dir)).violations).toEqual([])
-})
-
-test('the migration counts sessions of before it by the same days and steps; most reasons of failures are sealed', () => {
-  const rows = (table: string) => rowsOf(app, `SELECT * FROM ${table} ORDER BY 1, 2, 3, 4`)
-  const [before, times] = [outcomes(), rows('answer_time_days')]
-  editRows(app, 'DELETE FROM outcome_days')
-  editRows(app, 'DELETE FROM answer_time_days')
-  const text = readFileSync(join(import.meta.dir, '../../drizzle', MIGRATION), 'utf8')
-  const backfill = text.split('--> statement-breakpoint').filter(statement => /INSERT INTO/.test(statement))
-  for (const statement of backfill) editRows(app, statement)
-  const { wallet_declined, claim_not_satisfied, ...rest } = before
-  expect(outcomes()).toEqual({ ...rest, failed: wallet_declined! + claim_not_satisfied! })
-  expect(rows('answer_time_days')).toEqual(times)
-  for (const step of STEPS) expect(text).toContain(`(${step})`)
 })
 
 test('an erasure takes nothing back, and counts the end of a session that no sweep has stored yet', async () => {

@@ -52,10 +52,10 @@ type Row = { id: string; environment: 'test' | 'live'; status: string; at: numbe
 /** Deliveries without their sessions, which the log does not read. */
 function insertDeliveries(app: TestApp, tenantId: string, rows: Row[]): void {
   const into =
-    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, environment)'
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)'
   const texts = rows.map(
     ({ id, status, at, environment }) =>
-      `('${id}', '${tenantId}', 'vs_1', 'verification.completed', '${status}', 1, ${at}, ${at}, '${environment}')`,
+      `('${id}', '${tenantId}', 'vs_1', 'verification.completed', '${status}', 1, ${at}, ${at}, '', '${environment}')`,
   )
   const insert = `${into} VALUES ${texts.join(', ')}`
   // SQLite does not check foreign keys here unless it is asked to.

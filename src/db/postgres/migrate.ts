@@ -1,11 +1,4 @@
 import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'text' }
-import nodes from '../../../drizzle/postgres/0001_nodes.sql' with { type: 'text' }
-import audit from '../../../drizzle/postgres/0002_audit.sql' with { type: 'text' }
-import shared from '../../../drizzle/postgres/0003_shared.sql' with { type: 'text' }
-import trustLists from '../../../drizzle/postgres/0004_trust_lists.sql' with { type: 'text' }
-import browserChannel from '../../../drizzle/postgres/0005_browser_channel.sql' with { type: 'text' }
-import peopleAndSearch from '../../../drizzle/postgres/0006_people_and_search.sql' with { type: 'text' }
-import closeTheHoles from '../../../drizzle/postgres/0007_close_the_holes.sql' with { type: 'text' }
 import { sha256Hex } from '../../hash.ts'
 import { OlderDatabase, refuseBeforeFirstRelease, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
@@ -17,17 +10,8 @@ import { type Session, sqlStateOf } from './session.ts'
  */
 export type Migration = { id: string; sql: string; kind: 'expand' | 'contract' }
 
-/** All migrations in order; a test compares this list with the folder. Forward only: an applied file is never edited. */
-export const MIGRATIONS: readonly Migration[] = [
-  { id: '0000_ground', sql: ground, kind: 'expand' },
-  { id: '0001_nodes', sql: nodes, kind: 'expand' },
-  { id: '0002_audit', sql: audit, kind: 'expand' },
-  { id: '0003_shared', sql: shared, kind: 'expand' },
-  { id: '0004_trust_lists', sql: trustLists, kind: 'expand' },
-  { id: '0005_browser_channel', sql: browserChannel, kind: 'expand' },
-  { id: '0006_people_and_search', sql: peopleAndSearch, kind: 'expand' },
-  { id: '0007_close_the_holes', sql: closeTheHoles, kind: 'expand' },
-]
+/** All migrations in order, as those of SQLite (sqlite/migrate.ts). */
+export const MIGRATIONS: readonly Migration[] = [{ id: '0000_ground', sql: ground, kind: 'expand' }]
 
 /** Any number: the same one for everybody who changes the schema of a database. */
 export const MIGRATION_LOCK = 7_634_021_001

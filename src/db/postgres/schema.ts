@@ -1,4 +1,4 @@
-// Tables that only PostgreSQL has (drizzle/postgres/0003_shared.sql): on SQLite the memory of the one process serves.
+// Tables that only PostgreSQL has (drizzle/postgres/0000_ground.sql, by hand): on SQLite the memory of the one process serves.
 import { integer, table, text, time } from '../columns.ts'
 
 /** Budgets against guessing. */

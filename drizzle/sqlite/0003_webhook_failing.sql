@@ -1,1 +1,0 @@
-CREATE INDEX `webhook_deliveries_failing` ON `webhook_deliveries` (`tenant_id`,`due_at`) WHERE attempts > 0 AND status IN ('pending', 'failed');

@@ -1,1 +1,0 @@
-ALTER TABLE `verification_sessions` DROP COLUMN `wallet_formats`;

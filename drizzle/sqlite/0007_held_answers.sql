@@ -1,1 +1,0 @@
-CREATE INDEX `verification_sessions_held` ON `verification_sessions` (`responded_at`) WHERE status = 'pending' AND responded_at IS NOT NULL;

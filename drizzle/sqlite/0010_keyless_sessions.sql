@@ -1,1 +1,0 @@
-CREATE INDEX `verification_sessions_keyless` ON `verification_sessions` (`id`) WHERE wrapping_key IS NULL;
