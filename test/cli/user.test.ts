@@ -8,7 +8,7 @@ import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus as spawnVidimus, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { postgresOnly, sqliteOnly } from '../helpers/engines.ts'
 
 setDefaultTimeout(60_000)
@@ -137,7 +137,9 @@ describe('the user of the operating system', () => {
     const dir = join(temporaryDir(), 'data')
     const settings = { VIDIMUS_PUBLIC_URL: 'http://localhost:3000', ...variables }
     expect((await spawnVidimus(dir, ['tenant', 'create', '--name', 'Shop'], settings)).exitCode).toBe(0)
-    const actors = rowsOf<{ actor: string }>(dir, "SELECT actor FROM audit_records WHERE action = 'tenant.created'")
+    // On PostgreSQL an entry is linked to the chain by the service.
+    const table = isOnPostgres ? 'audit_entries' : 'audit_records'
+    const actors = rowsOf<{ actor: string }>(dir, `SELECT actor FROM ${table} WHERE action = 'tenant.created'`)
     expect(actors).toEqual([{ actor: `command line:${ownName()}` }])
   })
 
