@@ -25,7 +25,7 @@ export type Localized = Readonly<Record<'en' | 'de', string>>
 
 /**
  * The part of a result to keep after the check: only that it passed, the claims, or the claims
- * without the portrait, which is compared with a face and not stored.
+ * without the portrait, which is compared with a face and then deleted.
  */
 type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
 

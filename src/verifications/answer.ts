@@ -6,7 +6,8 @@ import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import { countsAsFirst } from './first-times.ts'
-import { hasPortrait, isUnkept, keepPortrait, type Result, withoutPortrait } from './portraits.ts'
+import { heldUntil } from './hold.ts'
+import { hasPortrait, isUnkept, keepPortrait, PORTRAIT_MS, type Result, withoutPortrait } from './portraits.ts'
 import { type SessionSecrets, sealResult } from './present.ts'
 import { type OpenSession, refuseClosed } from './read.ts'
 import { withResponseCode } from './redirect-url.ts'
@@ -81,7 +82,10 @@ export async function recordAnswer(
           session: { id, wrappingKey, sessionKey },
         })
     await insertResult(tx, { ...sealResult(deps, { id, tenantId, sessionKey }, stored, at), auditSeq })
-    if (stored !== result && (isComparable || !isDevice)) await keepPortrait(deps, tx, { ...session, sessionKey }, result)
+    if (stored !== result && (isComparable || !isDevice)) {
+      const keptUntil = isComparable ? heldUntil(at, session) : at + PORTRAIT_MS
+      await keepPortrait(deps, tx, { ...session, sessionKey }, { result, keptUntil })
+    }
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     if (isHeld) return undefined

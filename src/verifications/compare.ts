@@ -36,11 +36,12 @@ type Decision = { isSame: boolean; requestId: string }
 /** One statement decides: of two decisions, the deadline and an erasure, the first counts. */
 export async function decideComparison(deps: Deps, caller: Caller, id: string, decision: Decision): Promise<Verification> {
   const device = requireDevice(caller)
-  const at = deps.now()
   const announce = await deps.write(async tx => {
+    const at = deps.now()
     if (!(await endComparison(tx, device, id, { status: decision.isSame ? 'completed' : 'failed', at }))) {
       await requireComparison(tx, device, id, at)
-      throw new Error('a comparison that waits can be decided')
+      // PostgreSQL: the answer came between the two statements. Before it this was true.
+      throw apiError('session_not_found')
     }
     const { verification: session, result } = (await findVerification(tx, device, id)) ?? {}
     if (!session || !result) throw new Error('a held session has a result')
@@ -61,6 +62,8 @@ async function confirm(deps: Deps, tx: Db, { session, result }: Decided, by: By)
   const sessionKey = await deps.sessionKeys.of(tx, session)
   const whole = isUnkept(session.template) ? undefined : await openPortrait(deps, tx, { ...session, sessionKey })
   if (whole) await updateResult(tx, session, deps.sealer.seal(resultPlace(result, sessionKey), JSON.stringify(whole)))
+  // Its time ended during this decision.
+  else if (!isUnkept(session.template)) throw hasEnded()
   await deletePortrait(tx, session)
   const released = await recordRelease(deps, tx, session, { ...by, details: { same_person: true } })
   return () => announceRelease(deps, released)
@@ -81,6 +84,8 @@ function requireDevice(caller: Caller): DeviceCaller {
   return caller
 }
 
+const hasEnded = () => apiError('session_already_responded', { message: 'This verification has ended; GET it for its outcome.' })
+
 /** 404 before the answer, 409 once the session has ended. */
 async function requireComparison(
   db: Db,
@@ -90,8 +95,7 @@ async function requireComparison(
 ): Promise<Decided & { respondedAt: number }> {
   const { verification: session, result } = (await findVerification(db, device, id)) ?? {}
   if (!session || session.respondedAt === null) throw apiError('session_not_found')
-  if (!isHeldForComparison(session) || statusAt(session, now) !== 'pending')
-    throw apiError('session_already_responded', { message: 'This verification has ended; GET it for its outcome.' })
+  if (!isHeldForComparison(session) || statusAt(session, now) !== 'pending') throw hasEnded()
   if (!result) throw new Error('a held session has a result')
   return { session, result, respondedAt: session.respondedAt }
 }

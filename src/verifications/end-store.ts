@@ -1,4 +1,4 @@
-// Sessions that end by time: expired, never redeemed, kept long enough.
+// Sessions that end by time: expired, never redeemed, never compared, kept long enough.
 import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions } from '../db/schema.ts'

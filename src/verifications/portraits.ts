@@ -1,5 +1,6 @@
-// A portrait is compared with a face, not stored. A merchant has 15 minutes for it; at a till it waits for the comparison,
-// and goes with it (compare.ts). It is a sealed row beside the result until then. Own templates and queries keep theirs.
+// A portrait is compared with a face, and deleted. A merchant has 15 minutes for it; at a till it waits for the comparison,
+// two minutes at most, and goes with it (compare.ts). It is a sealed row beside the result until then. Own templates and
+// queries keep theirs.
 import type { Db } from '../db/engine.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
@@ -18,15 +19,15 @@ type Keyed = { sessionKey: Uint8Array }
 
 /** Called in the transaction of the result that `withoutPortrait` gave. */
 export async function keepPortrait(
-  { now, random, sealer }: Pick<Deps, 'now' | 'random' | 'sealer'>,
+  { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
   tx: Db,
   { id, tenantId, sessionKey }: SessionKey & Keyed,
-  result: Result,
+  { result, keptUntil }: { result: Result; keptUntil: number },
 ): Promise<void> {
   const salt = Buffer.from(random(SALT_BYTES))
   const place = portraitPlace({ verificationId: id, tenantId, salt }, sessionKey)
   const sealed = sealer.seal(place, JSON.stringify(result))
-  await insertPortrait(tx, { verificationId: id, tenantId, keptUntil: now() + PORTRAIT_MS, salt, sealed })
+  await insertPortrait(tx, { verificationId: id, tenantId, keptUntil, salt, sealed })
 }
 
 /** The result with its portrait; undefined once it is gone. */

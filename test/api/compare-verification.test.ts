@@ -7,6 +7,7 @@ import { saveTemplate } from '../../src/templates/save.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { browseVerifications } from '../../src/verifications/browse.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
+import { deletePortrait } from '../../src/verifications/portrait-store.ts'
 import { PORTRAIT_MS } from '../../src/verifications/portraits.ts'
 import { sweepHeld, sweepPortraits } from '../../src/verifications/release.ts'
 import { sweepRetention } from '../../src/verifications/retain.ts'
@@ -227,6 +228,14 @@ describe('the decision', () => {
     expect([portraitsOf(same.id), portraitsOf(other.id)]).toEqual([[], []])
   })
 
+  test('a yes is 409 and changes nothing when the portrait that an own template keeps was swept meanwhile', async () => {
+    const held = await hold({ template: 'badge' })
+    await app.deps.write(tx => deletePortrait(tx, { id: held.id, tenantId: tenant.id }))
+    expect(outcome(await decide(held, true))).toBe('409 session_already_responded')
+    expect((await readOf(held)).status).toBe('pending')
+    expect(await recordsOf(held.id)).toHaveLength(1)
+  })
+
   sqliteOnly('files are looked into')('the portrait of a decided session is in no file, sealed or not', async () => {
     for (const isSame of [true, false]) {
       const held = await hold()
@@ -270,7 +279,7 @@ describe('the decision', () => {
 })
 
 describe('a comparison that nobody decided', () => {
-  test('outlasts expires_at and retention, and has failed 120 s after the answer: in every read, before and after the sweep', async () => {
+  test('the session outlasts expires_at and retention, and has failed 120 s after the answer: in every read, before and after the sweep', async () => {
     const { app: own, ...shop } = await startTenantFor([receiver])
     await changeTenant(own.deps, shop.id, { retentionDays: 0 }, 'test')
     await setEndpoint(own.deps, { tenantId: shop.id, environment: 'test' }, receiver.url(), 'test')
@@ -292,6 +301,9 @@ describe('a comparison that nobody decided', () => {
     expect((await own.call('GET', `/v/${held.id}/data`)).body).toMatchObject({ status: 'failed', reason: 'not_accepted' })
     expect(outcome(await show(held, device.access_token, own))).toBe('409 session_already_responded')
     expect(outcome(await decide(held, true, device.access_token, own))).toBe('409 session_already_responded')
+    // Two minutes, whichever sweep is first.
+    await sweepPortraits(own.deps)
+    expect(portraitsOf(held.id, own)).toEqual([])
     await sweepHeld(own.deps)
     expect(await readOf(held)).toEqual(failed)
     expect([portraitsOf(held.id, own), await recordsOf(held.id, own)]).toEqual([

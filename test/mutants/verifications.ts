@@ -187,6 +187,13 @@ export default [
     'api/compare-verification',
   ],
   [
+    'a photo outlives the time to compare it',
+    'recordAnswer',
+    'isComparable ? heldUntil(at, session) : ',
+    '',
+    'api/compare-verification',
+  ],
+  [
     'a comparison is decided after its time',
     'endComparison',
     'incomparableSince: incomparableSince(at)',

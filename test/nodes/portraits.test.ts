@@ -1,4 +1,9 @@
 import { expect } from 'bun:test'
+import { authenticate } from '../../src/access/authenticate.ts'
+import type { Db } from '../../src/db/engine.ts'
+import type { Runner } from '../../src/db/postgres/pool.ts'
+import { decideComparison } from '../../src/verifications/compare.ts'
+import type { Deps } from '../../src/verifications/deps.ts'
 import { sweepPortraits } from '../../src/verifications/release.ts'
 import type { Comparison, Verification } from '../../src/verifications/schema.ts'
 import type { TestApp } from '../helpers/app.ts'
@@ -57,3 +62,34 @@ nodesTest('a photo that waits is shown by every node, and of two decisions on tw
   expect((await readOf({ ...session, app: nodes[1] })).status).toBe(isSame ? 'completed' : 'failed')
   expect(await rowsIn(nodes[0], 'SELECT * FROM portraits')).toEqual([])
 })
+
+nodesTest('a decision between whose statements the answer comes is 404, and the next one counts', async () => {
+  const nodes = await startNodes()
+  const { key } = await nodes[0].tenant()
+  const till = await pair(nodes[0], key, { allowed_templates: ['age_over_18_photo'] })
+  const session = await openSession({ app: nodes[0], key: till.access_token }, { template: 'age_over_18_photo' })
+  const form = await formOf(session, await holderOf(nodes[0]))
+  const { deps } = nodes[1]
+  const caller = await authenticate(deps, `Bearer ${till.access_token}`)
+  const decide = (write: Deps['write']) =>
+    decideComparison({ ...deps, write }, caller, session.created.id, { isSame: true, requestId: 'req_1' })
+  const answered = decide(work => deps.write(tx => work(afterFirst(tx, () => postTo(session, form)))))
+  expect(await answered.catch(error => error.code)).toBe('session_not_found')
+  expect((await readOf(session)).responded_at).toBeDefined()
+  expect((await decide(deps.write)).status).toBe('completed')
+})
+
+/** A transaction whose first statement is followed by an act of somebody else. */
+function afterFirst(tx: Db, act: () => Promise<unknown>): Db {
+  const { $client: client } = tx as unknown as { $client: Runner }
+  let hasActed = false
+  const rows: Runner['rows'] = async (text, params) => {
+    const found = await client.rows<never>(text, params)
+    if (!hasActed) {
+      hasActed = true
+      await act()
+    }
+    return found
+  }
+  return new Proxy(tx, { get: (target, name) => (name === '$client' ? { ...client, rows } : Reflect.get(target, name)) })
+}
