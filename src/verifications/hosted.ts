@@ -104,9 +104,10 @@ const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
   wallet_error: 'wallet_error',
   cancelled: 'cancelled',
   redirect_not_followed: 'not_followed',
+  not_compared: 'not_compared',
 }
 
-/** Everybody with the link may read it, so a revoked document or a missing age has no reason. */
+/** Everybody with the link may read it, so a revoked document, a missing age or another face has no reason. */
 async function reasonOf(deps: HostedDeps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
   const found = await findVerification(deps.db, { tenantId, environment }, id)
   const error = found && (await present(deps, found)).error

@@ -248,6 +248,7 @@ export const HostedVerification = Type.Object(
         Type.Literal('not_accepted'),
         Type.Literal('cancelled'),
         Type.Literal('not_followed'),
+        Type.Literal('not_compared'),
       ]),
     ),
     return_url: Type.Optional(Type.String()),

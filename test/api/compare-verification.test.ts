@@ -298,7 +298,7 @@ describe('a comparison that nobody decided', () => {
     const failed = await readOf(held)
     expect([failed.status, failed.error?.code, failed.credentials]).toEqual(['failed', 'not_compared', undefined])
     expect((await own.call<{ status: string }>('GET', `${held.path}/status`)).body.status).toBe('failed')
-    expect((await own.call('GET', `/v/${held.id}/data`)).body).toMatchObject({ status: 'failed', reason: 'not_accepted' })
+    expect((await own.call('GET', `/v/${held.id}/data`)).body).toMatchObject({ status: 'failed', reason: 'not_compared' })
     expect(outcome(await show(held, device.access_token, own))).toBe('409 session_already_responded')
     expect(outcome(await decide(held, true, device.access_token, own))).toBe('409 session_already_responded')
     // Two minutes, whichever sweep is first.

@@ -4,6 +4,7 @@ import type { Page, Route } from 'playwright-core'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/expire.ts'
+import { sweepHeld } from '../../src/verifications/release.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, NO_PLACE, shoot } from '../helpers/browser.ts'
@@ -238,6 +239,7 @@ describe('the detail', () => {
     const { page } = await enter(app, openPage)
     await page.goto(`/dashboard/verifications/${created.id}`)
     await panel(page).getByText('Answered. Waiting for the customer to come back to your shop.').waitFor()
+    expect(await panel(page).locator('.verdict .secondary').textContent()).toMatch(/^Answered Answered /)
     expect(await panel(page).locator('.checks').count()).toBe(0)
     expect(await panel(page).getByRole('img', { name: /QR/ }).count()).toBe(0)
     // The deadline no longer counts: the code can be redeemed for ten minutes.
@@ -404,11 +406,17 @@ describe('the detail', () => {
     expect(await panel(page).locator('.verdict.failed').count()).toBe(1)
     const row = page.getByRole('row').filter({ hasText: 'Age 18 or over, with photo' })
     expect(await row.locator('.badge.no').textContent()).toBe('Not the same person')
-    await verify(app, till.access_token, 'adult', { template: 'age_over_18_photo' })
+    const left = await verify(app, till.access_token, 'adult', { template: 'age_over_18_photo' })
     await page.goto('/dashboard/verifications')
     await page.locator('.badge.wait', { hasText: 'Answered' }).waitFor()
+    app.clock.advance(120_000)
+    await sweepHeld(app.deps)
+    await page.goto(`/dashboard/verifications/${left.id}`)
+    await panel(page).locator('.timeline li.neutral', { hasText: 'Nobody compared the photo' }).waitFor()
+    await verify(app, key, 'adult')
     await page.goto('/dashboard/audit')
     await page.getByRole('row').filter({ hasText: 'Till 1' }).first().waitFor()
+    await page.getByRole('row').filter({ hasText: 'Verified' }).filter({ hasText: 'wallet' }).waitFor()
     expect(page.complaints).toEqual([])
   })
 

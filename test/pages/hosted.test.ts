@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { sweepExpired } from '../../src/verifications/expire.ts'
+import { sweepHeld } from '../../src/verifications/release.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, NO_PLACE, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
+import { pair } from '../helpers/devices.ts'
 import { SHOP, shareService, startShop } from '../helpers/shop.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
 
@@ -179,12 +181,33 @@ describe('the hosted page', () => {
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
     await page.getByRole('heading', { level: 1, name: 'Your proof was refused.' }).waitFor()
-    expect(await page.getByText('Your wallet answered, but the answer could not be accepted.').isVisible()).toBe(true)
+    expect(await page.getByText('Your wallet answered, but a check refused the answer.').isVisible()).toBe(true)
     expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).isVisible()).toBe(true)
     const shown = `${await heard.text()}\n${await page.content()}`
     expect(shown).not.toMatch(/claim_not_satisfied|age_over_18":false|"credentials":/)
     await expectAccessible(page)
     await shoot(page, 'hosted-failed')
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest('a customer whose photo nobody compared reads that, and not of a refusal', async openPage => {
+    const { app, key, origin } = await startShop()
+    const till = await pair(app, key, { allowed_templates: ['age_over_18_photo'] })
+    const session = await createVerification(app, till.access_token, { template: 'age_over_18_photo' })
+    const page = await openPage(origin, DESKTOP)
+    await page.goto(`/v/${session.id}`)
+    await page.getByRole('img', { name: /QR code/ }).waitFor()
+    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.getByText('Wine & Co compares your photo with you now.').waitFor()
+    app.clock.advance(120_000)
+    await sweepHeld(app.deps)
+    await page.getByRole('heading', { level: 1, name: 'Your photo was not compared.' }).waitFor()
+    expect(await page.content()).not.toMatch(/refused/)
+    await expectAccessible(page)
+    await shoot(page, 'hosted-not-compared')
+    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Ihr Foto wurde nicht verglichen.' }).waitFor()
+    await shoot(page, 'hosted-not-compared-german')
     expect(page.complaints).toEqual([])
   })
 

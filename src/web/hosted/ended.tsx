@@ -17,6 +17,9 @@ export function endTitle(words: HostedWords, names: OutcomeNames, ended: HostedV
   return reason === 'declined' ? words.declined : reason === 'cancelled' ? words.stopped : words.failed[reason].title
 }
 
+/** Nobody refused these. */
+const LATE = ['not_followed', 'not_compared']
+
 /** The result, and the way back. */
 export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack }) {
   const words = useHostedWords()
@@ -40,7 +43,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
           </End>
         )
       return (
-        <End seal="refused" title={title} back={back}>
+        <End seal={LATE.includes(ended.reason ?? '') ? 'expired' : 'refused'} title={title} back={back}>
           <p>{words.failed[ended.reason ?? 'not_accepted'].more}</p>
           {!way.isLeaving && <p class="secondary">{words.failedMore(asked_by)}</p>}
         </End>

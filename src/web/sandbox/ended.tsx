@@ -42,6 +42,8 @@ const SEALS: Partial<Record<End, SealState>> = {
   compares: 'busy',
   untaken: 'expired',
   declined: 'open',
+  not_followed: 'expired',
+  not_compared: 'expired',
 }
 
 const CODES: Readonly<Record<NonNullable<Public['reason']>, string>> = {
@@ -50,6 +52,7 @@ const CODES: Readonly<Record<NonNullable<Public['reason']>, string>> = {
   not_accepted: 'not_accepted',
   cancelled: 'cancelled',
   not_followed: 'redirect_not_followed',
+  not_compared: 'not_compared',
 }
 
 /** The part of the outcome that the wallet learns. */

@@ -77,7 +77,7 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
       return { sentence: words.response_held[moment.awaits], tone: 'wait' }
     case 'redirect_not_followed':
     case 'not_compared':
-      return { sentence: words[moment.event], tone: 'no' }
+      return { sentence: words[moment.event], tone: 'neutral' }
     case 'expired':
       return { sentence: words.expired, tone: 'wait' }
     case 'cancelled':

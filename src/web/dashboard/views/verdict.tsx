@@ -1,7 +1,7 @@
 import type { VerificationDetail } from '../../../dashboard/verification-schema.ts'
 import { StatusBadge } from '../../shared/badge.tsx'
 import { deniesAge } from '../../shared/claims.ts'
-import { useOutcome } from '../../shared/outcome.ts'
+import { useOutcome, useOutcomeNames } from '../../shared/outcome.ts'
 import { Seal, type SealState } from '../../shared/seal.tsx'
 import { Time } from '../../shared/time.tsx'
 import { hrefTo, Link } from '../route.tsx'
@@ -82,11 +82,14 @@ const useYears = ({ template }: VerificationDetail['verification'], { value }: T
 
 function Byline({ detail: { verification, is_judged } }: { detail: VerificationDetail }) {
   const words = useDashboardWords().verification
+  const names = useOutcomeNames()
   const { status, error, responded_at, created_at, credentials = [] } = verification
+  const isHeld = status === 'pending' && responded_at !== undefined
+  const since = isHeld ? names.held : responded_at ? words.checked : words.created
   const issuers = new Set(credentials.map(({ issuer }) => issuerName(issuer)).filter(Boolean))
   return (
     <p class="secondary">
-      <StatusBadge status={status} code={error?.code} isJudged={is_judged} /> {responded_at ? words.checked : words.created}{' '}
+      <StatusBadge status={status} code={error?.code} isHeld={isHeld} isJudged={is_judged} /> {since}{' '}
       <Time at={responded_at ?? created_at} exact />
       {issuers.size > 0 && ` · ${words.issuedBy([...issuers].join(', '))}`}
     </p>

@@ -309,11 +309,15 @@ export const hosted: typeof en.hosted = {
     wallet_error: { title: 'Ihre Wallet hat einen Fehler gemeldet.', more: 'Es wurde nichts weitergegeben.' },
     not_accepted: {
       title: 'Ihr Nachweis wurde abgelehnt.',
-      more: 'Ihre Wallet hat geantwortet, aber die Antwort konnte nicht anerkannt werden.',
+      more: 'Ihre Wallet hat geantwortet, aber eine Prüfung hat die Antwort abgelehnt.',
     },
     not_followed: {
       title: 'Sie sind nicht rechtzeitig zurückgekehrt.',
       more: 'Ihre Wallet hat geantwortet, aber niemand kam zurück. Was Sie geteilt haben, ist gelöscht.',
+    },
+    not_compared: {
+      title: 'Ihr Foto wurde nicht verglichen.',
+      more: 'Ihre Wallet hat geantwortet, aber niemand hat das Foto rechtzeitig mit Ihnen verglichen. Was Sie geteilt haben, ist gelöscht.',
     },
   },
   failedMore: who => `${who} kann Ihnen mehr sagen und mit Ihnen neu anfangen.`,
@@ -402,7 +406,7 @@ export const dashboard: typeof en.dashboard = {
     user_not_found: 'Diese Person gibt es nicht mehr.',
     name_taken: 'Diesen Namen hat schon jemand. Wählen Sie einen anderen.',
     shop_name_taken:
-      'Ein anderer Shop hat hier schon diesen Namen oder einen, der gleich aussieht. Wählen Sie einen anderen, etwa mit der Straße.',
+      'Ein anderes Geschäft hat hier schon diesen Namen oder einen, der gleich aussieht. Wählen Sie einen anderen, etwa mit der Straße.',
     own_user: 'Sich selbst können Sie nicht entfernen; ein anderer Eigentümer kann es.',
     setup_unavailable:
       'Dieser Link geht nicht: Er wurde benutzt, er ist zu alt, oder jemand hat das Dashboard schon eingerichtet.',
@@ -494,8 +498,8 @@ export const dashboard: typeof en.dashboard = {
     chartLabel: (total, most) => `Ergebnisse je Tag in 30 Tagen: insgesamt ${total}, höchstens ${most} an einem Tag`,
     asTable: 'Als Tabelle',
     day: 'Tag',
-    counted: ({ failed, wallet_error, expired, redirect_not_followed, cancelled }) =>
-      `„${failed}“ zählt „${wallet_error}“ mit, „${expired}“ zählt „${redirect_not_followed}“ mit. „${cancelled}“ zählt nicht.`,
+    counted: names =>
+      `„${names.failed}“ zählt „${names.wallet_error}“ und „${names.not_same_person}“ mit, „${names.expired}“ zählt „${names.redirect_not_followed}“ und „${names.not_compared}“ mit. „${names.cancelled}“ zählt nicht.`,
     successRate: 'Erfolgsquote',
     median: 'Mittlere Zeit bis zur Antwort',
     reasons: 'Warum Prüfungen abgelehnt wurden',
@@ -1061,7 +1065,8 @@ export const dashboard: typeof en.dashboard = {
     replayFailedTitle: 'Alle fehlgeschlagenen noch einmal senden?',
     replayFailedMore: 'Jedes fehlgeschlagene Ereignis dieser Umgebung wird noch einmal gesendet, wenn nötig mit neuen Versuchen.',
     secretGone: 'Ein Geheimnis, das hier signiert hat, wurde seither beendet; seine Signaturen lassen sich nicht mehr zeigen.',
-    portraitGone: 'Vielleicht war ein Foto dabei, das nie gespeichert wird; darum lassen sich die Signaturen nicht mehr zeigen.',
+    portraitGone:
+      'Vielleicht war ein Foto dabei, das nach 15 Minuten gelöscht wird; darum lassen sich die Signaturen nicht mehr zeigen.',
     notSent: 'Gesendet wurde noch nichts.',
     tryInTest: 'Ihren Server in Test ausprobieren',
     emptyTitle: 'Noch keine Zustellungen',
@@ -1488,7 +1493,7 @@ export const dashboard: typeof en.dashboard = {
       'verification.created': 'Jemanden gefragt',
       'verification.erased': 'Prüfung gelöscht',
       'verification.read': 'Ergebnis angesehen',
-      'verification.completed': 'Nachweis erbracht',
+      'verification.completed': outcomeNames.completed,
       'verification.failed': 'Endete ohne Nachweis',
       'user.joined': 'Passwort gewählt und dazugekommen',
       'secret.created': 'Signaturgeheimnis für Test angelegt',
@@ -1890,7 +1895,7 @@ export const till: typeof en.till = {
   photo: 'Foto aus dem Ausweis',
   photoNotShown: 'Dieser Browser kann das Foto nicht zeigen. Vergleichen Sie mit dem Ausweis.',
   samePerson: 'Dieselbe Person',
-  recordedIn: seconds => `Das wird in ${seconds} s festgehalten und lässt sich dann nicht mehr ändern.`,
+  recordedIn: seconds => `Wird in ${seconds} s festgehalten. Danach lässt es sich nicht mehr ändern.`,
   takeBack: 'Zurücknehmen',
   recording: 'Ihre Antwort wird festgehalten',
   undelivered: time =>
@@ -1968,6 +1973,7 @@ export const sandbox: typeof en.sandbox = {
     not_accepted: 'Den Grund erfährt nur der Händler. Sehen Sie an der Kasse oder im Dashboard nach.',
     cancelled: 'Wer gefragt hat, hat abgebrochen. Es wurde nichts angenommen.',
     not_followed: 'Niemand kam rechtzeitig in das Geschäft zurück, deshalb ist es gelöscht.',
+    not_compared: 'An der Kasse hat niemand rechtzeitig das Foto verglichen, deshalb ist es gelöscht.',
     held: 'Das Geschäft bekommt es, wenn Sie dort weitermachen.',
     compares: 'An der Kasse wird jetzt das Foto verglichen.',
   },

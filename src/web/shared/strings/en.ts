@@ -315,10 +315,14 @@ export const hosted = {
   stoppedMore: 'Nothing was passed on.',
   failed: {
     wallet_error: { title: 'Your wallet reported an error.', more: 'Nothing was passed on.' },
-    not_accepted: { title: 'Your proof was refused.', more: 'Your wallet answered, but the answer could not be accepted.' },
+    not_accepted: { title: 'Your proof was refused.', more: 'Your wallet answered, but a check refused the answer.' },
     not_followed: {
       title: 'You have not returned in time.',
       more: 'Your wallet answered, but the way back was not taken. What you shared is deleted.',
+    },
+    not_compared: {
+      title: 'Your photo was not compared.',
+      more: 'Your wallet answered, but nobody compared the photo with you in time. What you shared is deleted.',
     },
   },
   failedMore: (who: string) => `${who} can tell you more, and start again with you.`,
@@ -403,7 +407,7 @@ export const till = {
   photo: 'Photo from the document',
   photoNotShown: 'This browser cannot show the photo. Compare with the document of the customer.',
   samePerson: 'Same person',
-  recordedIn: (seconds: number) => `This is recorded in ${seconds} s, and cannot be changed then.`,
+  recordedIn: (seconds: number) => `Recorded in ${seconds} s. After that it cannot be changed.`,
   takeBack: 'Take it back',
   recording: 'Recording your answer',
   undelivered: (time: string) =>
@@ -610,8 +614,8 @@ export const dashboard = {
     chartLabel: (total: string, most: string) => `Outcomes per day over 30 days: ${total} in total, ${most} on the busiest day`,
     asTable: 'As a table',
     day: 'Day',
-    counted: ({ failed, wallet_error, expired, redirect_not_followed, cancelled }: OutcomeNames) =>
-      `“${failed}” counts “${wallet_error}” too, “${expired}” counts “${redirect_not_followed}”. “${cancelled}” is left out.`,
+    counted: (names: OutcomeNames) =>
+      `“${names.failed}” counts “${names.wallet_error}” and “${names.not_same_person}” too, “${names.expired}” counts “${names.redirect_not_followed}” and “${names.not_compared}”. “${names.cancelled}” is left out.`,
     successRate: 'Success rate',
     median: 'Median time to answer',
     reasons: 'Why verifications were refused',
@@ -1150,7 +1154,8 @@ export const dashboard = {
     replayFailedTitle: 'Send all failed ones again?',
     replayFailedMore: 'Every failed event of this environment is sent once more, with new attempts if needed.',
     secretGone: 'A secret that signed this was dropped since, so its signatures cannot be shown any more.',
-    portraitGone: 'It may have been sent with a photo, which is never stored; so its signatures cannot be shown any more.',
+    portraitGone:
+      'It may have been sent with a photo, which is deleted after 15 minutes; so its signatures cannot be shown any more.',
     notSent: 'Nothing was sent yet.',
     tryInTest: 'Try your server in Test',
     emptyTitle: 'No deliveries yet',
@@ -1563,7 +1568,7 @@ export const dashboard = {
       'verification.created': 'Asked a customer',
       'verification.erased': 'Erased a verification',
       'verification.read': 'Viewed a result',
-      'verification.completed': 'Proof given',
+      'verification.completed': outcomeNames.completed,
       'verification.failed': 'Ended without a proof',
       'user.joined': 'Chose a password and joined',
       'secret.created': 'Made a signing secret for test events',
@@ -1924,6 +1929,7 @@ export const sandbox = {
     not_accepted: 'Only the merchant is told why. Look at the till or dashboard.',
     cancelled: 'Whoever asked has stopped it. Nothing was taken.',
     not_followed: 'Nobody went back to the shop in time, so it is deleted.',
+    not_compared: 'Nobody at the till compared the photo in time, so it is deleted.',
     held: 'The shop gets it when you continue there.',
     compares: 'The till compares the photo now.',
   },
