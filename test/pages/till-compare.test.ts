@@ -74,9 +74,48 @@ describe('the comparison at the till', () => {
     await heading(page, 'Not the same person').waitFor()
     await page.clock.runFor(5500)
     await page.locator('.verdict.no').waitFor()
+    expect(await page.locator('.verdict h1').textContent()).toBe('Not the same person')
     expect(await page.locator('.sentence').textContent()).toBe('The customer is not the person on the photo.')
     expect((await readOf(till, id)).error?.code).toBe('not_same_person')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('"Not the same person" of the last three seconds is sent before the time is over', async openPage => {
+    const till = await openTill(openPage)
+    const { app, page } = till
+    await page.clock.install({ time: app.clock.now() })
+    await page.reload()
+    const id = await hold(till)
+    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000)
+    const [, minutes, seconds] = /(\d):(\d\d) left/.exec((await page.locator('.compare').textContent()) ?? '') ?? []
+    app.clock.advance(117_000)
+    await page.clock.fastForward((Number(minutes) * 60 + Number(seconds) - 3) * 1000)
+    await button(page, 'Not the same person').click()
+    await button(page, 'Take it back').waitFor()
+    await page.clock.runFor(3500)
+    await page.locator('.verdict.no').waitFor()
+    expect((await readOf(till, id)).error?.code).toBe('not_same_person')
+  })
+
+  browserTest('a decision that a reload delivers after half a minute shows its verdict', async openPage => {
+    const till = await openTill(openPage)
+    const { page } = till
+    const id = await hold(till)
+    await page.route(
+      '**/comparison',
+      async route => await (route.request().method() === 'POST' ? route.abort() : route.continue()),
+    )
+    await button(page, 'Same person').click()
+    await page.getByText('Your answer has not reached the server.').waitFor()
+    await page.evaluate(() => {
+      const name = Object.keys(localStorage).find(each => each.endsWith(' check'))!
+      const { decision, ...check } = JSON.parse(localStorage.getItem(name)!)
+      localStorage.setItem(name, JSON.stringify({ ...check, decision: { ...decision, at: decision.at - 30_000 } }))
+    })
+    await page.unroute('**/comparison')
+    await page.reload()
+    await page.locator('.verdict.ok').waitFor()
+    expect((await readOf(till, id)).status).toBe('completed')
   })
 
   browserTest('a reload during the hold resumes the comparison, and one after the decision sends it', async openPage => {

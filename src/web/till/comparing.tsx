@@ -15,6 +15,8 @@ import { useTillWords } from './words.ts'
 
 /** "Not the same person" can be taken back for so long, because it cannot be afterwards. */
 const UNDO_MS = 5000
+/** It has this long to arrive, however late it was said. */
+const DELIVERY_MS = 1000
 const LIMIT_MS = 120_000
 
 type Props = {
@@ -31,12 +33,15 @@ export function Comparing({ check, title, aheadMs, onDecided }: Props) {
   const comparison = useComparison(check)
   const now = useNow(1000)
   if (!comparison) return <Busy text={words.loading} title={title} />
-  // The tick may be older than the answer.
-  const leftMs = Math.min(LIMIT_MS, Math.max(0, Date.parse(comparison.until) - aheadMs - now))
-  if (check.decision) return <Deciding check={check} title={title} leftMs={leftMs} onDecided={onDecided} />
+  const until = Date.parse(comparison.until) - aheadMs
+  const leftMs = leftOf(until, now)
+  if (check.decision) return <Deciding check={check} title={title} until={until} onDecided={onDecided} />
   if (leftMs === 0) return <Busy text={words.overdue} title={title} />
   return <Compare check={check} title={title} picture={comparison.portrait} leftMs={leftMs} />
 }
+
+/** The tick may be older than the answer. */
+const leftOf = (until: number, now: number): number => Math.min(LIMIT_MS, Math.max(0, until - now))
 
 /** The photo and the end of its time. Never stored: a reload fetches it again. */
 function useComparison({ id = '' }: Check): Comparison | undefined {
@@ -88,15 +93,19 @@ function Compare({ check, title, picture, leftMs }: CompareProps) {
   )
 }
 
-type DecidingProps = Omit<Props, 'aheadMs'> & { leftMs: number }
+type DecidingProps = Omit<Props, 'aheadMs'> & {
+  /** By this device's clock. */
+  until: number
+}
 
 /** The decision is stored before it is sent: a reload and a lost response send it again. */
-function Deciding({ check, title, leftMs, onDecided }: DecidingProps) {
+function Deciding({ check, title, until, onDecided }: DecidingProps) {
   const words = useTillWords()
   const names = useOutcomeNames()
   const now = useNow(200)
   const { isSame, at } = check.decision!
-  const undoMs = isSame ? 0 : Math.min(UNDO_MS, at + UNDO_MS - now)
+  const leftMs = leftOf(until, now)
+  const undoMs = isSame ? 0 : Math.min(UNDO_MS, at + UNDO_MS - now, leftMs - DELIVERY_MS)
   const isSent = undoMs <= 0
   useEffect(() => {
     if (!isSent) return

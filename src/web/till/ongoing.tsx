@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { HostedVerification, Verification } from '../../verifications/schema.ts'
 import { useSession } from '../hosted/session.ts'
 import { useLeftMs } from '../shared/time.tsx'
@@ -27,6 +27,7 @@ export function Ongoing({ check, title, template, openedAt }: Props): ComponentC
   const words = useTillWords()
   const { known, isConnected, aheadMs } = useSession(check.id)
   const [decided, setDecided] = useState<Verification>()
+  const isFollowed = useRef(false)
   useEffect(() => {
     if (check.id !== undefined) report(isConnected)
   }, [check.id, isConnected])
@@ -36,7 +37,9 @@ export function Ongoing({ check, title, template, openedAt }: Props): ComponentC
   }, [known])
   if (check.isStopping) return <Stopping check={check} title={title} />
   if (typeof known === 'string') return <Waiting check={check} title={title} line={words.starting} />
-  const verdict = <VerdictOf {...{ check, title, template, openedAt, aheadMs, decided }} />
+  if (known.status === 'pending') isFollowed.current = true
+  const seen = { openedAt, isFollowed: isFollowed.current }
+  const verdict = <VerdictOf {...{ check, title, template, aheadMs, decided, ...seen }} />
   if (decided) return verdict
   if (known.reason === 'cancelled') return <StoppedElsewhere check={check} />
   switch (known.status) {

@@ -4,6 +4,7 @@ import type { Verification } from '../../verifications/schema.ts'
 import { Button } from '../shared/button.tsx'
 import { useRegion } from '../shared/language.tsx'
 import { useOutcome, useOutcomeNames } from '../shared/outcome.ts'
+import { outcomeNameOf } from '../shared/outcome-code.ts'
 import { Seal } from '../shared/seal.tsx'
 import { useNow } from '../shared/time.tsx'
 import { changeCheck, endCheck, SHOWN_MS, startCheck } from './check.ts'
@@ -24,6 +25,8 @@ type Props = {
   template: TillTemplate | undefined
   /** When this page was opened. */
   openedAt: number
+  /** This page saw the session before it ended. */
+  isFollowed: boolean
   /** The server's clock minus this one. */
   aheadMs: number
   /** The answer to the cashier's decision about the photo. */
@@ -31,13 +34,16 @@ type Props = {
 }
 
 /** Green or red, once the whole result is loaded. */
-export function VerdictOf({ check, title, template, openedAt, aheadMs, decided }: Props) {
+export function VerdictOf({ check, title, template, openedAt, isFollowed, aheadMs, decided }: Props) {
   const words = useTillWords()
   const verdict = useVerdict(check, template, decided)
   const endedAt = verdict?.at === undefined ? undefined : Date.parse(verdict.at) - aheadMs
   // A verdict that arrived while this till was closed: the customer may have left.
   const isMissed =
-    !check.isRestored && check.shownAt === undefined && openedAt - (check.decision?.at ?? endedAt ?? openedAt) >= SHOWN_MS
+    !isFollowed &&
+    !check.isRestored &&
+    check.shownAt === undefined &&
+    openedAt - (check.decision?.at ?? endedAt ?? openedAt) >= SHOWN_MS
   useEffect(() => {
     if (isMissed) changeCheck(check, { isPutAway: true })
   }, [isMissed])
@@ -86,13 +92,14 @@ function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOv
   const words = useTillWords()
   const outcome = useOutcome(code)
   const names = useOutcomeNames()
+  const name = outcomeNameOf({ status: 'failed', code })
   const isAge = code === 'claim_not_satisfied' && ageOver !== undefined
   return (
     <End
       check={check}
       endedAt={endedAt}
       tone="no"
-      word={code === 'wallet_error' ? names.wallet_error : words.no}
+      word={name === 'failed' ? words.no : names[name]}
       sentence={isAge ? words.ageNotProven(ageOver) : outcome.sentence}
       more={
         <>
