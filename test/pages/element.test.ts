@@ -112,7 +112,7 @@ browserTest('a shop asks on its own page, and its server redeems the code that t
   await wallet.respond(await answerOf(app, id, await holderOf(app), { origin: server.url.origin }))
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   const [answered] = await heard()
   expect(answered).toMatchObject({ name: 'answered', session: id, status: 'completed' })
   const redeem = () =>
@@ -155,7 +155,7 @@ browserTest('after a refusal nothing is shared, the other way has the focus, and
   expect(await statusOf(id, key)).toBe('pending')
   await wallet.respond(await answerOf(app, id, await holderOf(app, 'minor'), { origin: server.url.origin }))
   await ask(page).click()
-  await page.getByText('This proof was not accepted.').waitFor()
+  await page.getByText('Nothing was verified.').waitFor()
   expect((await heard()).at(-1)).toMatchObject({
     name: 'answered',
     session: id,
@@ -213,13 +213,13 @@ browserTest('a page that is not listed links to the hosted page, in German, and 
   await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
   const [opened] = await Promise.all([page.waitForEvent('popup'), link.first().click()])
   expect(opened.url()).toBe(`${app.deps.config.publicUrl}/v/${ids[0]}`)
-  await page.getByText('Fertig. Danke.').waitFor()
+  await page.getByText('Bestätigt. Danke.').waitFor()
   expect(await heard()).toEqual([{ name: 'answered', session: ids[0] ?? '', status: 'completed' }])
   await opened.close()
   app.clock.advance(301_000)
   const [late] = await Promise.all([page.waitForEvent('popup'), link.click()])
   await late.close()
-  await page.getByText('Die Zeit ist um. Es wurde nichts geteilt.').waitFor()
+  await page.getByText('Diese Anfrage ist abgelaufen. Es wurde nichts geteilt.').waitFor()
   expect((await heard()).at(-1)).toEqual({ name: 'error', session: ids[1] ?? '', reason: 'expired' })
   app.clock.set(Date.now())
   await expectAccessible(page)
@@ -231,7 +231,7 @@ browserTest('an open dialog is closed when the session is answered on another de
   await wallet.wait()
   await ask(page).click()
   await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   expect(await heard()).toEqual([{ name: 'answered', session: ids[0] ?? '', status: 'completed' }])
   const isClosed = () =>
     page.evaluate(() => (globalThis as unknown as { dialogs: AbortSignal[] }).dialogs.map(each => each.aborted))
@@ -252,7 +252,7 @@ browserTest('an answer about the status that is cut off, or of a proxy, does not
   })
   const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
   await opened.close()
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   expect(complaintsOf(page).filter(each => !each.includes('403'))).toEqual([])
 })
 
@@ -268,7 +268,7 @@ browserTest('in a test the sandbox wallet stands for the browser, and takes the 
   await page.getByText('Nothing was shared. Try again, or use another way.').waitFor()
   const [popup] = await Promise.all([page.waitForEvent('popup'), open()])
   await clickToClose(popup.getByRole('button', { name: 'Share', exact: true }))
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   expect((await heard()).map(({ name, status }) => [name, status])).toEqual([
     ['cancelled', undefined],
     ['answered', 'completed'],
@@ -285,7 +285,7 @@ browserTest('the end of a session leaves the focus in a field that the customer 
   await opened.close()
   await page.locator('input').focus()
   await answerWith(app, await holderOf(app), sessions[0]?.wallet_uri ?? '')
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   expect(await heard()).toHaveLength(1)
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT')
 })
@@ -296,11 +296,11 @@ browserTest('an element that has ended stays so when it is moved, and starts aga
   await ready(page)
   await wallet.respond(await answerOf(app, id, await holderOf(app), { origin: server.url.origin }))
   await ask(page).click()
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   await page.evaluate(() => document.body.append(document.querySelector('vidimus-verify') ?? ''))
   // After the microtask of a restart.
   await page.evaluate(() => new Promise<void>(done => setTimeout(done)))
-  expect([await ask(page).count(), await page.getByText('Done. Thank you.').count()]).toEqual([0, 1])
+  expect([await ask(page).count(), await page.getByText('Verified. Thank you.').count()]).toEqual([0, 1])
   const next = await createVerification(app, key)
   await page.evaluate(id => document.querySelector('vidimus-verify')?.setAttribute('session', id), next.id)
   await ready(page)
@@ -363,7 +363,7 @@ browserTest(
     })
     const [opened] = await Promise.all([page.waitForEvent('popup'), link.click()])
     await opened.close()
-    await page.getByText('Done. Thank you.').waitFor()
+    await page.getByText('Verified. Thank you.').waitFor()
     expect(seen).toEqual(['asked', 'given up', 'asked'])
   },
 )
@@ -395,7 +395,7 @@ browserTest('an answer that arrived, but whose response is lost, ends as one fro
   })
   await wallet.respond(await answerOf(app, id, await holderOf(app), { origin: server.url.origin }))
   await ask(page).click()
-  await page.getByText('Done. Thank you.').waitFor()
+  await page.getByText('Verified. Thank you.').waitFor()
   expect(await heard()).toEqual([
     { name: 'error', session: id, reason: 'failed' },
     { name: 'answered', session: id, status: 'completed' },

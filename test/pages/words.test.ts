@@ -10,6 +10,7 @@ import { NAMES_OF } from '../../src/web/shared/outcome-code.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
 import { germanProblem } from '../../src/web/shared/strings/query-problems.ts'
+import { WORDS } from '../../src/web/verify/words.ts'
 
 const WEB = join(import.meta.dir, '../../src/web')
 
@@ -64,7 +65,7 @@ const SPOKEN_BY_SERVICE = new Set([
   ...['not_logged_in', 'reauthentication_required'],
   ...['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused', 'invalid_api_key', 'api_key_expired'],
   ...['metrics_token_required', 'origin_not_allowed', 'insufficient_scope', 'invalid_pairing_code', 'invalid_refresh_token'],
-  ...['invalid_wallet_response', 'invalid_response_code', 'method_not_allowed', 'session_not_completed', 'comparison_recorded'],
+  ...['invalid_wallet_response', 'invalid_response_code', 'method_not_allowed'],
 ])
 
 test('every attention and every error that the dashboard can meet has words of its own', () => {
@@ -127,8 +128,8 @@ test('every problem of a query or its rules is in German in the template builder
 
 /** Outcomes have the words of `outcomeNames`, and these mean the same or another one. */
 const OTHER_WORDS = {
-  en: /said? no|says no|a no was|rejected|turned down|request was withdrawn|time (is|was) up|ran out of time/i,
-  de: /zurückgewiesen|verneint|nein gesagt|sagte? nein|lehnt (immer )?ab|haben abgelehnt|prüfung(en)? (wird |wurde |war |anderswo )*beende|anfrage wurde zurückgezogen/i,
+  en: /said? no|says no|a no was|rejected|turned down|(proof|answer) (was not|could not be) accepted|request was withdrawn|time (is|was) up|ran out of time|^done\./i,
+  de: /zurückgewiesen|verneint|nein gesagt|sagte? nein|lehnt (immer )?ab|haben abgelehnt|prüfung(en)? (wird |wurde |war |anderswo )*beende|anfrage wurde zurückgezogen|(nachweis|antwort) .*nicht anerkannt|zeit ist um|^fertig\./i,
 }
 
 /** Clocks of a session that still runs. */
@@ -142,6 +143,39 @@ test('no page of either language says an outcome in another word than the one ta
   const personas = Object.values(PERSONAS).flatMap(({ explanation }) => Object.entries(explanation))
   expect(personas.filter(([language, text]) => OTHER_WORDS[language as 'en' | 'de'].test(text))).toEqual([])
 })
+
+/** Words that customers of a shop read, of both languages. */
+const OF_SHOPS = [
+  'woocommerce/includes/checkout.php',
+  'woocommerce/languages/vidimus-for-woocommerce-de_DE.po',
+  'shopify/server.mjs',
+]
+
+test('no page inside of a shop says an outcome in another word than the one table has', async () => {
+  const sources = await Promise.all(OF_SHOPS.map(file => Bun.file(join(WEB, '../sdk', file)).text()))
+  const quoted = sources.flatMap(source =>
+    [...source.matchAll(/'([^'\n]+)'|"([^"\n]+)"/g)].map(([, single, double]) => single ?? double!),
+  )
+  expect(quoted).toContain('Es wurde nichts bestätigt.')
+  const texts = [...quoted, ...Object.values(WORDS).flatMap(words => Object.values(words))]
+  expect(texts.filter(text => OTHER_WORDS.en.test(text) || OTHER_WORDS.de.test(text))).toEqual([])
+  expect([WORDS.en.completed, WORDS.de.completed]).toEqual([
+    en.hosted.thanks(en.outcomeNames.completed),
+    de.hosted.thanks(de.outcomeNames.completed),
+  ])
+})
+
+test.each([
+  ['English', en],
+  ['German', de],
+])(
+  'the note beneath the numbers names every outcome that counts under the name of another in %s',
+  (_, { dashboard, outcomeNames }) => {
+    const note = dashboard.overview.counted(outcomeNames)
+    const others = NAMES_OF.failed.filter(name => name !== 'failed' && name !== 'wallet_declined')
+    expect(others.filter(name => !note.includes(`${outcomeNames[name]}`))).toEqual([])
+  },
+)
 
 /** Their own statuses: keys, devices, deliveries, lists, dates of certificates. */
 const OF_OTHER_THINGS = /^dashboard\.(keys|devices|webhooks|trust|settings|goLive|audit|security|overview\.attentions)\b/

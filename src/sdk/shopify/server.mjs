@@ -244,14 +244,14 @@ const WORDS = {
     title: 'Age check',
     ask: 'Your order is sent as soon as your identity wallet has confirmed your age.',
     confirmed: 'Your age is confirmed.',
-    refused: 'This proof was not accepted.',
+    refused: 'This proof was refused.',
     tooMany: 'Too many attempts. Please try again tomorrow.',
   },
   de: {
     title: 'Altersprüfung',
     ask: 'Wir versenden Ihre Bestellung, sobald Ihre Identitäts-Wallet Ihr Alter bestätigt hat.',
     confirmed: 'Ihr Alter ist bestätigt.',
-    refused: 'Dieser Nachweis wurde nicht anerkannt.',
+    refused: 'Dieser Nachweis wurde abgelehnt.',
     tooMany: 'Zu viele Versuche. Bitte versuchen Sie es morgen noch einmal.',
   },
 }

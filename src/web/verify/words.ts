@@ -1,4 +1,7 @@
-/** Apart from the words of our own pages: every byte is loaded by the customers of shops. */
+/**
+ * Apart from the words of our own pages: every byte is loaded by the customers of shops. The element learns the status alone,
+ * so `failed` is true of every failed end.
+ */
 export const WORDS = {
   en: {
     ask: 'Continue with your wallet',
@@ -8,9 +11,9 @@ export const WORDS = {
     checking: 'Checking your answer',
     cancelled: 'Nothing was shared. Try again, or use another way.',
     error: 'That did not work. Try again, or use another way.',
-    completed: 'Done. Thank you.',
-    failed: 'This proof was not accepted.',
-    expired: 'Time is up. Nothing was shared.',
+    completed: 'Verified. Thank you.',
+    failed: 'Nothing was verified.',
+    expired: 'This request has expired. Nothing was shared.',
     gone: 'This request is closed.',
   },
   de: {
@@ -21,9 +24,9 @@ export const WORDS = {
     checking: 'Ihre Antwort wird geprüft',
     cancelled: 'Es wurde nichts geteilt. Versuchen Sie es noch einmal oder auf anderem Weg.',
     error: 'Das hat nicht geklappt. Versuchen Sie es noch einmal oder auf anderem Weg.',
-    completed: 'Fertig. Danke.',
-    failed: 'Dieser Nachweis wurde nicht anerkannt.',
-    expired: 'Die Zeit ist um. Es wurde nichts geteilt.',
+    completed: 'Bestätigt. Danke.',
+    failed: 'Es wurde nichts bestätigt.',
+    expired: 'Diese Anfrage ist abgelaufen. Es wurde nichts geteilt.',
     gone: 'Diese Anfrage ist geschlossen.',
   },
 }

@@ -33,8 +33,8 @@ function proof_box(): string
     $title = '<p><strong>' . esc_html__('Proof by wallet', 'vidimus-for-woocommerce') . '</strong></p>';
     $words = [
         'confirmed' => __('Your proof is confirmed.', 'vidimus-for-woocommerce'),
-        'refused' => __('This proof was not accepted.', 'vidimus-for-woocommerce'),
-        'expired' => __('Time is up. Nothing was shared.', 'vidimus-for-woocommerce'),
+        'refused' => __('Nothing was verified.', 'vidimus-for-woocommerce'),
+        'expired' => __('This request has expired. Nothing was shared.', 'vidimus-for-woocommerce'),
         'elsewhere' => __('You answered in another window. This page continues as soon as that window is back in the shop.', 'vidimus-for-woocommerce'),
         'unavailable' => unavailable(),
     ];
