@@ -23,8 +23,11 @@ const agesOf = (claims: readonly string[]): number[] =>
 
 export const agesNamed = (purpose: string): number[] => [...new Set(purpose.match(AGE)?.map(Number))]
 
-export const isAutomatic = (purpose: string): boolean =>
-  agesNamed(purpose).some(years => Object.values(purposeOfAge(years)).includes(purpose))
+/** True for a purpose of a built-in template, whatever age it names: it was copied, and followed the ticks. */
+export const isAutomatic = (purpose: string, builtin: readonly string[]): boolean =>
+  builtin.some(each => ageless(each) === ageless(purpose))
+
+const ageless = (purpose: string): string => purpose.replace(AGE, '0')
 
 /** The purpose for these claims, from the one that the template began with. Every age is to be reached, so the oldest is named. */
 export function followTicks(purpose: string, claims: readonly string[], language: keyof Localized): string {

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Template } from '../../src/dashboard/settings-schema.ts'
+import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { findTemplate } from '../../src/templates/store.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -277,6 +278,14 @@ describe('templates', () => {
       await tick('16 or over').uncheck()
       await tick('21 or over').check()
       await says('To check that you are 21 or over')
+      // So does a copied one of a built-in template.
+      const copied = BUILTIN_TEMPLATES.get('age_over_18_photo')!.purpose.en
+      await purpose.fill(copied.replace('18', '21'))
+      await page.getByRole('button', { name: 'Save template' }).click()
+      await page.getByRole('link', { name: 'Edit' }).click()
+      await tick('21 or over').uncheck()
+      await tick('16 or over').check()
+      await says(copied.replace('18', '16'))
       expect(page.complaints).toEqual([])
     },
   )

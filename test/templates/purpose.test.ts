@@ -40,9 +40,15 @@ test('a purpose that nobody typed names the oldest age that is ticked, and none 
   expect(followTicks('To check where you live', ['age_over_18'], 'en')).toBe(en)
 })
 
-test('only the sentence that the builder makes counts as typed by nobody', () => {
-  expect([isAutomatic(purposeOfAge(16).en), isAutomatic(purposeOfAge(99).de)]).toEqual([true, true])
-  expect(['', 'Nur ab 18', 'To check that you are 18 or over, please'].map(isAutomatic)).toEqual([false, false, false])
+test('only a purpose of a built-in template, with any age, counts as typed by nobody', () => {
+  const builtin = [...BUILTIN_TEMPLATES.values()].flatMap(({ purpose }) => Object.values(purpose))
+  const areAutomatic = (purposes: string[]) => purposes.map(purpose => isAutomatic(purpose, builtin))
+  const withPhoto = BUILTIN_TEMPLATES.get('age_over_18_photo')!.purpose
+  expect(agesNamed(withPhoto.en)).toEqual([18])
+  expect(areAutomatic([purposeOfAge(16).en, purposeOfAge(99).de, withPhoto.en.replace('18', '16'), withPhoto.de])).toEqual([
+    ...Array(4).fill(true),
+  ])
+  expect(areAutomatic(['', 'Nur ab 18', 'To check that you are 18 or over, please'])).toEqual([false, false, false])
 })
 
 test('an age that is named and not asked for is found, unless a date of birth may show it', () => {

@@ -75,7 +75,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     seenAt: known?.updated_at ?? null,
     ownKey: known?.key,
     title: known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
-    ...contentOf(from, language),
+    ...contentOf(from, language, all),
   }))
   const { seenAt, title, profile, rules, text } = work
   const key = work.ownKey ?? keyFrom(title)
@@ -130,7 +130,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           value={key}
           onText={next => change({ ownKey: next })}
         />
-        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={chosen => change(contentOf(chosen, language))} />}
+        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={chosen => change(contentOf(chosen, language, all))} />}
         {choice && <TemplateBuilder catalogue={catalogue} choice={choice} leftOut={leftOut} onChange={choose} />}
         {isJsonOnly && <Notice tone="neutral">{words.editor.jsonOnly}</Notice>}
         <Problem of={problem} />
@@ -193,17 +193,18 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
 }
 
 /** Those parts of a template that one made from it begins with. */
-const contentOf = (template: Template | undefined, language: Language) => ({
+const contentOf = (template: Template | undefined, language: Language, all: readonly Template[]) => ({
   profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
   rules: savedRules(template),
-  ...purposeOf(template, language),
+  ...purposeOf(template, language, all),
   text: pretty(template?.query),
 })
 
-/** An own template's purpose was typed by somebody, unless it is the automatic one. */
-function purposeOf(template: Template | undefined, language: Language) {
+/** An own template's purpose was typed by somebody, unless it is that of a built-in one. */
+function purposeOf(template: Template | undefined, language: Language, all: readonly Template[]) {
   const purpose = template?.localized.purpose?.[language] ?? ''
-  return { purpose, isPurposeTyped: template !== undefined && !template.builtin && !isAutomatic(purpose) }
+  const builtin = all.filter(each => each.builtin).flatMap(({ localized }) => Object.values(localized.purpose ?? {}))
+  return { purpose, isPurposeTyped: template !== undefined && !template.builtin && !isAutomatic(purpose, builtin) }
 }
 
 /** The claims that are asked for; while the query cannot be read, those of before. */
