@@ -32,6 +32,7 @@ export type DemoMoment = typeof DemoMoment.static
 export const DemoSession = Type.Object(
   {
     verification: Verification,
+    is_judged: Type.Boolean(),
     moments: Type.Array(DemoMoment),
     checks: Type.Array(Finding, { description: 'Of the answer, in their order, passed ones included.' }),
     webhook: Type.Optional(

@@ -7,7 +7,7 @@ import type { DemoMoment, DemoSession } from './schema.ts'
 
 /** A verification for the back office: timeline, checks, and the webhook once received. */
 export async function readSession(deps: Deps, { tenantId, receiver }: Demo, id: string): Promise<DemoSession> {
-  const { verification, createdAt } = await readWhole(deps, { tenantId, environment: 'test' }, id)
+  const { verification, isJudged, createdAt } = await readWhole(deps, { tenantId, environment: 'test' }, id)
   const recorded = await readEvents(deps, { id, tenantId })
   const events = recorded.filter(({ event }) => event !== 'response_posted' || showsAnswer(verification))
   const webhook = receiver.find(id)
@@ -19,6 +19,7 @@ export async function readSession(deps: Deps, { tenantId, receiver }: Demo, id: 
   ]
   return {
     verification,
+    is_judged: isJudged,
     moments: moments.map(({ at, event }) => ({ at: isoUtc(at), event })),
     checks: (answered?.details.findings ?? []).flatMap(({ checks }) =>
       checks.map(({ check, status, detail }) => ({ check, status, ...(detail !== undefined && { detail }) })),

@@ -200,3 +200,17 @@ browserTest('without the demo its page is missing, and till and wallet may not b
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
   }
 })
+
+browserTest('the back office of the demo learns whether a rule judges an answer', async openPage => {
+  const page = await openDemo(openPage)
+  const { url, key } = await demo()
+  const claims = [{ path: ['given_name'] }]
+  const query = { credentials: [{ id: 'pid', format: 'dc+sd-jwt', meta: { vct_values: ['urn:eudi:pid:1'] }, claims }] }
+  const isJudged = async (body: object) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const created = await fetch(new URL('/v1/verifications', url), { method: 'POST', headers, body: JSON.stringify(body) })
+    const { id } = (await created.json()) as { id: string }
+    return await page.evaluate(async path => (await (await fetch(path)).json()).is_judged, `/demo/sessions/${id}`)
+  }
+  expect([await isJudged({ template: 'age_over_18' }), await isJudged({ query })]).toEqual([true, false])
+})

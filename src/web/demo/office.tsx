@@ -25,12 +25,12 @@ export function Office({ story: { session, erased, erase, data } }: { story: Sto
 
 function Session({ session, onErase }: { session: DemoSession; onErase: () => void }) {
   const words = useDemoWords()
-  const { verification, moments, checks, webhook } = session
+  const { verification, is_judged, moments, checks, webhook } = session
   const { id, status, error, responded_at } = verification
   return (
     <>
       <div class="row">
-        <StatusBadge status={status} code={error?.code} isHeld={responded_at !== undefined} />
+        <StatusBadge status={status} code={error?.code} isHeld={responded_at !== undefined} isJudged={is_judged} />
         <code class="id">{id}</code>
       </div>
       {error && <Reason code={error.code} />}
