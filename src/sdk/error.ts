@@ -4,7 +4,7 @@ import type { ErrorCode } from './wire.ts'
  * Codes of the client itself:
  * - `no_answer`: the service did not respond in time
  * - `unexpected_answer`: the response is not from this service: the page of a proxy, a redirect, too many bytes
- * - `still_pending`: the timeout of `wait` passed before a wallet responded
+ * - `still_pending`: the timeout of `wait` passed before the verification ended
  * - `not_paired`: this till has no tokens; enroll it
  */
 export type ClientErrorCode = 'no_answer' | 'unexpected_answer' | 'still_pending' | 'not_paired'

@@ -39,7 +39,8 @@ export type CommonVerifications = {
   /**
    * Resolves with the verification once it has ended. Check its `status`: `completed`, `failed` and `expired` all
    * resolve. It follows the events of the service, polls where a proxy blocks them, and survives a restart of the
-   * service.
+   * service. An answer to a till that waits for the comparison of its photo has not ended: call `get` until
+   * `responded_at` is set, or `comparison` until it is no longer 404, and then `compare`.
    *
    * @throws {@link VidimusError} `still_pending` after `timeoutMs`; the default is longer than any session lives
    */

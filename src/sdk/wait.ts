@@ -48,7 +48,8 @@ export async function waitFor(
     await pause(Math.min(leftMs(), Math.max(answer.notBeforeMs, jittered(pollMs))), signal)
   }
   if ((await poll(transport, id, { signal, timeoutMs: LAST_POLL_MS })) === 'final') return await result()
-  throw new VidimusError('still_pending', { message: `Nobody has answered within ${Math.round(timeoutMs / 1000)} seconds.` })
+  const seconds = Math.round(timeoutMs / 1000)
+  throw new VidimusError('still_pending', { message: `The verification has not ended within ${seconds} seconds.` })
 }
 
 const slower = (pollMs: number): number => Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)

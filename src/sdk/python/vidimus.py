@@ -184,7 +184,7 @@ class Vidimus:
             if status != "pending":
                 found = self.get(id)
             elif nap >= left:
-                raise VidimusError("still_pending", f"Nobody has answered within {timeout:g} seconds.")
+                raise VidimusError("still_pending", f"The verification has not ended within {timeout:g} seconds.")
         return found
 
     def cancel(self, id: str) -> Verification:

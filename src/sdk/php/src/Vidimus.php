@@ -115,7 +115,7 @@ final class Vidimus
                 }
             }
             if ($found['status'] === 'pending' && $nap >= $left) {
-                throw new VidimusError('still_pending', "Nobody has answered within $timeout seconds.");
+                throw new VidimusError('still_pending', "The verification has not ended within $timeout seconds.");
             }
         }
         return $found;
