@@ -80,7 +80,7 @@ describe('the wrapping key', () => {
   const forgetLook = ({ home }: TestApp) =>
     isOnPostgres ? editRows(home, "UPDATE job_runs SET begun_at = begun_at - interval '1 minute'") : undefined
 
-  test('is looked at when a service starts: one that is restarted every twenty minutes turns it', async () => {
+  test('the wrapping key is looked at when a service starts: one that is restarted every twenty minutes turns it', async () => {
     const first = await startApp()
     await first.stop()
     let at = NOON + DAY_MS
@@ -98,7 +98,7 @@ describe('the wrapping key', () => {
     ])
   })
 
-  test('is looked at when the clock enters another hour, however long the service has run, and once in each', async () => {
+  test('the wrapping key is looked at when the clock enters another hour, however long the service has run, and once in each', async () => {
     const { deps, clock } = await startApp({ now: NOON + 50 * 60_000 })
     const looked: string[] = []
     let polled = Promise.withResolvers<void>()

@@ -217,7 +217,7 @@ describe('a signer whose list is in force', () => {
     expect(await anchors()).toBe(6)
   })
 
-  test('is unpinned by a person who says yes at the terminal, and not by one who says no', async () => {
+  test('a pinned signer is unpinned by a person who says yes at the terminal, and not by one who says no', async () => {
     const { dir, id, pins } = await pinnedTwice()
     const asked: string[] = []
     const answer = async (isYes: boolean) =>

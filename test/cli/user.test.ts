@@ -152,7 +152,7 @@ describe('the user of the operating system', () => {
   const nameOf = (uid: number | undefined, programs: string[] = []) =>
     systemUser(uid, { passwd: fileOf('passwd', PASSWD.join('\n')), programs })
 
-  test('it is the name that /etc/passwd has for the number, else the number', () => {
+  test('the recorded user is the name that /etc/passwd has for the number, else the number', () => {
     expect([0, 1001, 7, 1002, 100, undefined].map(uid => nameOf(uid))).toEqual([
       'root',
       'maria',
