@@ -139,7 +139,7 @@ describe('the set-up', () => {
       const token = await link(app)
       // Two are worked on at once: the set-up waits behind four, with everything looked at before. A log-in is counted before its hash.
       const busy = [1, 2, 3, 4].map(i => openBrowser(app).logIn(`nobody${i}`))
-      await until(() => rowsOf(app.dir, 'SELECT 1 FROM login_failures').length === busy.length)
+      await until(async () => rowsOf(app.dir, 'SELECT 1 FROM login_failures').length === busy.length)
       const answer = openBrowser(app).post('/setup', owner(token))
       await Promise.race(busy)
       await inviteUser(app.deps, { name: 'ivan', memberOf: null }, 'test')

@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { createVerification, NOON, startApp, type TestApp, temporaryDir, testClock } from '../helpers/app.ts'
-import { editRows, rowsOf } from '../helpers/database.ts'
+import { rowsOf } from '../helpers/database.ts'
 import { nodesTest } from '../helpers/nodes.ts'
 
 const ROUNDS = 4
@@ -39,20 +39,5 @@ nodesTest('two nodes that start at once on an empty database share every key and
       expect(body).toMatchObject({ id, metadata: { order: '1' } })
     }
     await stopBoth(nodes)
-  }
-})
-
-nodesTest('two nodes that start at once after an upgrade give each tenant one test secret', async () => {
-  const app = await startApp()
-  const tenants = [await app.tenant(), await app.tenant()]
-  await app.stop()
-  const secrets = () =>
-    rowsOf<{ tenant_id: string }>(app.home, "SELECT tenant_id FROM webhook_secrets WHERE environment = 'test'")
-      .map(({ tenant_id }) => tenant_id)
-      .sort()
-  for (let round = 0; round < ROUNDS; round++) {
-    editRows(app.home, "DELETE FROM webhook_secrets WHERE environment = 'test'")
-    await stopBoth(await startBoth(app.home))
-    expect(secrets()).toEqual(tenants.map(({ id }) => id).sort())
   }
 })

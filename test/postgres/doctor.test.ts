@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     })
   })
 
-  test('synchronous_commit that is off, deleted rows that pile up and an unfinished upgrade are told', async () => {
+  test('the check of the database warns while synchronous_commit is off, and when deleted rows pile up', async () => {
     const name = 'careless'
     const url = await newDatabase(cluster, name)
     const dir = temporaryDir()
@@ -113,11 +113,6 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     expect((await doctor(url, dir)).database).toMatchObject({
       status: 'warning',
       detail: expect.stringContaining('Deleted rows pile up in idempotency_keys.'),
-    })
-    await cluster.query("DELETE FROM schema_migrations WHERE id <> '0000_ground'", name)
-    expect((await doctor(url, dir)).database).toMatchObject({
-      status: 'problem',
-      detail: expect.stringContaining('earlier version'),
     })
   })
 
