@@ -114,12 +114,11 @@ nodesTest('an erasure on one node ends the call that a receiver holds for anothe
 nodesTest('an erasure that waits for another node succeeds though the connection for beats is lost', async () => {
   const [{ deps, clock, dir }, other] = await startNodes()
   const held = { verificationId: 'vs_1', leasedBy: other.deps.node, leaseUntil: clock.now() + 60_000 }
-  const cut = rowsOf(
-    dir,
-    `SELECT pg_terminate_backend(pid, 5000) AS is_cut FROM pg_stat_activity
-     WHERE datname = current_database() AND query ~ '^(INSERT INTO nodes|SELECT left.pg_walfile)'`,
-  )
-  expect(cut).toEqual([{ is_cut: true }, { is_cut: true }])
+  const beating = `FROM pg_stat_activity
+    WHERE datname = current_database() AND query ~ '^(INSERT INTO nodes|SELECT left.pg_walfile)'`
+  // The connection for beats asks for the leases of jobs too: after the next beat it is known again.
+  await until(async () => rowsOf(dir, `SELECT 1 ${beating}`).length === 2)
+  expect(rowsOf(dir, `SELECT pg_terminate_backend(pid, 5000) AS is_cut ${beating}`)).toEqual([{ is_cut: true }, { is_cut: true }])
   await deps.attempts.cancel(['vs_1'], [held])
 })
 
