@@ -83,7 +83,7 @@ export async function recordAnswer(
         })
     await insertResult(tx, { ...sealResult(deps, { id, tenantId, sessionKey }, stored, at), auditSeq })
     if (stored !== result && (isComparable || !isDevice)) {
-      const keptUntil = isComparable ? heldUntil(at, session) : at + PORTRAIT_MS
+      const keptUntil = isComparable ? heldUntil(at, session) : deps.now() + PORTRAIT_MS
       await keepPortrait(deps, tx, { ...session, sessionKey }, { result, keptUntil })
     }
     await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
