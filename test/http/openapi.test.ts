@@ -552,7 +552,7 @@ async function holdAtTill(app: TestApp, tenantId: string): Promise<Change> {
   const create = async () => {
     // Budgets of a day each.
     app.clock.advance(DAY_MS)
-    return (await createVerification(app, await app.key(tenantId))).id
+    return (await createVerification(app, await app.key(tenantId), { template: 'age_over_18_photo' })).id
   }
   const ids = [await create(), await create()]
   const { access_token: key, device } = await pairTill(app, tenantId)

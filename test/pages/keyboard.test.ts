@@ -69,7 +69,7 @@ browserTest('a cashier pairs a till, compares a photo and hears each verdict', a
   await page.getByRole('img', { name: 'Photo from the document' }).waitFor()
   await press(button(page, 'Not the same person'), 'Space')
   await button(page, 'Take it back').waitFor()
-  await isHeard(page, 'No. The customer is not the person on the photo.')
+  await isHeard(page, 'Not the same person. The customer is not the person on the photo.')
   await page.keyboard.press('Escape')
   await heading(page, 'What do you want to check?').waitFor()
   expect(page.complaints).toEqual([])
