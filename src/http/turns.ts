@@ -3,7 +3,7 @@
 import type { Clock } from '../time.ts'
 
 /** Beside it, a turn holds the piece that was under way when it ended. */
-const SLICE_MS = 5
+export const SLICE_MS = 5
 
 /** Work that has taken less is not long: it does not wait behind that of others. */
 const SHORT_MS = 2
@@ -13,18 +13,22 @@ export type Turn = {
   next(): Promise<void>
 }
 
-export type Turns = Turn & {
+export type Turns = {
+  /** `expectedMs`: what a long piece will take. Of several that arrive together, each is counted before any of them has begun. */
+  next(expectedMs?: number): Promise<void>
   /** For work that may turn out to be short: it waits only once it was long. */
   start(): Turn
 }
 
 export function createTurns(clock: Clock, afterThisTurn: (act: () => void) => void): Turns {
-  const waiting: (() => void)[] = []
+  const waiting: { expectedMs: number; pass: () => void }[] = []
   let begunAt: number | undefined
+  let expected = 0
 
   function begin(): number {
     afterThisTurn(renew)
     begunAt = clock()
+    expected = 0
     return begunAt
   }
 
@@ -33,12 +37,14 @@ export function createTurns(clock: Clock, afterThisTurn: (act: () => void) => vo
     const first = waiting.shift()
     if (!first) return
     begin()
-    first()
+    expected = first.expectedMs
+    first.pass()
   }
 
-  async function next(): Promise<void> {
+  async function next(expectedMs = 0): Promise<void> {
     const begun = begunAt ?? begin()
-    if (clock() - begun >= SLICE_MS) await new Promise<void>(resolve => waiting.push(resolve))
+    if (Math.max(clock() - begun, expected) >= SLICE_MS) await new Promise<void>(pass => waiting.push({ expectedMs, pass }))
+    else expected += expectedMs
   }
 
   return {

@@ -2,6 +2,7 @@
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
 import { apiError } from '../http/errors.ts'
 import { costOfQuery } from '../http/rate-limit.ts'
+import { SLICE_MS } from '../http/turns.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../tenants/look.ts'
@@ -38,12 +39,11 @@ export async function hostedVerification(
   // Not awaited: the page is shown without it.
   if (isOpen) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
+  // A query of its own may be long, and most of the work is to open it.
+  if (session.templateVersion === null) await deps.turns.next(SLICE_MS)
   const { query, rules, shares } = await questionOf(deps, deps.db, session)
   const cost = costOfQuery(query)
-  if (cost > 0) {
-    charge(cost)
-    await deps.turns.next()
-  }
+  if (cost > 0) charge(cost)
   const link = { secrets, query: async () => query }
   const owns = isOwner(deps.config, session, request)
   const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose

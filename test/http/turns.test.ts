@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createTurns, inTurns, longList } from '../../src/http/turns.ts'
+import { createTurns, inTurns, longList, SLICE_MS } from '../../src/http/turns.ts'
 
 /** A clock that only work moves, and the ends of the loop's turns. */
 function loop() {
@@ -45,6 +45,25 @@ test('two long works share one slice of each turn, in the order of their arrival
   // The first piece of each runs at once.
   expect(done).toEqual(['a1', 'a2', 'b1'])
   for (const expected of ['a3', 'b2', 'b3']) {
+    await endTurn()
+    expect(done.at(-1)).toBe(expected)
+  }
+})
+
+test('of long pieces that arrive together one passes, and each other waits for a turn of its own', async () => {
+  const { clock, turns, endTurn } = loop()
+  const done: string[] = []
+  const work = async (name: string) => {
+    await turns.next(SLICE_MS)
+    // It begins only after all three have asked.
+    await Promise.resolve()
+    clock.ms += 7
+    done.push(name)
+  }
+  void Promise.all(['a', 'b', 'c'].map(work))
+  await settled()
+  expect(done).toEqual(['a'])
+  for (const expected of ['b', 'c']) {
     await endTurn()
     expect(done.at(-1)).toBe(expected)
   }
