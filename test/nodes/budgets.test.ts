@@ -50,5 +50,6 @@ nodesTest('polls are a rate of each node, and answers of a wallet are guesses of
     { 200: 10, 429: 1 },
   ])
   const answers = await ask('POST', `/wallet/response/${id}`, 5)
-  expect(answers[0]![429]! + answers[1]![429]!).toBe(5)
+  // One node may have answered all that were let through.
+  expect((answers[0]![429] ?? 0) + (answers[1]![429] ?? 0)).toBe(5)
 })
