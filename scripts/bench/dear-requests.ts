@@ -28,7 +28,7 @@ const sdJwtQuery = (claims: Claim[], sets = 20) => ({
   ],
 })
 
-/** Of issue 40: the last element alone fits, and only the last claim has no other. */
+/** Claims on every element of a list: the last element alone fits, and the last claim fits none. */
 const valueClaims = (values: number): Claim[] =>
   NUMBERS.map(i => ({
     id: `c${i}`,

@@ -1,5 +1,5 @@
-// What one tenant's dearest legal requests cost another tenant: the worst delay of small requests beside them, in the same run
-// beside the bare framework, which reads the same bytes and throws them away.
+// Measures the delay of one tenant's small requests beside the dearest legal ones of another, and in the same run beside the
+// bare framework, which reads the same bytes and throws them away.
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { join } from 'node:path'
 import {
@@ -20,7 +20,7 @@ const SESSIONS = 100
 const AT_ONCE = 10
 const MEASURED_MS = 2000
 const SETTLED_MS = 200
-/** Of a small request beside the dearest ones, beyond the cryptography of one answer. */
+/** The worst delay that is allowed beyond the cryptography of one answer. */
 export const DELAY_MS_MAX = 50
 
 type Delay = { p50: number; p99: number; max: number }

@@ -63,7 +63,7 @@ async function generated(dir: string, { dialect, url, schema }: Engine): Promise
   return `${readFileSync(join(dir, 'out', FILE), 'utf8')}\n`
 }
 
-/** What a tool of ours prints. */
+/** The output of one of our tools. */
 async function run(command: string[], cwd: string, url = ''): Promise<string> {
   const child = Bun.spawn([process.execPath, ...command], {
     cwd,

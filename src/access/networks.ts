@@ -18,7 +18,7 @@ export type Networks = {
   nameOf(client: string): string
   /** Records that a tenant authenticated. */
   note(client: string, tenantId: string): void
-  /** By this tenant, or by any. */
+  /** True if this tenant, or any, authenticated from there lately. */
   isKnown(client: string, tenantId?: string): Promise<boolean>
 }
 
