@@ -77,7 +77,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     registrationCertificate,
     registrations: rememberRegistrations(ground, registrationCertificate),
     anchors: rememberAnchors({ ...ground, sandbox }),
-    verifier: createVerifier(),
+    verifier: createVerifier(ground.turns.next),
     // The sandbox issuer's list is on plain http in development; it is read without a network.
     status: createStatusChecker(statusFetcher({ ...ground, sandbox }), now, {
       allowHttp: isSandboxList,

@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { inTurns } from '../http/turns.ts'
 import type { AuditAction, AuditDetails, AuditRecord, Head } from './chain.ts'
 import type { Deps } from './deps.ts'
 import { linkEntries } from './link.ts'
@@ -17,14 +18,14 @@ type Page = { before?: number; limit: number; tenantId?: string }
 
 /** Newest first, of one tenant or of all; `nextBefore` is null when there is nothing older. */
 export async function browseAudit(
-  deps: Pick<Deps, 'db' | 'write' | 'auditIds' | 'sealer' | 'sessionKeys'>,
+  deps: Pick<Deps, 'db' | 'write' | 'auditIds' | 'sealer' | 'sessionKeys' | 'turns'>,
   { before = Number.MAX_SAFE_INTEGER, limit, tenantId }: Page,
 ): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
   await linkEntries(deps)
-  const { db, sealer, sessionKeys } = deps
+  const { db, sealer, sessionKeys, turns } = deps
   const { rows, downTo } = await listRecordsBefore(db, { before, limit, tenantId, lookedAtMax: LOOKED_AT_MAX })
   const keyOf = await sessionKeys.lookUp(db, rows)
-  const records = rows.map(row => {
+  const records = await inTurns(turns, rows, row => {
     const { seq, at, actor, action, hash } = row
     return { seq, at, tenantId: row.tenantId, actor, action, hash, details: disclose(sealer, row, keyOf(row))?.details ?? null }
   })

@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Errors } from '@sinclair/typebox/errors'
 import { DoubledName, findDoubledName, parseJson } from '../json.ts'
 import { ApiError, apiError } from './errors.ts'
-import { startReading } from './plugin.ts'
+import { startReading, waitToParse } from './plugin.ts'
 import { describeProblem } from './schema.ts'
 
 export const JSON_BYTES_MAX = 64 * 1024
@@ -81,7 +81,9 @@ function requireType(request: Request, type: string): void {
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   try {
-    return await readWithin(request, bytesMax)
+    const bytes = await readWithin(request, bytesMax)
+    await waitToParse(request, bytes.length)
+    return bytes
   } catch (error) {
     throw error instanceof ApiError ? error : invalid('body: cannot be read', error)
   }

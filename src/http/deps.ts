@@ -5,6 +5,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sealer } from '../seal.ts'
 import type { Clock } from '../time.ts'
 import type { RateLimits } from './rate-limit.ts'
+import type { Turns } from './turns.ts'
 
 export type Deps = {
   config: Config
@@ -14,4 +15,5 @@ export type Deps = {
   log: Log
   metrics: Metrics
   limits: RateLimits
+  turns: Turns
 }

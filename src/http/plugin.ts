@@ -9,6 +9,7 @@ import { ApiError, addressInHandbook, apiError, envelope } from './errors.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { allowedMethodsOf, isInexact, knownQueriesOf, pathOf, type Route } from './routing.ts'
 import { describeProblem } from './schema.ts'
+import { SLICE_MS, type Turns } from './turns.ts'
 
 const URL_LENGTH_MAX = 4096
 const DATABASE_AWAY =
@@ -32,6 +33,7 @@ type Trace = {
   tenantId?: string
   errorCode?: string
   limits: RateLimits
+  turns: Turns
   isAccounted?: boolean
   /** Gives back the request's place among those in work. */
   leave?: () => void
@@ -49,6 +51,14 @@ export function traceOf(request: Request): Trace {
 export function startReading(request: Request, bytes: number): () => void {
   const trace = traces.get(request)
   return trace ? trace.limits.read(trace.tenantId ?? trace.client, bytes) : () => {}
+}
+
+/** Bodies above it are parsed one in each turn of the event loop, however many arrive together. */
+const SMALL_BODY_BYTES = 16 * 1024
+
+/** Awaited between the last byte of a body and its parser. */
+export async function waitToParse(request: Request, bytes: number): Promise<void> {
+  if (bytes > SMALL_BODY_BYTES) await traces.get(request)?.turns.next(SLICE_MS)
 }
 
 /** A hook that charges the client's network. */
@@ -82,7 +92,7 @@ type Surroundings = {
  * every response that is not 2xx.
  */
 export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surroundings) {
-  const { config, random, log, metrics, limits } = deps
+  const { config, random, log, metrics, limits, turns } = deps
   const allowedMethods = allowedMethodsOf(routes)
   const hasKnownQuery = knownQueriesOf(routes)
   const boot = Buffer.from(random(6)).toString('base64url')
@@ -119,7 +129,7 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
       const id = given !== null && GIVEN_ID.test(given) ? given : `req_${boot}${(counter++).toString(36)}`
       const peer = server()?.requestIP(request)?.address ?? ''
       const address = clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
-      traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits })
+      traces.set(request, { id, startedAt: performance.now(), address, client: addressBucket(address), limits, turns })
       set.headers['x-request-id'] = id
       refuseSecondHost(request)
       if (request.url.length > URL_LENGTH_MAX) throw apiError('uri_too_long')

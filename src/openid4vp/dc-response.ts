@@ -22,7 +22,7 @@ import {
   walletErrorCode,
 } from './response.ts'
 import { isoDcApiTranscript } from './session-transcript.ts'
-import { nextTurn } from './turns.ts'
+import type { NextTurn } from './turns.ts'
 import { type Certificate, describeCertificate } from './x509.ts'
 
 const RESPONSE_CHARS_MAX = 1_000_000
@@ -41,15 +41,18 @@ export async function readOpenIdAnswer(
   return { ...readVpToken(query, parameters.vp_token), encrypted: true }
 }
 
-type IsoRequest = { query: DcqlQuery; key: HpkeKey; encryptionInfo: string; origin: string }
+type IsoRequest = { query: DcqlQuery; key: HpkeKey; encryptionInfo: string; origin: string; nextTurn: NextTurn }
 
 /** ISO/IEC TS 18013-7 Annex C. Another origin, key or request ends at the decryption: `info` binds them. */
-export async function readIsoAnswer(data: Members, { query, key, encryptionInfo, origin }: IsoRequest): Promise<WalletResponse> {
+export async function readIsoAnswer(
+  data: Members,
+  { query, key, encryptionInfo, origin, nextTurn }: IsoRequest,
+): Promise<WalletResponse> {
   const sealed = readSealed(responseIn(data))
   const plaintext = await openHpke(key, { ...sealed, info: isoDcApiTranscript(encryptionInfo, origin) })
   if (!plaintext) throw new UnreadableResponse('the response was not encrypted for this request')
   try {
-    return { ...(await readDeviceResponse(plaintext, query)), encrypted: true }
+    return { ...(await readDeviceResponse(plaintext, query, nextTurn)), encrypted: true }
   } catch (error) {
     if (!(error instanceof CborError)) throw error
     return { kind: 'malformed', detail: `The answer cannot be read: ${error.message}.`, encrypted: true }
@@ -91,7 +94,7 @@ type Read =
   | { kind: 'presentations'; presentations: Presented[]; matching: Matching }
 
 /** Throws CborError. */
-async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Promise<Read> {
+async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery, nextTurn: NextTurn): Promise<Read> {
   const response = parseCbor(bytes).asMap()
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   const status = member(response, 'status').asUint()
@@ -103,7 +106,7 @@ async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery): Promise<
       throw new CborError('it holds no document of the kind that was asked for')
     return { kind: 'error', code: 'no_documents' }
   }
-  const matching = new Matching()
+  const matching = new Matching(nextTurn)
   const candidates: Candidate[] = []
   for (const document of documents) {
     if (candidates.length > 0) await nextTurn()

@@ -4,7 +4,7 @@ import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
 import { isObject, setMember } from './members.ts'
-import { nextTurn } from './turns.ts'
+import type { NextTurn } from './turns.ts'
 import type { Certificate } from './x509.ts'
 
 type Claims = Record<string, unknown>
@@ -30,6 +30,8 @@ export class Matching {
   private readonly sets = new Map<CredentialQuery, readonly (readonly ClaimsQuery[])[]>()
   private readonly authorities = new Map<CredentialQuery, ReadonlySet<string>>()
 
+  constructor(private readonly giveWay: NextTurn) {}
+
   of(credential: Presented): PresentationMatch {
     return new PresentationMatch(this, credential)
   }
@@ -46,7 +48,7 @@ export class Matching {
 
   async nextTurn(): Promise<void> {
     this.turnEndsAt = this.left - STEPS_A_TURN
-    await nextTurn()
+    await this.giveWay()
   }
 
   valuesOf(claim: ClaimsQuery): ReadonlySet<unknown> | undefined {

@@ -1,7 +1,7 @@
 import { ageOf } from './dcql-match.ts'
 import { isObject } from './members.ts'
 import { type Age, agesIn, decideAge, fullYearsSince } from './merge-claims.ts'
-import { nextTurn } from './turns.ts'
+import type { NextTurn } from './turns.ts'
 
 /** A condition on the merged claims of a valid presentation. Dots in `claim` lead into objects. */
 export type Rule =
@@ -20,8 +20,9 @@ export async function findBrokenRules(
   merged: Claims,
   each: readonly Claims[],
   now: number,
+  nextTurn: NextTurn,
 ): Promise<string[]> {
-  const context = { now, ages: new Map<Claims, readonly Age[]>(), visited: 0 }
+  const context = { now, ages: new Map<Claims, readonly Age[]>(), visited: 0, nextTurn }
   const broken: string[] = []
   for (const rule of rules) {
     const breaking = await findBreaking(rule, [merged, ...each], context)
@@ -41,13 +42,13 @@ async function findBreaking(rule: Rule, all: readonly Claims[], context: Context
     if (isMet === false || (isMet === undefined && index === 0)) return claims
     if (context.visited < VISITED_A_TURN) continue
     context.visited = 0
-    await nextTurn()
+    await context.nextTurn()
   }
   return undefined
 }
 
 /** The names of an object are read once, however many ages are asked for. */
-type Context = { now: number; ages: Map<Claims, readonly Age[]>; visited: number }
+type Context = { now: number; ages: Map<Claims, readonly Age[]>; visited: number; nextTurn: NextTurn }
 
 /** Undefined if the claims do not decide it. */
 function meets(rule: Rule, claims: Claims, context: Context, allowed: ReadonlySet<unknown> | undefined): boolean | undefined {

@@ -1,2 +1,2 @@
-/** Lets other requests take their turn: one answer may occupy the service for 25 ms beyond its cryptography. */
-export const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+/** Awaited between pieces of long work: other requests take their turn. One answer may occupy the service for 25 ms beyond its cryptography. */
+export type NextTurn = () => Promise<void>

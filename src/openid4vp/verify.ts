@@ -17,7 +17,7 @@ import { SdJwtReader } from './sd-jwt.ts'
 import { SignerCertificates } from './signer-certificate.ts'
 import type { StatusChecker } from './status-list.ts'
 import { crlPolicyOf, IssuerTrust, type Trust, type TrustAnchor } from './trust.ts'
-import { nextTurn } from './turns.ts'
+import type { NextTurn } from './turns.ts'
 
 type Judgement = {
   query: DcqlQuery
@@ -62,15 +62,15 @@ export type Verdict = { credentials: JudgedCredential[] } & (
 export type Verifier = { verify(judgement: Judgement): Promise<Verdict> }
 
 /** Owns the caches that outlive a presentation: certificates, headers and paths of issuers. */
-export function createVerifier(): Verifier {
+export function createVerifier(nextTurn: NextTurn): Verifier {
   const digests = new CertificateDigests()
   const signers = new SignerCertificates(digests)
   const readers = { 'dc+sd-jwt': new SdJwtReader(signers), mso_mdoc: new MdocReader(signers) }
-  const parts = { readers, trust: new IssuerTrust(digests) }
+  const parts = { readers, trust: new IssuerTrust(digests), nextTurn }
   return { verify: judgement => verifyPresentations(parts, judgement) }
 }
 
-type Parts = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trust: IssuerTrust }
+type Parts = { readers: { 'dc+sd-jwt': SdJwtReader; mso_mdoc: MdocReader }; trust: IssuerTrust; nextTurn: NextTurn }
 
 async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<Verdict> {
   const { query, rules, ageOver } = judgement
@@ -92,7 +92,7 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
   const kept = withoutProofOfAge(withRepeatedClaims(credentials, merged, judgement.now()))
   // A single credential equals the merged claims.
   const each = credentials.length > 1 ? credentials.map(credential => mergeClaims([credential])) : []
-  const broken = await findBrokenRules(rules, claims, each, judgement.expected.now)
+  const broken = await findBrokenRules(rules, claims, each, judgement.expected.now, parts.nextTurn)
   if (broken.length > 0)
     return { status: 'failed', failure: 'claim_not_satisfied', credentials: kept.map(withBrokenRules(broken, judgement.now())) }
   if (ageOver === undefined) return { status: 'completed', claims, credentials: kept }
@@ -105,7 +105,7 @@ const TOGETHER_CHARS_MAX = 64 * 1024
 
 /** Together, since their signatures are verified on other threads. Large ones begin in turn with other requests. */
 async function judgeAll(parts: Parts, judgement: Judgement): Promise<JudgedCredential[]> {
-  const { presentations, matching = new Matching() } = judgement
+  const { presentations, matching = new Matching(parts.nextTurn) } = judgement
   const readings = new Readings(parts, judgement, matching)
   const judge = (presented: Presented) => judgeCredential(readings, presented)
   if (presentations.reduce((sum, { presentation }) => sum + presentation.length, 0) <= TOGETHER_CHARS_MAX)
@@ -115,7 +115,7 @@ async function judgeAll(parts: Parts, judgement: Judgement): Promise<JudgedCrede
   return await Promise.all(
     presentations.map(presented => {
       const judged = turn.then(() => judge(presented))
-      turn = turn.then(nextTurn)
+      turn = turn.then(parts.nextTurn)
       return judged
     }),
   )

@@ -33,7 +33,7 @@ export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
     const found = await findDcEntry(deps, session, origin)
     if (!found && door.owner && !(await mayAsk(deps, session, origin))) throw apiError('origin_not_allowed')
     if (!found?.protocols.includes(sent.protocol)) throw new UnreadableResponse('this origin was not asked by this protocol')
-    return { body: sent, entry: found, ...(await readAnswer(found, sent, asked.query)) }
+    return { body: sent, entry: found, ...(await readAnswer(deps, found, sent, asked.query)) }
   })
 
   const { protocol } = body
@@ -61,6 +61,7 @@ export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
 type Sent = { protocol: string; data: Record<string, unknown> }
 
 async function readAnswer(
+  { turns }: Pick<Deps, 'turns'>,
   entry: DcEntry,
   { protocol, data }: Sent,
   query: Parameters<typeof readOpenIdAnswer>[1]['query'],
@@ -70,7 +71,8 @@ async function readAnswer(
     return { response: await readOpenIdAnswer(data, { query, key: { kid: publicKey.kid, privateKey } }), thumbprint }
   const point = Buffer.concat([Buffer.of(4), Buffer.from(publicKey.x, 'base64url'), Buffer.from(publicKey.y, 'base64url')])
   const { encryptionInfo, origin } = entry
-  return { response: await readIsoAnswer(data, { query, key: { privateKey, point }, encryptionInfo, origin }), thumbprint }
+  const request = { query, key: { privateKey, point }, encryptionInfo, origin, nextTurn: turns.next }
+  return { response: await readIsoAnswer(data, request), thumbprint }
 }
 
 function bindingOf(

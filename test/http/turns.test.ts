@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createTurns, inTurns, longList, SLICE_MS } from '../../src/http/turns.ts'
+import { cleanUp, startWithTenant } from '../helpers/app.ts'
+
+afterAll(cleanUp)
 
 /** A clock that only work moves, and the ends of the loop's turns. */
 function loop() {
@@ -94,4 +97,23 @@ test('a long list has the same text as the list in one piece, other members afte
   ) as unknown as Response
   expect(await answer.text()).toBe(JSON.stringify({ data, next_before: null, more: 'x' }))
   expect(answer.headers.get('content-type')).toBe('application/json')
+})
+
+test('a body of 16 KiB is parsed at once, and a larger one in a turn of its own', async () => {
+  const { app, key } = await startWithTenant()
+  const waited: (number | undefined)[] = []
+  const { next } = app.deps.turns
+  app.deps.turns.next = expectedMs => {
+    if (expectedMs) waited.push(expectedMs)
+    return next(expectedMs)
+  }
+  const statusOf = async (bytes: number) => {
+    const start = '{"template":"age_over_18","x":"'
+    const raw = `${start}${'x'.repeat(bytes - start.length - 2)}"}`
+    return (await app.call('POST', '/v1/verifications', { key, raw, headers: { 'content-type': 'application/json' } })).status
+  }
+  expect(await statusOf(16 * 1024)).toBe(400)
+  expect(waited).toEqual([])
+  expect(await statusOf(16 * 1024 + 1)).toBe(400)
+  expect(waited).toEqual([SLICE_MS])
 })

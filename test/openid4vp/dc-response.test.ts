@@ -39,7 +39,7 @@ async function annexC(
 }
 
 const readIso = (response: unknown, query = QUERY) =>
-  readIsoAnswer({ response }, { query, key, encryptionInfo: info, origin: ORIGIN })
+  readIsoAnswer({ response }, { query, key, encryptionInfo: info, origin: ORIGIN, nextTurn: async () => {} })
 
 /** What the wallet of a good holder signs: the transcript of this request. */
 const signed = (change: Change = {}) => makeResponse({ transcript: isoDcApiTranscript(info, ORIGIN), ...change })

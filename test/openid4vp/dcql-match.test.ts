@@ -60,7 +60,7 @@ const read = (claims: Record<string, unknown>, type: string, format: ReadCredent
   status: undefined,
 })
 
-async function match(query: CredentialQuery, credential: ReadCredential, matching = new Matching()) {
+async function match(query: CredentialQuery, credential: ReadCredential, matching = new Matching(async () => {})) {
   const findings = new Findings(() => 0)
   const claims = await checkAgainstQuery(findings, query, matching.of(credential), [])
   return { claims, holds: findings.holds('query'), detail: findings.all.find(({ check }) => check === 'query')?.detail }
@@ -210,7 +210,7 @@ describe('the steps of an answer', () => {
   })
 
   test('once they are used up, nothing more of the answer matches', async () => {
-    const matching = new Matching()
+    const matching = new Matching(async () => {})
     const small = read({ a: 1 }, 'urn:eudi:pid:1')
     expect((await match(pid([['a']]), small, matching)).holds).toBe(true)
     await match(pid([['a', null]]), read({ a: Array(250_000).fill(0) }, 'urn:eudi:pid:1'), matching)
