@@ -2,7 +2,7 @@ import { readKeys } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { readActor } from '../audit/browse.ts'
 import { readDevices } from '../devices/read.ts'
-import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
+import { inTurns, LIST_CHARS_MAX, longList } from '../http/turns.ts'
 import { maySeeClaims } from '../people/role.ts'
 import { actorOf, type Visit } from '../people/session.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
@@ -30,7 +30,8 @@ const LIMIT_DEFAULT = 20
 /** A page as the dashboard gets it. */
 export async function listSummaries(deps: Deps, tenantId: string, filter: VerificationFilter): Promise<VerificationPage> {
   const { data, ...others } = await readSummaries(deps, tenantId, filter)
-  const chars = data.reduce((sum, { metadata = {} }) => sum + Object.entries(metadata).flat().join().length, 0)
+  const lengths = await inTurns(deps.turns, data, ({ metadata = {} }) => Object.entries(metadata).flat().join().length)
+  const chars = lengths.reduce((sum, each) => sum + each, 0)
   return chars <= LIST_CHARS_MAX ? { data, ...others } : longList<VerificationPage>(eachInTurn(deps, data), others)
 }
 

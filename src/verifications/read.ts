@@ -12,7 +12,6 @@ import {
   listVerifications,
   type Owner,
   type VerificationRow,
-  type VerificationWithResult,
 } from './store.ts'
 import { presentOrLog } from './unreadable.ts'
 
@@ -34,31 +33,24 @@ export async function readList(
 ): Promise<{ data: Verification[] }> {
   const bound = before === undefined ? Number.MAX_SAFE_INTEGER : (parseUtcInstant(before) ?? 0)
   const rows = await listVerifications(deps.db, owner, { before: bound, limit })
+  if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > LIST_CHARS_MAX) {
+    const ids = rows.map(({ verification }) => verification.id)
+    return longList(presentEach(deps, owner, ids), {})
+  }
   const keyed = rows.map(({ verification: { id, wrappingKey } }) => ({ sessionId: id, wrappingKey }))
   const keyOf = await deps.sessionKeys.lookUp(deps.db, keyed)
   const data: Verification[] = []
   const turn = deps.turns.start()
-  let chars = 0
   for (const [i, row] of rows.entries()) {
     await turn.next()
     const found = await findWhole(deps.db, row)
-    if (!found) continue
-    const verification = await presentOrLog(deps, found, { sessionKey: keyOf(keyed[i]!) })
-    chars += charsOf(found, verification)
-    // Without an end: of a list that is too long nothing is kept, but all of it is read, because an unreadable session is a 500.
-    if (chars <= LIST_CHARS_MAX) data.push(verification)
+    if (found) data.push(await presentOrLog(deps, found, { sessionKey: keyOf(keyed[i]!) }))
   }
-  if (chars <= LIST_CHARS_MAX) return { data }
-  data.length = 0
-  const ids = rows.map(({ verification }) => verification.id)
-  return longList(presentAgain(deps, owner, ids), {})
+  return { data }
 }
 
-/** About as many as its text has. */
-const charsOf = ({ verification, result }: VerificationWithResult, { wallet_uri = '' }: Verification): number =>
-  (verification.sealed?.length ?? 0) + (result?.sealed.length ?? 0) + wallet_uri.length
-
-async function* presentAgain(deps: Deps, owner: Owner, ids: readonly string[]): AsyncGenerator<Verification, void, undefined> {
+/** As long as the client takes: none that was erased since. One that cannot be read breaks the list off. */
+async function* presentEach(deps: Deps, owner: Owner, ids: readonly string[]): AsyncGenerator<Verification, void, undefined> {
   for (const id of ids) {
     await deps.turns.next()
     const found = await findVerification(deps.db, owner, id)

@@ -123,18 +123,25 @@ export async function findOfTenant(db: Db, tenantId: string, id: string): Promis
   return row && notForeign(db, bothOf(row), { tenantId, id })
 }
 
-/** A page of larger results would hold the event loop while the database reads them: they are read one at a time. */
-const LISTED_BYTES_MAX = 32 * 1024
-const isListed = sql`length(${verificationResults.sealed}) <= ${sql.raw(String(LISTED_BYTES_MAX))}`
-const listedResult = {
+/** A page of longer rows would hold the event loop while the database reads them: they are read one at a time. */
+const LISTED_BYTES_MAX = 8 * 1024
+const sealedBytes = sql`coalesce(length(${verificationSessions.sealed}), 0) + coalesce(length(${verificationResults.sealed}), 0)`
+const isListed = sql`${sealedBytes} <= ${sql.raw(String(LISTED_BYTES_MAX))}`
+/** Only pending sessions of this profile show their query, in a link. */
+const queryBytes = sql`CASE WHEN ${verificationSessions.profile} = 'eu-av' AND ${verificationSessions.status} = 'pending' THEN coalesce(length(${sealedQuery}), 0) ELSE 0 END`
+const listedColumns = {
+  ...wholeSession.columns,
   ...wholeResult.columns,
+  sealed: sql`CASE WHEN ${isListed} THEN ${verificationSessions.sealed} END`.as('sealed'),
   result_sealed: sql`CASE WHEN ${isListed} THEN ${verificationResults.sealed} END`.as('result_sealed'),
+  isLong: sql`NOT (${isListed})`.as('isLong'),
+  bytes: sql`${sealedBytes} + ${queryBytes}`.as('bytes'),
 }
 
 const selectPageWhere = (...owned: (SQL | undefined)[]) =>
   hot<Record<string, unknown>>(db =>
     db
-      .select({ ...wholeSession.columns, ...listedResult })
+      .select(listedColumns)
       .from(verificationSessions)
       .leftJoin(verificationResults, isItsResult)
       .where(and(...owned, lt(verificationSessions.createdAt, column('before'))))
@@ -147,8 +154,8 @@ const selectPage = selectPageWhere(...ownedBy())
 const unindexed = (name: 'tenantId' | 'environment') => sql`(${verificationSessions[name]} = ${column(name)}) IS TRUE`
 const selectPageOfDevice = selectPageWhere(byDevice(), unindexed('tenantId'), unindexed('environment'))
 
-/** A row of a list; `isLong` if its result is still to be read. */
-export type ListedVerification = VerificationWithResult & { isLong: boolean }
+/** A row of a list; `isLong` if what is sealed of it is still to be read. `bytes`: about as many as it has when it is shown. */
+export type ListedVerification = VerificationWithResult & { isLong: boolean; bytes: number }
 
 export async function listVerifications(
   db: Db,
@@ -159,7 +166,8 @@ export async function listVerifications(
   const rows = await select(db, { tenantId, environment, deviceId, ...page })
   return rows.map(row => ({
     ...notForeign(db, bothOf(row), { tenantId, environment, deviceId }),
-    isLong: row.result_verificationId !== null && row.result_sealed === null,
+    isLong: Boolean(row.isLong),
+    bytes: Number(row.bytes),
   }))
 }
 
@@ -217,7 +225,7 @@ export async function findSession(db: Db, id: string): Promise<VerificationRow |
   return row
 }
 
-/** With its result where that is still to be read; undefined when it was erased since. */
+/** With what is sealed where that is still to be read; undefined when it was erased since. */
 export async function findWhole(db: Db, listed: ListedVerification): Promise<VerificationWithResult | undefined> {
   const { id, tenantId } = listed.verification
   return listed.isLong ? await findOfTenant(db, tenantId, id) : listed
