@@ -141,18 +141,18 @@ export const dearAnswers: DearAnswer[] = [
     signatures: 1,
   },
   {
-    name: '20 documents x 400 elements',
+    name: '20 documents x 300 elements',
     query: mdocQuery,
     token: async () => {
-      const one = await mdoc(400)
+      const one = await mdoc(300)
       return Object.fromEntries(mdocQuery.credentials.map(({ id }) => [id, [one]]))
     },
     signatures: 20,
   },
   {
-    name: '1 document x 8,000 elements',
+    name: '1 document x 6,000 elements',
     query: { credentials: mdocQuery.credentials.slice(0, 1) },
-    token: async () => ({ q0: [await mdoc(8000)] }),
+    token: async () => ({ q0: [await mdoc(6000)] }),
     signatures: 1,
   },
   {
