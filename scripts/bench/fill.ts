@@ -4,6 +4,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/engine.ts'
 import { verificationSessions } from '../../src/db/schema.ts'
+import { SEALED } from '../../src/db/sealed-columns.ts'
 import { prepared } from '../../src/db/statements.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
@@ -16,7 +17,6 @@ import { fixVersion, type ResolvedTemplate, resolveTemplate } from '../../src/te
 import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import { countCreation, countEnds } from '../../src/usage/outcomes.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
-import { secretsPlace } from '../../src/verifications/present.ts'
 import { insertVerification } from '../../src/verifications/store.ts'
 import { createTerms, termsOf } from '../../src/verifications/terms.ts'
 import { enqueueDelivery } from '../../src/webhooks/queue.ts'
@@ -88,7 +88,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   const id = newVerificationId(deps.random)
   const wrappingKey = deps.sessionKeys.current()
   const sessionKey = deps.sessionKeys.derive(id, wrappingKey)
-  const secrets = seal(deps, salt => secretsPlace({ id, tenantId }, salt, sessionKey), { ...SECRETS, webhook_url: url })
+  const secrets = seal(deps, salt => SEALED.secrets({ id, tenantId }, salt, sessionKey), { ...SECRETS, webhook_url: url })
   const auditSeq = await deps.audit.append(tx, {
     at,
     tenantId,
@@ -138,7 +138,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   const respondedAt = at + ANSWERED_AFTER_MS
   await endSession(tx).execute({ id, tenantId, status, respondedAt: status === 'expired' ? null : respondedAt })
   if (status !== 'expired') {
-    const result = seal(deps, salt => ({ ...resultPlace(tenantId, id, salt), sessionKey }), RESULTS[status])
+    const result = seal(deps, salt => SEALED.result({ id, tenantId }, salt, sessionKey), RESULTS[status])
     await insertResult(tx, { verificationId: id, tenantId, ...result, createdAt: respondedAt, auditSeq })
   }
   const isAnswered = status !== 'expired'
@@ -208,14 +208,6 @@ function seal({ sealer, random }: Deps, place: (salt: Uint8Array) => Place, valu
   const salt = Buffer.from(random(SALT_BYTES))
   return { salt, sealed: sealer.seal(place(salt), JSON.stringify(value)) }
 }
-
-const resultPlace = (tenantId: string, verificationId: string, salt: Uint8Array): Place => ({
-  tenant: tenantId,
-  table: 'verification_results',
-  column: 'sealed',
-  row: verificationId,
-  salt,
-})
 
 const column = <Name extends string>(name: Name) => sql.placeholder(name)
 

@@ -1,6 +1,7 @@
 import type { AuditIds, Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { shareErasures } from '../db/postgres/erasure-lock.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
 import type { Sealer } from '../seal.ts'
@@ -45,19 +46,6 @@ export type Audit = {
   subjectOf(id: string): string
 }
 
-export const detailsPlace = (
-  { tenantId, id }: { tenantId: string; id: number },
-  salt: Uint8Array,
-  sessionKey: Uint8Array | undefined,
-) => ({
-  tenant: tenantId,
-  table: 'audit_records',
-  column: 'sealed',
-  row: String(id),
-  salt,
-  sessionKey,
-})
-
 /** Entries are linked afterwards with `auditIds`; without, each is a record at once. */
 export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds): Audit {
   const hmac = hmacSha256With(sealer.key('audit subject'))
@@ -80,7 +68,7 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
       subject: subjectOf(subjectId),
       commitment: commitmentToText(salt, disclosed),
       salt: details && salt,
-      sealed: details && sealer.seal(detailsPlace({ tenantId, id }, salt, session?.sessionKey), disclosed),
+      sealed: details && sealer.seal(SEALED.auditDetails({ tenantId, id: String(id) }, salt, session?.sessionKey), disclosed),
       sessionId: session?.id ?? null,
       wrappingKey: session?.wrappingKey ?? null,
     }

@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import type { Place } from '../seal.ts'
-import { detailsPlace } from './append.ts'
 import type { Deps } from './deps.ts'
 import { findSealedEntries, listSealedEntries, type SealedEntry, updateDetails } from './store.ts'
 
@@ -33,7 +33,7 @@ async function sealOne(
   sessionKey: Uint8Array | undefined,
 ): Promise<void> {
   if (!salt || !before) return
-  const sealed = again(sealer, detailsPlace(record, salt, sessionKey), before)
+  const sealed = again(sealer, SEALED.auditDetails({ ...record, id: String(record.id) }, salt, sessionKey), before)
   if (sealed) await updateDetails(tx, record.id, sealed)
 }
 

@@ -1,4 +1,4 @@
-import { detailsPlace } from './append.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { type AuditRecord, type ChainProblem, chainVerifier, type Disclosed, readPublicKey } from './chain.ts'
 import type { Deps } from './deps.ts'
 import { linkEntries } from './link.ts'
@@ -69,7 +69,7 @@ export function disclose(
   // An erasure removes both; one without the other fails the commitment.
   if (!salt || !sealed) return { salt: Buffer.alloc(0), details: {} }
   try {
-    return { salt, details: JSON.parse(sealer.open(detailsPlace({ tenantId, id }, salt, sessionKey), sealed)) }
+    return { salt, details: JSON.parse(sealer.open(SEALED.auditDetails({ tenantId, id: String(id) }, salt, sessionKey), sealed)) }
   } catch {
     // Sealed text that does not open was changed. Empty details fail the commitment, and the verdict names the record.
     return { salt, details: {} }

@@ -4,11 +4,12 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, r
 import { dirname } from 'node:path'
 import { eq } from 'drizzle-orm'
 import type { Random } from '../ids.ts'
-import { createSealer, type Keyring, keyringOf, type Place, type Sealer } from '../seal.ts'
+import { createSealer, type Keyring, keyringOf, type Sealer } from '../seal.ts'
 import type { Db } from './engine.ts'
 import { giveToOwner, syncDirectory } from './files.ts'
 import { StartRefusal } from './refusal.ts'
 import { installation } from './schema.ts'
+import { SEALED } from './sealed-columns.ts'
 
 const KEY_BYTES = 32
 
@@ -17,14 +18,6 @@ export type MasterKey = { file: string; isGiven: boolean }
 
 /** The group may read a given key: Kubernetes and systemd hand secrets to a group. */
 const FORBIDDEN_MODE = { own: 0o077, given: 0o037 }
-
-const ROOT_KEY: Place = {
-  tenant: '',
-  table: 'installation',
-  column: 'value',
-  row: 'root_key',
-  salt: Buffer.from('root_key'),
-}
 
 /**
  * The sealer that opens the root key of this database. A new master key is kept beside the old one
@@ -123,7 +116,7 @@ export function wrapRootKey(wrapper: Sealer, { epoch, rows, kept, base }: Keyrin
     kept: [...kept].map(encoded),
     base: base.toString('base64'),
   }
-  return wrapper.seal(ROOT_KEY, JSON.stringify(written))
+  return wrapper.seal(SEALED.rootKey, JSON.stringify(written))
 }
 
 type Entry<Name> = [name: Name, key: string]
@@ -154,7 +147,7 @@ export async function replaceRootKey(tx: Db, wrapped: Buffer): Promise<void> {
 
 export function openRootKey(wrapper: Sealer, wrapped: Uint8Array): Keyring {
   try {
-    return readKeyring(wrapper.open(ROOT_KEY, wrapped))
+    return readKeyring(wrapper.open(SEALED.rootKey, wrapped))
   } catch (error) {
     throw new StartRefusal('key_wrong', 'master.key does not belong to this database; put the right one back', error)
   }

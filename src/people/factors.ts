@@ -1,5 +1,6 @@
 // A user's own second factors. The first one brings recovery codes; with the last one they go.
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { isoUtc } from '../time.ts'
@@ -22,7 +23,7 @@ import {
 } from './factor-store.ts'
 import { base32, otpauthUri, SECRET_BYTES, stepOfCode } from './one-time-code.ts'
 import { checkNewPasskey, passkeySite } from './passkeys.ts'
-import { hasFactor, openSecret, secretPlace } from './proofs.ts'
+import { hasFactor, openSecret } from './proofs.ts'
 import { replaceRecoveryCodes } from './recovery-codes.ts'
 import type { AddPasskey, Security, WithRecoveryCodes } from './security-schema.ts'
 import { actorOf, tenantIdOf, type Visit } from './session.ts'
@@ -52,7 +53,7 @@ export async function draftCodes(deps: FactorDeps, { user }: Visit): Promise<{ s
   if (user.totpSince !== null) throw apiError('codes_exist')
   const secret = Buffer.from(deps.random(SECRET_BYTES))
   const totpSalt = Buffer.from(deps.random(SALT_BYTES))
-  const totpSealed = deps.sealer.seal(secretPlace(user.id, totpSalt), secret.toString('base64'))
+  const totpSealed = deps.sealer.seal(SEALED.totp(user.id, totpSalt), secret.toString('base64'))
   await deps.write(async tx => {
     const current = await lockUser(tx, user.id)
     if (current?.totpSince !== null) throw apiError('codes_exist')
@@ -168,7 +169,7 @@ export async function changeRule(deps: FactorDeps, visit: Visit, isRequired: boo
 
 export async function sealFactorsAgain({ sealer }: Pick<Deps, 'sealer'>, tx: Db): Promise<void> {
   for (const { id, totpSalt, totpSealed } of await listUsers(tx)) {
-    const again = totpSalt && totpSealed && sealer.sealAgain(secretPlace(id, totpSalt), totpSealed)
+    const again = totpSalt && totpSealed && sealer.sealAgain(SEALED.totp(id, totpSalt), totpSealed)
     if (again) await sealTotp(tx, id, again)
   }
 }

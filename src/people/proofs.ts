@@ -1,5 +1,6 @@
 // Proofs of a user's identity beside the password.
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import type { Deps } from './deps.ts'
 import { findPasskey, hasRecoveryCode, listPasskeys, takeRecoveryCode, takeStep } from './factor-store.ts'
 import { stepOfCode } from './one-time-code.ts'
@@ -52,17 +53,9 @@ async function recoveryProof(deps: ProofDeps, user: UserRow, typed: string): Pro
   return { method: 'recovery_code', spend: tx => takeRecoveryCode(tx, { userId: user.id, hash }) }
 }
 
-export const secretPlace = (userId: string, salt: Uint8Array) => ({
-  tenant: '',
-  table: 'dashboard_users',
-  column: 'totp_sealed',
-  row: userId,
-  salt,
-})
-
 /** Undefined without one-time codes. */
 export function openSecret({ sealer }: Pick<Deps, 'sealer'>, { id, totpSalt, totpSealed }: UserRow): Uint8Array | undefined {
-  return totpSalt && totpSealed ? Buffer.from(sealer.open(secretPlace(id, totpSalt), totpSealed), 'base64') : undefined
+  return totpSalt && totpSealed ? Buffer.from(sealer.open(SEALED.totp(id, totpSalt), totpSealed), 'base64') : undefined
 }
 
 export const hasFactor = async (db: Db, { id, totpSince }: UserRow): Promise<boolean> =>

@@ -2,6 +2,7 @@
 // 90 days in a table that the page Security shows. The name as it was typed is kept in that table
 // only, sealed: people type passwords into the field of the name.
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
@@ -71,18 +72,9 @@ const keptOf = (name: string, method: string, { address, agent }: Browser): Kept
   agent: (agent ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, AGENT_CHARS_MAX),
 })
 
-/** The row has no id before it is stored: its salt stands for it. */
-const placeOf = (salt: Uint8Array) => ({
-  tenant: '',
-  table: 'sign_ins',
-  column: 'sealed',
-  row: Buffer.from(salt).toString('hex'),
-  salt,
-})
-
 function sealed({ sealer, random }: RecordDeps, row: Pick<SignInRow, 'at' | 'userId' | 'outcome'>, kept: Kept) {
   const salt = Buffer.from(random(SALT_BYTES))
-  return { ...row, salt, sealed: sealer.seal(placeOf(salt), JSON.stringify(kept)) }
+  return { ...row, salt, sealed: sealer.seal(SEALED.signIn(salt), JSON.stringify(kept)) }
 }
 
 export type SignInPage = { data: SignIn[]; next_before: number | null }
@@ -96,7 +88,7 @@ export async function readSignIns(
   const data = rows.map(row => ({
     at: isoUtc(row.at),
     outcome: row.outcome as SignIn['outcome'],
-    ...(JSON.parse(sealer.open(placeOf(row.salt), row.sealed)) as Kept),
+    ...(JSON.parse(sealer.open(SEALED.signIn(row.salt), row.sealed)) as Kept),
   }))
   return { data, next_before: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
 }
@@ -110,7 +102,7 @@ export async function sealSignInsAgain(
 ): Promise<number | undefined> {
   const batch = await listSignInsAfter(tx, after, limit)
   for (const row of batch) {
-    const again = sealer.sealAgain(placeOf(row.salt), row.sealed)
+    const again = sealer.sealAgain(SEALED.signIn(row.salt), row.sealed)
     if (again) await updateSignIn(tx, row.id, again)
   }
   return batch.length === limit ? batch.at(-1)?.id : undefined

@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import type { Ground } from '../ground.ts'
 import type { IssuerState } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
@@ -12,15 +13,6 @@ const LOAD_ATTEMPTS_MAX = 5
 
 /** Loaded on first use: a start does not wait for the makers of documents. */
 const issuing = () => import('./issuer.ts')
-
-/** Place of the sealed issuer. */
-export const PLACE = {
-  tenant: '',
-  table: 'installation',
-  column: 'value',
-  row: 'sandbox_issuer',
-  salt: Buffer.from('sandbox_issuer'),
-}
 
 /**
  * The sandbox issuer of this installation. It is made on first use and stored sealed; its signers
@@ -52,12 +44,12 @@ async function loadState(deps: WorldDeps, attempt = 1): Promise<IssuerState> {
   const { db, write, now, random, sealer, config } = deps
   const { createIssuer, renewalDueAt, renewSigners } = await issuing()
   const stored = await findSandbox(db)
-  const state: IssuerState | undefined = stored && JSON.parse(sealer.open(PLACE, stored))
+  const state: IssuerState | undefined = stored && JSON.parse(sealer.open(SEALED.sandboxIssuer, stored))
   const isGood = state && state.publicUrl === config.publicUrl && renewalDueAt(state) > now()
   if (isGood) return state
   const making = { publicUrl: config.publicUrl, now: now(), random }
   const made = state ? await renewSigners(state, making) : await createIssuer(making)
-  const value = sealer.seal(PLACE, JSON.stringify(made))
+  const value = sealer.seal(SEALED.sandboxIssuer, JSON.stringify(made))
   if (await write(tx => saveSandbox(tx, value, stored))) return made
   if (attempt === LOAD_ATTEMPTS_MAX) throw new Error('the sandbox issuer is replaced again and again by another process')
   return await loadState(deps, attempt + 1)
@@ -82,6 +74,6 @@ async function sandboxOf(state: IssuerState) {
 /** After "rekey --data". */
 export async function sealSandboxAgain({ sealer }: Pick<Ground, 'sealer'>, tx: Db): Promise<void> {
   const stored = await findSandbox(tx)
-  const sealed = stored && sealer.sealAgain(PLACE, stored)
+  const sealed = stored && sealer.sealAgain(SEALED.sandboxIssuer, stored)
   if (sealed) await saveSandbox(tx, sealed, stored)
 }

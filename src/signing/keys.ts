@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { base62 } from '../ids.ts'
 import type { RequestSigner } from '../openid4vp/request-object.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
@@ -139,7 +140,7 @@ export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer
   const { role, chain, clientId, notAfter, tenantId = null, startsAt = null, at, privateKey } = made
   const id = `sig_${base62(random, 16)}`
   const salt = Buffer.from(random(SALT_BYTES))
-  const sealed = sealer.seal(keyPlace(id, salt), privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'))
+  const sealed = sealer.seal(SEALED.signingKey(id, salt), privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'))
   return { id, role, chain, clientId, salt, sealed, createdAt: at, notAfter, retiredAt: null, tenantId, startsAt }
 }
 
@@ -147,7 +148,9 @@ export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer
 export const isErased = ({ sealed }: Pick<SigningKeyRow, 'sealed'>): boolean => sealed.length === 0
 
 export function openPrivateKey({ sealer }: Pick<Deps, 'sealer'>, { id, salt, sealed }: SigningKeyRow): KeyObject {
-  return createPrivateKey({ key: Buffer.from(sealer.open(keyPlace(id, salt), sealed), 'base64'), format: 'der', type: 'pkcs8' })
+  return createPrivateKey({
+    key: Buffer.from(sealer.open(SEALED.signingKey(id, salt), sealed), 'base64'),
+    format: 'der',
+    type: 'pkcs8',
+  })
 }
-
-export const keyPlace = (row: string, salt: Uint8Array) => ({ tenant: '', table: 'signing_keys', column: 'sealed', row, salt })

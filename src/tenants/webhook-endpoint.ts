@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { deleteEndpoint, findEndpoint, type Owner, upsertEndpoint } from './store.ts'
@@ -6,7 +7,7 @@ import { deleteEndpoint, findEndpoint, type Owner, upsertEndpoint } from './stor
 /** The receiver of results whose sessions were created without a `webhook_url`. */
 export async function readEndpoint({ sealer }: Pick<Deps, 'sealer'>, db: Db, owner: Owner): Promise<string | undefined> {
   const row = await findEndpoint(db, owner)
-  return row && sealer.open(endpointPlace(owner, row.salt), row.sealed)
+  return row && sealer.open(SEALED.webhookEndpoint(owner, row.salt), row.sealed)
 }
 
 /** Null removes it. The audit record does not contain the URL, which may hold a token. */
@@ -19,7 +20,7 @@ export async function keepEndpoint(
   const at = deps.now()
   const { tenantId, environment } = owner
   const salt = Buffer.from(deps.random(SALT_BYTES))
-  const sealed = url === null ? undefined : deps.sealer.seal(endpointPlace(owner, salt), url)
+  const sealed = url === null ? undefined : deps.sealer.seal(SEALED.webhookEndpoint(owner, salt), url)
   await deps.writeSettings(async tx => {
     if (sealed) await upsertEndpoint(tx, { ...owner, salt, sealed, createdAt: at })
     else if (!(await deleteEndpoint(tx, owner))) return
@@ -27,11 +28,3 @@ export async function keepEndpoint(
     await deps.audit.append(tx, { at, tenantId, actor, action, subjectId: tenantId, details: { environment } })
   })
 }
-
-export const endpointPlace = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
-  tenant: tenantId,
-  table: 'webhook_endpoints',
-  column: 'sealed',
-  row: environment,
-  salt,
-})

@@ -1,3 +1,4 @@
+import { SEALED } from '../db/sealed-columns.ts'
 import { newWebhookSecret } from '../ids.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
@@ -109,16 +110,8 @@ export function sealSecret(
   at: number,
 ): Omit<WebhookSecretRow, 'id'> {
   const salt = Buffer.from(random(SALT_BYTES))
-  return { ...owner, salt, sealed: sealer.seal(secretPlace(owner, salt), secret), createdAt: at, validUntil: null }
+  return { ...owner, salt, sealed: sealer.seal(SEALED.webhookSecret(owner, salt), secret), createdAt: at, validUntil: null }
 }
 
 const open = ({ sealer }: Pick<Deps, 'sealer'>, { salt, sealed, ...owner }: WebhookSecretRow): string =>
-  sealer.open(secretPlace(owner, salt), sealed)
-
-export const secretPlace = ({ tenantId, environment }: Owner, salt: Uint8Array) => ({
-  tenant: tenantId,
-  table: 'webhook_secrets',
-  column: 'sealed',
-  row: `${tenantId} ${environment}`,
-  salt,
-})
+  sealer.open(SEALED.webhookSecret(owner, salt), sealed)

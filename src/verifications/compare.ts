@@ -1,6 +1,7 @@
 // The comparison of the customer with the photo of the document: it decides the photo checks of a device (hold.ts).
 import type { Caller, DeviceCaller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import { isoUtc } from '../time.ts'
 import { countEnds } from '../usage/outcomes.ts'
@@ -14,7 +15,7 @@ import { NOT_SAME_PERSON } from './failures.ts'
 import { heldUntil, isHeldForComparison } from './hold.ts'
 import { deletePortrait } from './portrait-store.ts'
 import { isUnkept, openPortrait, portraitUrl, type Result, withoutPortrait } from './portraits.ts'
-import { openResult, resultPlace } from './present.ts'
+import { openResult } from './present.ts'
 import { readOne } from './read.ts'
 import { announceRelease, recordRelease } from './release.ts'
 import type { Comparison, Verification } from './schema.ts'
@@ -61,7 +62,8 @@ type By = { actor: string; at: number; requestId: string }
 async function confirm(deps: Deps, tx: Db, { session, result }: Decided, by: By): Promise<() => void> {
   const sessionKey = await deps.sessionKeys.of(tx, session)
   const whole = isUnkept(session.template) ? undefined : await openPortrait(deps, tx, { ...session, sessionKey })
-  if (whole) await updateResult(tx, session, deps.sealer.seal(resultPlace(result, sessionKey), JSON.stringify(whole)))
+  if (whole)
+    await updateResult(tx, session, deps.sealer.seal(SEALED.result(session, result.salt, sessionKey), JSON.stringify(whole)))
   // Its time ended during this decision.
   else if (!isUnkept(session.template)) throw hasEnded()
   await deletePortrait(tx, session)

@@ -1,4 +1,5 @@
 import type { Caller } from '../access/scopes.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../openid4vp/dcql.ts'
@@ -13,7 +14,7 @@ import { claimsInMemory } from './claims-memory.ts'
 import { claimsInRows } from './claims-rows.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
-import { type Keyed, type OwnQuery, presentOpened, queryPlace, type SessionSecrets, secretsPlace } from './present.ts'
+import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification } from './store.ts'
@@ -211,7 +212,7 @@ function draft(
     state: newNonce(random),
     respondedAt: null,
     salt,
-    sealed: sealable !== '{}' ? sealer.seal(secretsPlace({ id, tenantId }, salt, sessionKey), sealable) : null,
+    sealed: sealable !== '{}' ? sealer.seal(SEALED.secrets({ id, tenantId }, salt, sessionKey), sealable) : null,
     sealedResponseKey: null,
     sealedDcRequests: null,
     release: body.release ?? null,
@@ -222,7 +223,7 @@ function draft(
     redeemedAt: null,
     wrappingKey,
     terms: termsOf(termOf, caller, metadata),
-    sealedQuery: ownQuery && sealer.seal(queryPlace({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
+    sealedQuery: ownQuery && sealer.seal(SEALED.query({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }
   return { row, sessionKey, secrets }
 }

@@ -2,6 +2,7 @@
 // the session and deleted when it ends. One key never serves two schemes, and none serves the QR
 // code.
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { encryptionInfo } from '../openid4vp/dc-request.ts'
@@ -41,7 +42,7 @@ export async function keepDcEntry(deps: EntryDeps, session: OpenSession, origin:
     const made = entries.find(entry => entry.origin === origin)
     if (made) return made
     if (entries.length >= ENTRIES_MAX) throw apiError('origin_not_allowed', { message: 'Too many origins ask for this session.' })
-    const place = dcRequestsPlace(current, await deps.sessionKeys.of(tx, current))
+    const place = SEALED.dcRequests(current, current.salt, await deps.sessionKeys.of(tx, current))
     const sealed = deps.sealer.seal(place, JSON.stringify([...entries, fresh]))
     // The session ended during this request, and its entries with it.
     if (!(await keepDcRequests(tx, current, sealed))) throw apiError('session_expired')
@@ -56,7 +57,9 @@ export async function findDcEntry(deps: EntryDeps, session: OpenSession, origin:
 
 async function readEntries({ sealer, sessionKeys }: EntryDeps, db: Db, session: OpenSession): Promise<DcEntry[]> {
   if (session.sealedDcRequests === null) return []
-  return JSON.parse(sealer.open(dcRequestsPlace(session, await sessionKeys.of(db, session)), session.sealedDcRequests))
+  return JSON.parse(
+    sealer.open(SEALED.dcRequests(session, session.salt, await sessionKeys.of(db, session)), session.sealedDcRequests),
+  )
 }
 
 function newEntry(deps: Pick<Deps, 'random'>, origin: string, protocols: string[]): DcEntry {
@@ -71,8 +74,3 @@ function newEntry(deps: Pick<Deps, 'random'>, origin: string, protocols: string[
     protocols,
   }
 }
-
-export const dcRequestsPlace = (
-  { id, tenantId, salt }: Pick<OpenSession, 'id' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array,
-) => ({ tenant: tenantId, table: 'verification_sessions', column: 'sealed_dc_requests', row: id, salt, sessionKey })

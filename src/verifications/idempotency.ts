@@ -2,6 +2,7 @@
 // session. Refusals are not stored: a repeat is a new request.
 import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
@@ -65,7 +66,14 @@ function replayOf(
   if (stored.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
   if (!stored.sealed || !stored.salt || stored.wrappingKey === null) throw apiError('idempotency_key_reused', { message: ERASED })
   return JSON.parse(
-    sealer.open(replayPlace(stored, stored.salt, sessionKeys.derive(stored.hash, stored.wrappingKey)), stored.sealed),
+    sealer.open(
+      SEALED.replay(
+        { id: stored.hash, tenantId: stored.tenantId },
+        stored.salt,
+        sessionKeys.derive(stored.hash, stored.wrappingKey),
+      ),
+      stored.sealed,
+    ),
   )
 }
 
@@ -76,7 +84,10 @@ const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed:
     const salt = Buffer.from(random(SALT_BYTES))
     const wrappingKey = sessionKeys.current()
     const own = sessionKeys.derive(claimed.hash, wrappingKey)
-    const sealed = sealer.seal(replayPlace(claimed, salt, own), JSON.stringify(verification))
+    const sealed = sealer.seal(
+      SEALED.replay({ id: claimed.hash, tenantId: claimed.tenantId }, salt, own),
+      JSON.stringify(verification),
+    )
     const isKept = await claim.keep(tx, { salt, sealed, wrappingKey, expiresAt: now() + REPLAY_MS })
     // The lease ended while this request was still at work, and a later one took the key over.
     if (!isKept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
@@ -84,15 +95,3 @@ const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed:
 })
 
 /** Its key is derived from its hash: the row is gone before the wrapping key is destroyed. */
-export const replayPlace = (
-  { hash, tenantId }: Pick<ReplayRow, 'hash' | 'tenantId'>,
-  salt: Uint8Array,
-  sessionKey: Uint8Array,
-) => ({
-  tenant: tenantId,
-  table: 'idempotency_keys',
-  column: 'sealed',
-  row: hash,
-  salt,
-  sessionKey,
-})

@@ -2,10 +2,11 @@
 // two minutes at most, and goes with it (compare.ts). It is a sealed row beside the result until then. Own templates and
 // queries keep theirs.
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Deps } from './deps.ts'
-import { findPortrait, insertPortrait, type PortraitRow } from './portrait-store.ts'
+import { findPortrait, insertPortrait } from './portrait-store.ts'
 import type { Verification } from './schema.ts'
 import type { SessionKey, VerificationRow } from './store.ts'
 
@@ -25,7 +26,7 @@ export async function keepPortrait(
   { result, keptUntil }: { result: Result; keptUntil: number },
 ): Promise<void> {
   const salt = Buffer.from(random(SALT_BYTES))
-  const place = portraitPlace({ verificationId: id, tenantId, salt }, sessionKey)
+  const place = SEALED.portrait({ id, tenantId }, salt, sessionKey)
   const sealed = sealer.seal(place, JSON.stringify(result))
   await insertPortrait(tx, { verificationId: id, tenantId, keptUntil, salt, sealed })
 }
@@ -37,13 +38,8 @@ export async function openPortrait(
   session: SessionKey & Keyed,
 ): Promise<Result | undefined> {
   const found = await findPortrait(db, session, now())
-  return found && JSON.parse(sealer.open(portraitPlace(found, session.sessionKey), found.sealed))
+  return found && JSON.parse(sealer.open(SEALED.portrait(session, found.salt, session.sessionKey), found.sealed))
 }
-
-export const portraitPlace = (
-  { verificationId, tenantId, salt }: Pick<PortraitRow, 'verificationId' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array,
-) => ({ tenant: tenantId, table: 'portraits', column: 'sealed', row: verificationId, salt, sessionKey })
 
 type Answered = Pick<VerificationRow, 'id' | 'tenantId' | 'template' | 'respondedAt'> & Keyed
 

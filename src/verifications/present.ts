@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/request-object.ts'
@@ -118,22 +119,8 @@ async function openQuery(
   if (!found) throw apiError('session_not_found')
   const { salt, wrappingKey, sealedQuery } = found
   if (!sealedQuery) throw new Error('a session has a query of its own or a template version')
-  return JSON.parse(sealer.open(queryPlace(row, salt, await sessionKeys.of(db, { ...row, wrappingKey })), sealedQuery))
+  return JSON.parse(sealer.open(SEALED.query(row, salt, await sessionKeys.of(db, { ...row, wrappingKey })), sealedQuery))
 }
-
-export const queryPlace = (session: SessionKey, salt: Uint8Array, sessionKey: Uint8Array) => ({
-  ...secretsPlace(session, salt, sessionKey),
-  column: 'sealed_query',
-})
-
-export const secretsPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array) => ({
-  tenant: tenantId,
-  table: 'verification_sessions',
-  column: 'sealed',
-  row: id,
-  salt,
-  sessionKey,
-})
 
 /** Inside a transaction, `db` is its connection. */
 export async function openSecrets(
@@ -145,22 +132,10 @@ export async function openSecrets(
 }
 
 const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array): SessionSecrets =>
-  row.sealed ? JSON.parse(sealer.open(secretsPlace(row, row.salt, sessionKey), row.sealed)) : {}
-
-export const resultPlace = (
-  { verificationId, tenantId, salt }: Pick<ResultRow, 'verificationId' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array,
-) => ({
-  tenant: tenantId,
-  table: 'verification_results',
-  column: 'sealed',
-  row: verificationId,
-  salt,
-  sessionKey,
-})
+  row.sealed ? JSON.parse(sealer.open(SEALED.secrets(row, row.salt, sessionKey), row.sealed)) : {}
 
 export const openResult = ({ sealer }: Pick<Deps, 'sealer'>, row: ResultRow, sessionKey: Uint8Array): Result =>
-  JSON.parse(sealer.open(resultPlace(row, sessionKey), row.sealed))
+  JSON.parse(sealer.open(SEALED.result({ id: row.verificationId, tenantId: row.tenantId }, row.salt, sessionKey), row.sealed))
 
 export function sealResult(
   { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
@@ -169,6 +144,6 @@ export function sealResult(
   at: number,
 ): Omit<ResultRow, 'auditSeq'> {
   const salt = Buffer.from(random(SALT_BYTES))
-  const sealed = sealer.seal(resultPlace({ verificationId, tenantId, salt }, sessionKey), JSON.stringify(result))
+  const sealed = sealer.seal(SEALED.result({ id: verificationId, tenantId }, salt, sessionKey), JSON.stringify(result))
   return { verificationId, tenantId, salt, sealed, createdAt: at }
 }

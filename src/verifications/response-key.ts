@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
+import { SEALED } from '../db/sealed-columns.ts'
 import { noticeName } from '../db/topics.ts'
 import { apiError } from '../http/errors.ts'
 import type { EncryptionKey } from '../openid4vp/request-object.ts'
@@ -59,23 +60,11 @@ export function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
 
 type SealDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>
 
-export const responseKeyPlace = (
-  { id, tenantId, salt }: Pick<OpenSession, 'id' | 'tenantId' | 'salt'>,
-  sessionKey: Uint8Array,
-) => ({
-  tenant: tenantId,
-  table: 'verification_sessions',
-  column: 'sealed_response_key',
-  row: id,
-  salt,
-  sessionKey,
-})
-
 const sealed = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, jwk: PrivateJwk): Promise<Buffer> =>
-  sealer.seal(responseKeyPlace(session, await sessionKeys.of(db, session)), JSON.stringify(jwk))
+  sealer.seal(SEALED.responseKey(session, session.salt, await sessionKeys.of(db, session)), JSON.stringify(jwk))
 
 const opened = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, key: Uint8Array): Promise<PrivateJwk> =>
-  JSON.parse(sealer.open(responseKeyPlace(session, await sessionKeys.of(db, session)), key))
+  JSON.parse(sealer.open(SEALED.responseKey(session, session.salt, await sessionKeys.of(db, session)), key))
 
 /** RFC 7638. */
 const thumbprintOf = ({ crv, kty, x, y }: EncryptionKey): Uint8Array =>

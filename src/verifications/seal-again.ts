@@ -1,15 +1,11 @@
 // Seals all that a verification has under the newest row key, in one transaction.
 import { sealRecordsOf } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import type { Place } from '../seal.ts'
 import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
-import { dcRequestsPlace } from './dc-entries.ts'
 import type { Deps } from './deps.ts'
-import { replayPlace } from './idempotency.ts'
 import { findPortrait, updatePortrait } from './portrait-store.ts'
-import { portraitPlace } from './portraits.ts'
-import { queryPlace, resultPlace, secretsPlace } from './present.ts'
-import { responseKeyPlace } from './response-key.ts'
 import {
   listReplaysAfter,
   listSealedEvents,
@@ -21,7 +17,6 @@ import {
   updateResult,
   updateSession,
 } from './sealed-store.ts'
-import { eventPlace } from './timeline.ts'
 
 type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys'>
 
@@ -43,13 +38,13 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedR
   if (!sessionKey) return
   const events = await listSealedEvents(tx, verification)
   await sealSession(deps, tx, verification, sessionKey)
-  const sealedResult = result && again(deps, resultPlace(result, sessionKey), result.sealed)
+  const sealedResult = result && again(deps, SEALED.result(verification, result.salt, sessionKey), result.sealed)
   if (sealedResult) await updateResult(tx, verification, sealedResult)
   const portrait = await findPortrait(tx, verification, 0)
-  const sealedPortrait = portrait && again(deps, portraitPlace(portrait, sessionKey), portrait.sealed)
+  const sealedPortrait = portrait && again(deps, SEALED.portrait(verification, portrait.salt, sessionKey), portrait.sealed)
   if (sealedPortrait) await updatePortrait(tx, verification, sealedPortrait)
   for (const event of events) {
-    const sealed = again(deps, eventPlace(verification, event.salt, sessionKey), event.sealed)
+    const sealed = again(deps, SEALED.event(verification, event.salt, sessionKey), event.sealed)
     if (sealed) await updateEvent(tx, event, sealed)
   }
   await sealAttemptsAgain(deps, tx, { id, tenantId, sessionKey })
@@ -69,12 +64,12 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
 async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
   const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt } = session
   await updateSession(tx, session, {
-    sealed: sealed && (again(deps, secretsPlace(session, salt, sessionKey), sealed) ?? sealed),
-    sealedQuery: sealedQuery && (again(deps, queryPlace(session, salt, sessionKey), sealedQuery) ?? sealedQuery),
+    sealed: sealed && (again(deps, SEALED.secrets(session, salt, sessionKey), sealed) ?? sealed),
+    sealedQuery: sealedQuery && (again(deps, SEALED.query(session, salt, sessionKey), sealedQuery) ?? sealedQuery),
     sealedResponseKey:
-      sealedResponseKey && (again(deps, responseKeyPlace(session, sessionKey), sealedResponseKey) ?? sealedResponseKey),
+      sealedResponseKey && (again(deps, SEALED.responseKey(session, salt, sessionKey), sealedResponseKey) ?? sealedResponseKey),
     sealedDcRequests:
-      sealedDcRequests && (again(deps, dcRequestsPlace(session, sessionKey), sealedDcRequests) ?? sealedDcRequests),
+      sealedDcRequests && (again(deps, SEALED.dcRequests(session, salt, sessionKey), sealedDcRequests) ?? sealedDcRequests),
   })
 }
 
@@ -83,7 +78,7 @@ export async function sealReplaysAgain(deps: SealDeps, tx: Db, after: string, li
   const batch = await listReplaysAfter(tx, after, limit)
   for (const { hash, tenantId, salt, sealed: before, wrappingKey } of batch) {
     if (!salt || !before || wrappingKey === null) continue
-    const sealed = again(deps, replayPlace({ hash, tenantId }, salt, deps.sessionKeys.derive(hash, wrappingKey)), before)
+    const sealed = again(deps, SEALED.replay({ id: hash, tenantId }, salt, deps.sessionKeys.derive(hash, wrappingKey)), before)
     if (sealed) await updateReplay(tx, hash, sealed)
   }
   return batch.length === limit ? batch.at(-1)?.hash : undefined

@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import { inTurns } from '../http/turns.ts'
 import { describeFailure } from '../log.ts'
@@ -58,7 +59,7 @@ export async function recordEvent<Event extends SessionEvent>(
   }
   const salt = Buffer.from(random(SALT_BYTES))
   const sessionKey = await sessionKeys.of(tx, { id, wrappingKey })
-  const sealed = sealer.seal(eventPlace({ id, tenantId }, salt, sessionKey), JSON.stringify(details))
+  const sealed = sealer.seal(SEALED.event({ id, tenantId }, salt, sessionKey), JSON.stringify(details))
   await insertEvent(tx, { verificationId: id, tenantId, at: now(), event, salt, sealed, auditSeq })
 }
 
@@ -73,7 +74,7 @@ export async function readEvents(
   if (!sessionKey) return []
   const rows = await listEvents(db, session, EVENTS_MAX)
   return await inTurns(turns, rows, ({ at, event, salt, sealed }) => {
-    const details = JSON.parse(sealer.open(eventPlace(session, salt, sessionKey), sealed))
+    const details = JSON.parse(sealer.open(SEALED.event(session, salt, sessionKey), sealed))
     return { at, event, details } as RecordedEvent
   })
 }
@@ -96,7 +97,7 @@ export async function openEvent<Event extends SessionEvent>(
   session: KeyedSession,
   { salt, sealed }: EventRow,
 ): Promise<SessionEvents[Event]> {
-  return JSON.parse(sealer.open(eventPlace(session, salt, await sessionKeys.of(tx, session)), sealed))
+  return JSON.parse(sealer.open(SEALED.event(session, salt, await sessionKeys.of(tx, session)), sealed))
 }
 
 export const trustOf = (findings: SessionEvents['response_posted']['findings']): TrustedBy[] =>
@@ -143,12 +144,3 @@ export async function recordReading(
     return true
   })
 }
-
-export const eventPlace = ({ id, tenantId }: SessionKey, salt: Uint8Array, sessionKey: Uint8Array) => ({
-  tenant: tenantId,
-  table: 'verification_events',
-  column: 'sealed',
-  row: id,
-  salt,
-  sessionKey,
-})

@@ -1,7 +1,8 @@
+import { SEALED } from '../db/sealed-columns.ts'
 import { isoUtc } from '../time.ts'
 import type { AttemptRow } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
-import { attemptPlace, type KeptAnswer } from './record.ts'
+import type { KeptAnswer } from './record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'
 import type { DeliveryRow } from './store.ts'
 
@@ -28,7 +29,7 @@ export function presentAttempt(
 ): DeliveryAttempt {
   const { deliveryId: id, tenantId, salt, sealed } = row
   // Empty for an attempt whose process ended.
-  const place = attemptPlace({ id, tenantId }, salt, sessionKey)
+  const place = SEALED.attempt({ id, tenantId }, salt, sessionKey)
   const kept: KeptAnswer = sealed.length === 0 ? {} : JSON.parse(sealer.open(place, sealed))
   return {
     attempt: row.attempt,

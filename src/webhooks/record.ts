@@ -1,3 +1,4 @@
+import { SEALED } from '../db/sealed-columns.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { outcomeOf } from './attempt.ts'
 import { countInterruptions, endAttempt } from './attempt-store.ts'
@@ -30,7 +31,7 @@ export async function recordAttempt(
     const { attemptId: id, tenantId } = attempt
     // Nothing is left to end when the verification was erased meanwhile.
     const sessionKey = await deps.sessionKeys.find(tx, attempt.verificationId)
-    const place = attemptPlace(attempt, salt, sessionKey)
+    const place = SEALED.attempt(attempt, salt, sessionKey)
     const sealed = sessionKey ? deps.sealer.seal(place, JSON.stringify(keptOf(answer))) : EMPTY
     await endAttempt(tx, { id, tenantId, outcome, httpStatus, durationMs: Math.round(ms), salt, sealed })
     const interruptions = outcome === 'interrupted' ? await countInterruptions(tx, attempt.id, attempt.attempts + 1) : 0
@@ -49,19 +50,6 @@ export async function recordAttempt(
   })
   return settled?.status === 'pending' ? settled.dueAt : undefined
 }
-
-export const attemptPlace = (
-  { id, tenantId }: Pick<ClaimedAttempt, 'id' | 'tenantId'>,
-  salt: Uint8Array,
-  sessionKey: Uint8Array | undefined,
-) => ({
-  tenant: tenantId,
-  table: 'webhook_attempts',
-  column: 'sealed',
-  row: id,
-  salt,
-  sessionKey,
-})
 
 /** Sealed, because an answer may hold anything. */
 export type KeptAnswer = { address?: string; detail?: string; answer?: string }

@@ -1,7 +1,7 @@
 import type { Db } from '../db/engine.ts'
+import { SEALED } from '../db/sealed-columns.ts'
 import { listAttemptsOf, updateSealed } from './attempt-store.ts'
 import type { Deps } from './deps.ts'
-import { attemptPlace } from './record.ts'
 
 type Session = { id: string; tenantId: string; sessionKey: Uint8Array }
 
@@ -14,7 +14,7 @@ export async function sealAttemptsAgain(
   for (const { id: attemptId, deliveryId, salt, sealed: before } of await listAttemptsOf(tx, tenantId, id)) {
     // Empty for an attempt whose process ended.
     if (before.length === 0) continue
-    const sealed = sealer.sealAgain(attemptPlace({ id: deliveryId, tenantId }, salt, sessionKey), before)
+    const sealed = sealer.sealAgain(SEALED.attempt({ id: deliveryId, tenantId }, salt, sessionKey), before)
     if (sealed) await updateSealed(tx, { id: attemptId, tenantId, sealed })
   }
 }

@@ -1,9 +1,9 @@
 // What a device token may and may not do on the merchant routes.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import { detailsPlace } from '../../src/audit/append.ts'
 import { linkEntries } from '../../src/audit/link.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
+import { SEALED } from '../../src/db/sealed-columns.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
 import { sha256Hex } from '../../src/hash.ts'
 import { markRedeemed } from '../../src/verifications/answer-store.ts'
@@ -51,7 +51,7 @@ describe('a device creates', () => {
     )
     const { id, salt, sealed, session_id } = record!
     const sessionKey = await own.deps.sessionKeys.find(own.deps.db, session_id)
-    const details = own.deps.sealer.open(detailsPlace({ tenantId, id }, salt, sessionKey), sealed)
+    const details = own.deps.sealer.open(SEALED.auditDetails({ tenantId, id: String(id) }, salt, sessionKey), sealed)
     expect(JSON.parse(details)).toMatchObject({ template: 'age_over_18', device: device.id })
     await until(async () => own.logs.some(line => line.includes(`"device":"${device.id}"`)))
     expect(own.logs.filter(line => line.includes('dashboard:owner'))).toEqual([])

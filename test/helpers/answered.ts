@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { verificationSessions } from '../../src/db/schema.ts'
+import { SEALED } from '../../src/db/sealed-columns.ts'
 import { sha256Hex } from '../../src/hash.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
-import { resultPlace } from '../../src/verifications/present.ts'
 import type { TestApp } from './app.ts'
 
 const DAY_MS = 86_400_000
@@ -16,7 +16,7 @@ export async function answerAsIf({ deps, clock }: TestApp, id: string, code: str
   const salt = Buffer.alloc(16, 1)
   const result = JSON.stringify({ claims: { age_over_18: true } })
   const sessionKey = await deps.sessionKeys.of(deps.db, session!)
-  const sealed = deps.sealer.seal(resultPlace({ verificationId: id, tenantId, salt }, sessionKey), result)
+  const sealed = deps.sealer.seal(SEALED.result({ id, tenantId }, salt, sessionKey), result)
   const answered = { status: 'completed', respondedAt: at, responseCodeHash: sha256Hex(code) } as const
   await deps.write(async tx => {
     await insertResult(tx, { verificationId: id, tenantId, salt, sealed, createdAt: at, auditSeq })

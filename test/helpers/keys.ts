@@ -3,18 +3,14 @@ import { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { detailsPlace } from '../../src/audit/append.ts'
 import { loadMasterKey, openRootKey } from '../../src/db/root-key.ts'
+import { SEALED } from '../../src/db/sealed-columns.ts'
 import { findRootKey } from '../../src/db/sqlite/installation.ts'
 import { createSealer, type Place } from '../../src/seal.ts'
 import { listFiles } from '../../src/session-keys/files.ts'
 import { createSessionKeys } from '../../src/session-keys/keys.ts'
 import type { WrappedKey } from '../../src/session-keys/store.ts'
 import { turnWrappingKey } from '../../src/session-keys/turn.ts'
-import { replayPlace } from '../../src/verifications/idempotency.ts'
-import { queryPlace, resultPlace, secretsPlace } from '../../src/verifications/present.ts'
-import { eventPlace } from '../../src/verifications/timeline.ts'
-import { attemptPlace } from '../../src/webhooks/record.ts'
 import { type TestApp, temporaryDir } from './app.ts'
 
 const DAY_MS = 86_400_000
@@ -109,23 +105,23 @@ export function openedTexts(rows: SealedRows, keyDir: string, keyFile = join(key
   const candidates = [keyless, ...unwrapped.filter(key => key !== undefined), ...derivedFrom(id)]
   const tried = (row: Row, place: (key: Uint8Array) => Place, own = candidates) =>
     own.flatMap(key => opened(() => sealer.open(place(key), row.sealed))).slice(0, 1)
-  const tenant = { id, tenantId: session.tenant_id, verificationId: id }
+  const tenant = { id, tenantId: session.tenant_id }
   const hash = String(session.idempotency_hash)
   return [
-    ...(session.sealed ? tried(session, key => secretsPlace(tenant, session.salt, key)) : []),
+    ...(session.sealed ? tried(session, key => SEALED.secrets(tenant, session.salt, key)) : []),
     ...(session.sealed_query
-      ? tried({ ...session, sealed: session.sealed_query as Uint8Array }, key => queryPlace(tenant, session.salt, key))
+      ? tried({ ...session, sealed: session.sealed_query as Uint8Array }, key => SEALED.query(tenant, session.salt, key))
       : []),
-    ...rows.results.flatMap(row => tried(row, key => resultPlace({ ...tenant, salt: row.salt as Buffer }, key))),
-    ...rows.events.flatMap(row => tried(row, key => eventPlace(tenant, row.salt, key))),
+    ...rows.results.flatMap(row => tried(row, key => SEALED.result(tenant, row.salt, key))),
+    ...rows.events.flatMap(row => tried(row, key => SEALED.event(tenant, row.salt, key))),
     ...rows.attempts.flatMap(row =>
-      tried(row, key => attemptPlace({ id: String(row.delivery_id), tenantId: tenant.tenantId }, row.salt, key)),
+      tried(row, key => SEALED.attempt({ id: String(row.delivery_id), tenantId: tenant.tenantId }, row.salt, key)),
     ),
     ...rows.replays.flatMap(row =>
-      tried(row, key => replayPlace({ hash, tenantId: tenant.tenantId }, row.salt, key), [keyless, ...derivedFrom(hash)]),
+      tried(row, key => SEALED.replay({ id: hash, tenantId: tenant.tenantId }, row.salt, key), [keyless, ...derivedFrom(hash)]),
     ),
     ...rows.records.flatMap(row =>
-      tried(row, key => detailsPlace({ tenantId: tenant.tenantId, id: Number(row.entry_id ?? row.seq) }, row.salt, key)),
+      tried(row, key => SEALED.auditDetails({ tenantId: tenant.tenantId, id: String(row.entry_id ?? row.seq) }, row.salt, key)),
     ),
   ]
 }

@@ -1,9 +1,9 @@
 // The sandbox issuer and the own certificates of the service, made once for each address and time: eight certificates take 60 ms
 // of processor time. Each directory seals them under its own root key. A start on a directory that a test names makes its own.
+import { SEALED } from '../../src/db/sealed-columns.ts'
 import type { Deps } from '../../src/deps.ts'
 import { createIssuer } from '../../src/sandbox/issuer.ts'
 import { saveSandbox } from '../../src/sandbox/store.ts'
-import { PLACE } from '../../src/sandbox/world.ts'
 import { issueOwnCertificates } from '../../src/signing/authority.ts'
 import { hostOf, sealSigningKey, thumbprintClientId } from '../../src/signing/keys.ts'
 import { insertSigningKey } from '../../src/signing/store.ts'
@@ -14,7 +14,7 @@ const made = new Map<string, Shared>()
 
 export async function takeIssuers(deps: Deps): Promise<void> {
   const { sandbox, own } = issuersFor(deps)
-  const sealed = deps.sealer.seal(PLACE, JSON.stringify(await sandbox))
+  const sealed = deps.sealer.seal(SEALED.sandboxIssuer, JSON.stringify(await sandbox))
   const { authority, leaf } = await own
   const at = deps.now()
   const keys = [

@@ -31,4 +31,11 @@ export default [
     'return found !== undefined',
     'db/in-place',
   ],
+  [
+    'the environment of a secret is not sealed with it',
+    'sealed-columns.ts',
+    'environment}`',
+    "environment ? '' : ''}`",
+    'webhooks/rotation',
+  ],
 ] satisfies Slip[]

@@ -18,13 +18,6 @@ export default [
   ],
   ['old secret kept for 25 h', 'OVERLAP_MS', 'OVERLAP_MS = 86_400_000', 'OVERLAP_MS = 90_000_000', 'webhooks/rotation'],
   [
-    'the environment of a secret is not sealed with it',
-    'secretPlace',
-    'environment}`',
-    "environment ? '' : ''}`",
-    'webhooks/rotation',
-  ],
-  [
     'a rotation drops the secrets of both environments',
     'ownedBy',
     'and(eq(webhookSecrets.tenantId, tenantId), eq(webhookSecrets.environment, environment))',

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
+import { SEALED } from '../../src/db/sealed-columns.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
-import { keyPlace } from '../../src/signing/keys.ts'
 import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
 import { browseVerifications } from '../../src/verifications/browse.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -115,8 +115,8 @@ test('rekey --data seals every row again in the background, and everything still
     [dir, 'sealed'],
     [own, 'sealed'],
   ].map(([from = '', column]) => one(databaseOf(from), `SELECT ${column} FROM signing_keys WHERE id = ?`, id) as Uint8Array)
-  expect(again.deps.sealer.open(keyPlace(id, salt!), renewed!)).not.toBe('')
-  expect(() => again.deps.sealer.open(keyPlace(id, salt!), old!)).toThrow('sealed under a key that is gone')
+  expect(again.deps.sealer.open(SEALED.signingKey(id, salt!), renewed!)).not.toBe('')
+  expect(() => again.deps.sealer.open(SEALED.signingKey(id, salt!), old!)).toThrow('sealed under a key that is gone')
 })
 
 test('the old master key with an old backup opens nothing that was written since', async () => {
