@@ -1,7 +1,6 @@
 // Wiring: each feature's own state, made from the ground, in order. Features never import this file; each names
 // what it needs in its own deps.ts.
-import { budgetsInMemory, type GuessBudgets } from './access/guess-budgets.ts'
-import { budgetsInRows } from './access/guess-budgets-rows.ts'
+import { createGuesses, type GuessBudgets } from './access/guess-budgets.ts'
 import { createKeyUses, type KeyUses } from './access/key-uses.ts'
 import { type KnownKeys, rememberKeys } from './access/known-keys.ts'
 import { createNetworks, type Networks } from './access/networks.ts'
@@ -86,9 +85,4 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     crls: createCrlChecker(crlFetcher({ ...ground, sandbox }), now),
     sandbox,
   }
-}
-
-function createGuesses(ground: Ground): GuessBudgets {
-  const { light, limits, config } = ground
-  return light && config.rateLimitScale > 0 ? budgetsInRows({ ...ground, light }) : budgetsInMemory(limits)
 }

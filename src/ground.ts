@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os'
 import type { Config } from './config.ts'
 import type { Engine } from './db/engine.ts'
 import { type OnWait, openEngine, type Role, type Space } from './db/open.ts'
+import type { ShortLived } from './db/short-lived.ts'
 import { readExtraCa } from './egress/extra-ca.ts'
 import type { EgressPolicy, Resolve } from './egress/policy.ts'
 import { createResolver } from './egress/resolve.ts'
@@ -43,8 +44,12 @@ export type Ground = Engine & {
   egress: EgressPolicy
   /** Room on the disk. */
   space: Space
+  /** Claims and budgets. */
+  shortLived: ShortLived
   /** True on the first start, while the data directory is empty. */
   isNew: boolean
+  /** True where no other process may serve this database. */
+  isAlone: boolean
   /** Migrations that this start applied. */
   upgraded: readonly string[]
 }
@@ -90,7 +95,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     stopping: world.stopping,
     onWait: role === 'server' ? logWait(logWith(world.now)) : undefined,
   })
-  const { sealer, isNew, shownAt, upgraded } = opened
+  const { sealer, isNew, isAlone, shownAt, upgraded } = opened
   const monotonic = world.monotonic ?? (() => 0)
   const clock = opened.wall ? steadyClock(opened.wall, monotonic) : world.now
   // A clock set back since the last run continues from the latest time that was shown then.
@@ -98,7 +103,7 @@ export async function createGround(config: Config, world: World, role: Role): Pr
   const log = logWith(now)
   const metrics = createMetrics()
   if (upgraded.length && role === 'server') log.info('database.upgraded', { detail: upgraded.join(', ') })
-  const { engine, space } = await opened.open({ log, metrics, now })
+  const { engine, space, shortLived } = await opened.open({ log, metrics, now })
   const load = watchLoad(
     () => performance.now(),
     lagMs => metrics.observe('vidimus_event_loop_lag_seconds', NO_LABELS, lagMs / 1000),
@@ -125,7 +130,9 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     resolve,
     egress,
     space,
+    shortLived,
     isNew,
+    isAlone,
     upgraded,
   }
 }

@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 const SRC = resolve(import.meta.dir, '../src')
 
 const PURE = [
+  'gcra',
   'time',
   'ids',
   'ip',
@@ -31,6 +32,7 @@ const THIRD = [...SECOND, 'signing', 'trust', 'webhooks']
 const VERBS = [...THIRD, 'verifications', 'wallet', 'people', 'dashboard', 'doctor', 'upkeep', 'demo']
 
 const ALLOWED: Record<string, string[]> = {
+  gcra: [],
   time: [],
   ids: [],
   ip: [],

@@ -127,8 +127,6 @@ CREATE TABLE "idempotency_keys" (
 	"salt" "bytea",
 	"sealed" "bytea",
 	"expires_at" bigint NOT NULL,
-	"claimed_by" text COLLATE "C",
-	"claimed_until" bigint,
 	"wrapping_key" bigint
 );
 --> statement-breakpoint
@@ -646,6 +644,15 @@ CREATE UNLOGGED TABLE "rate_buckets" (
 );
 --> statement-breakpoint
 CREATE INDEX "rate_buckets_forget" ON "rate_buckets" ("forget_at");
+--> statement-breakpoint
+-- Who works under a name. Unlogged: whoever worked when the server crashed has lost its transaction as well.
+CREATE UNLOGGED TABLE "claims" (
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"word" text COLLATE "C" NOT NULL,
+	-- The node, and the number of its request.
+	"holder" text COLLATE "C" NOT NULL,
+	"until" bigint NOT NULL
+);
 --> statement-breakpoint
 -- Results with their portraits, for 15 minutes. Unlogged: they are in no log, replica or base backup.
 CREATE UNLOGGED TABLE "portraits" (

@@ -164,8 +164,6 @@ CREATE TABLE `idempotency_keys` (
 	`salt` blob,
 	`sealed` blob,
 	`expires_at` integer NOT NULL,
-	`claimed_by` text,
-	`claimed_until` integer,
 	`wrapping_key` integer,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );

@@ -1,6 +1,8 @@
-// Budgets against guessing. They count for the whole installation: with several nodes behind one address, a budget in
-// each would be as many budgets. All other budgets protect a node from load and stay in its memory (http/rate-limit.ts).
-import type { Allowance, Policy, RateLimits } from '../http/rate-limit.ts'
+// Budgets against guessing. They count for the whole installation: if each of its processes had its own, they would be as many
+// budgets. All other budgets protect a process from load and stay in its memory (http/rate-limit.ts).
+import type { Budget } from '../gcra.ts'
+import type { Ground } from '../ground.ts'
+import { type Allowance, allowanceOf, type Policy, paceOf, refusalOf, unlimited } from '../http/rate-limit.ts'
 
 export const GUESS_POLICIES = [
   'enroll',
@@ -22,22 +24,29 @@ export type GuessBudgets = {
   take(policy: GuessPolicy, key: string): Promise<Allowance>
   /** Takes one if the budget has one left. */
   takeIfAny(policy: GuessPolicy, key: string): Promise<boolean>
-  /** Throws 429 when the budget is spent; takes nothing. */
-  check(policy: GuessPolicy, key: string): Promise<void>
-  /** Returns one, where only failures count. */
+  /**
+   * Returns one. Where only failures count, one is taken before the outcome is known: otherwise a thousand parallel requests
+   * would all pass.
+   */
   giveBack(policy: GuessPolicy, key: string): Promise<void>
-  /** Forgets budgets that are full again. */
-  sweep(): Promise<void>
 }
 
-export const budgetsInMemory = (limits: RateLimits): GuessBudgets => ({
-  take: async (policy, key) => limits.take(policy, key),
-  takeIfAny: async (policy, key) => limits.takeIfAny(policy, key),
-  check: async (policy, key) => limits.check(policy, key),
-  giveBack: async (policy, key) => limits.giveBack(policy, key),
-  // The memory makes room by itself.
-  sweep: async () => {},
-})
+export function createGuesses({ shortLived, config, metrics }: Pick<Ground, 'shortLived' | 'config' | 'metrics'>): GuessBudgets {
+  const scale = config.rateLimitScale
+  if (scale === 0) return { take: async policy => unlimited(policy), takeIfAny: async () => true, giveBack: async () => {} }
+  const budget = (policy: GuessPolicy, key: string): Budget => ({ kind: policy, key, pace: paceOf(policy, scale) })
+  return {
+    async take(policy, key) {
+      const level = await shortLived.take(budget(policy, key))
+      const allowance = allowanceOf(policy, scale, level)
+      if (!level.isRefused) return allowance
+      metrics.count('vidimus_rate_limited_total', { policy: allowance.name })
+      throw refusalOf(allowance)
+    },
+    takeIfAny: async (policy, key) => !(await shortLived.take(budget(policy, key))).isRefused,
+    giveBack: (policy, key) => shortLived.giveBack(budget(policy, key)),
+  }
+}
 
 /** `isSpared`: the guess is counted while there is room, and let through when there is none. */
 export type Charge = { policy: GuessPolicy; key: string; isSpared?: boolean }

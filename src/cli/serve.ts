@@ -53,7 +53,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     try {
       const firstKey = dev ? await makeFirstKey(deps) : undefined
       // Each link voids the one before: of several nodes, only the one that made the database prints one.
-      const setupUrl = deps.isNew || !deps.light ? await openSetupIfPossible(deps) : null
+      const setupUrl = deps.isNew || deps.isAlone ? await openSetupIfPossible(deps) : null
       const isUnset = setupUrl === null && (await needsSetup(deps))
       if (json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))
       else print(welcome(service.url, config, { setupUrl, isUnset, firstKey }))

@@ -38,11 +38,6 @@ export type Engine = {
   /** Committed rows, read-only. */
   db: Db
   /**
-   * PostgreSQL: each statement commits by itself, and a crash of the database may lose the last ones. For what nodes
-   * agree on while they run: claims and budgets. Undefined on SQLite, where the memory of the one process serves.
-   */
-  light: Db | undefined
-  /**
    * SQLite: the writer's connection, whose pages stay in memory; PostgreSQL: `db`. It may show a write just
    * before it is durable, so nothing that leaves the service is read here. All reads of one turn of the
    * event loop see one moment, so ask for it each time.

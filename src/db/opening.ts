@@ -7,6 +7,7 @@ import type { Clock } from '../time.ts'
 import type { Engine } from './engine.ts'
 import type { DatabaseSettings } from './postgres/address.ts'
 import type { MasterKey } from './root-key.ts'
+import type { ShortLived } from './short-lived.ts'
 import type { BackupPlan } from './sqlite/backup-list.ts'
 import type { Role } from './sqlite/data-dir.ts'
 import type { Space } from './sqlite/space.ts'
@@ -17,13 +18,15 @@ export type Opened = {
   sealer: Sealer
   /** True on the first start, while the database is empty. */
   isNew: boolean
+  /** True where no other process may serve this database. */
+  isAlone: boolean
   /** The time of the database, where it is another machine's; undefined when this machine's counts, or time is injected. */
   wall: Clock | undefined
   /** The latest time this installation is known to have shown; `now` when the clock is not behind it. */
   shownAt: number
   /** Migrations that this start applied to an older database. */
   upgraded: readonly string[]
-  open(instruments: Instruments): Promise<{ engine: Engine; space: Space }>
+  open(instruments: Instruments): Promise<{ engine: Engine; space: Space; shortLived: ShortLived }>
 }
 
 type Instruments = { log: Log; metrics: Metrics; now: Clock }

@@ -646,9 +646,6 @@ export const idempotencyKeys = table(
     salt: bytes('salt'),
     sealed: bytes('sealed'),
     expiresAt: time('expires_at').notNull(),
-    /** The request that works on the first answer, and until when others wait for it. */
-    claimedBy: text('claimed_by'),
-    claimedUntil: time('claimed_until'),
     /** Its own key is derived from this one, which outlives the day of the row. */
     wrappingKey: integer('wrapping_key'),
   },

@@ -1,10 +1,10 @@
-// GCRA in memory: one timestamp per budget and caller. A budget of rate r and burst b allows b
-// requests at once and r per second after that.
+// The policies, what a request costs, and the refusal. gcra.ts counts.
+import { createBudgets, intervalOf, type Level, type Pace } from '../gcra.ts'
 import type { Clock } from '../time.ts'
 import { apiError } from './errors.ts'
 
 /** `total` is the limit for the whole life of a key: sessions live an hour at most. */
-type Budget = { perSecond: number; burst: number; total?: number }
+type Rate = { perSecond: number; burst: number; total?: number }
 
 export const POLICIES = {
   'key-live': { perSecond: 200, burst: 400 },
@@ -43,17 +43,12 @@ export const POLICIES = {
   'dashboard-change': { perSecond: 2, burst: 60 },
   /** Test events, by tenant. */
   'webhook-test': { perSecond: 6 / 60, burst: 6 },
-} satisfies Record<string, Budget>
+} satisfies Record<string, Rate>
 
 export type Policy = keyof typeof POLICIES
 const NAMES = Object.keys(POLICIES) as Policy[]
 
-/** Per policy, so that a flood of one kind of key does not affect the others. */
-const BUCKETS_MAX = 50_000
-const LOOKED_AT_PER_NEWCOMER = 2
-export const TOTAL_SPENT_RETRY_SECONDS = 3600
-/** Longer than the life of a session and its response code. */
-export const TOTAL_KEPT_MS = 7_200_000
+const TOTAL_SPENT_RETRY_SECONDS = 3600
 const IN_WORK_MAX = 512
 const IN_WORK_PER_KEY_MAX = 64
 const READING_BYTES_MAX = 128 * 1024 * 1024
@@ -88,27 +83,18 @@ export type Allowance = {
 export type RateLimits = {
   /** Takes the cost of a request from the budget, or throws 429. One that costs more than the whole budget takes it all. */
   take(policy: Policy, key: string, cost?: number): Allowance
-  /** Takes one if the budget has one left. */
-  takeIfAny(policy: Policy, key: string): boolean
-  /** Throws 429 when the budget is spent; takes nothing. */
-  check(policy: Policy, key: string): void
-  /**
-   * Returns one. Where only failures count, one is taken before the outcome is known: otherwise a
-   * thousand parallel requests would all pass.
-   */
-  giveBack(policy: Policy, key: string): void
   /** Counts a request in work, after its body was read, or throws 429; the returned function ends it. */
   enter(tenant: string, key: string): () => void
   /** Counts a body being read, or throws 429; the returned function ends it. */
   read(reader: string, bytes: number): () => void
 }
 
-/** `tat`: the time when the budget is full again. `taken`: in all. `forgetAt`: when both may be dropped. */
-type Bucket = { tat: number; taken: number; forgetAt: number }
-
-export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: string) => void): RateLimits {
-  const bucketsOf = Object.fromEntries(NAMES.map(policy => [policy, createBuckets()])) as Record<Policy, Buckets>
-  const overflow = createBuckets()
+export function createRateLimits(
+  now: Clock,
+  scale: number,
+  onRefusal: (policy: string) => void,
+  budgets = createBudgets(),
+): RateLimits {
   const work = sharePlaces(IN_WORK_MAX)
   const reading = sharePlaces(READING_BYTES_MAX)
   const inWork = new Map<string, number>()
@@ -118,76 +104,16 @@ export function createRateLimits(now: Clock, scale: number, onRefusal: (policy: 
     throw refusalOf(spent)
   }
 
-  /**
-   * The bucket of a key. A bucket is dropped only when its budget is full again. While all buckets
-   * of a policy are in use, new keys share one by the last word of the key, which is the network
-   * for all unauthenticated budgets: they pay for it, and no spent budget is renewed early.
-   */
-  const find = (policy: Policy, key: string, at: number) => {
-    const own = bucketsOf[policy]
-    if (own.has(key) || own.hasRoom(at)) return { buckets: own, name: key }
-    const shared = `${policy} ${key.slice(key.lastIndexOf(' ') + 1)}`
-    if (overflow.has(shared) || overflow.hasRoom(at)) return { buckets: overflow, name: shared }
-    return { buckets: overflow, name: policy }
-  }
-
-  /** The rest after this request; `isRefused` when less was left than it costs. A cost of 0 asks whether one is left. */
-  const spend = (policy: Policy, key: string, asked: number): Allowance & { isRefused?: true } => {
-    const { perSecond, burst, total: ownTotal = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
-    const intervalMs = exactInterval(perSecond)
-    const cost = Math.min(asked, burst)
-    const at = now()
-    const { buckets, name } = find(policy, key, at)
-    const { tat: before, taken } = buckets.get(name) ?? { tat: 0, taken: 0 }
-    // A total belongs to one session; a shared bucket has none.
-    const total = buckets === overflow ? Number.POSITIVE_INFINITY : ownTotal
-    const tat = Math.max(before, at)
-    const waitMs = tat - at - (burst - Math.max(1, cost)) * intervalMs
-    const fields = policyFields(policy, scale)
-    const left = (until: number, spent: number) =>
-      Math.min(Math.floor((burst * intervalMs - (until - at)) / intervalMs), total - spent)
-    const refused = { ...fields, isRefused: true } as const
-    if (taken >= total) return { ...refused, remaining: 0, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
-    if (waitMs > 0) {
-      const fullSeconds = Math.ceil((tat - at) / 1000)
-      const resetSeconds = Math.max(1, Math.ceil(waitMs / 1000))
-      return { ...refused, remaining: Math.max(0, left(tat, taken)), resetSeconds, fullSeconds }
-    }
-    const next = tat + cost * intervalMs
-    if (cost) {
-      const totalKept = (TOTAL_KEPT_MS * (taken + cost)) / total
-      buckets.set(name, { tat: next, taken: taken + cost, forgetAt: Math.max(next, at + totalKept) })
-    }
-    return { ...fields, remaining: left(next, taken + cost), resetSeconds: Math.ceil((next - at) / 1000) }
-  }
-
-  const spendOrRefuse = (policy: Policy, key: string, cost: number): Allowance => {
-    const allowance = spend(policy, key, cost)
-    return allowance.isRefused ? refuse(allowance) : allowance
-  }
-
   if (scale === 0) {
-    const unlimited = (policy: Policy) => ({
-      name: WIRE_NAMES[policy],
-      quota: 0,
-      windowSeconds: 0,
-      remaining: 0,
-      resetSeconds: 0,
-    })
     const free = () => () => {}
-    return { take: unlimited, takeIfAny: () => true, check: () => {}, giveBack: () => {}, enter: free, read: free }
+    return { take: unlimited, enter: free, read: free }
   }
 
   return {
-    take: (policy, key, cost = 1) => spendOrRefuse(policy, key, cost),
-    takeIfAny: (policy, key) => !spend(policy, key, 1).isRefused,
-    check: (policy, key) => void spendOrRefuse(policy, key, 0),
-    giveBack(policy, key) {
-      const { buckets, name } = find(policy, key, now())
-      const bucket = buckets.get(name)
-      if (!bucket) return
-      bucket.tat -= exactInterval(budgetOf(policy, scale).perSecond)
-      bucket.taken--
+    take(policy, key, cost = 1) {
+      const level = budgets.take({ kind: policy, key, pace: paceOf(policy, scale) }, now(), cost)
+      const allowance = allowanceOf(policy, scale, level)
+      return level.isRefused ? refuse(allowance) : allowance
     },
     enter(tenant, key) {
       const own = inWork.get(key) ?? 0
@@ -237,32 +163,8 @@ function sharePlaces(count: number) {
   }
 }
 
-type Buckets = ReturnType<typeof createBuckets>
-
-/** Each new key checks two others in turn and drops those that are full again, so room grows as fast as it is needed. */
-function createBuckets() {
-  const buckets = new Map<string, Bucket>()
-  let turn = buckets.entries()
-  const lookAtNext = (at: number): void => {
-    const { value, done } = turn.next()
-    if (done) turn = buckets.entries()
-    else if (value[1].forgetAt <= at) buckets.delete(value[0])
-  }
-  return {
-    get: (key: string) => buckets.get(key),
-    set: (key: string, bucket: Bucket) => void buckets.set(key, bucket),
-    has: (key: string) => buckets.has(key),
-    hasRoom(at: number): boolean {
-      // Nothing is dropped while there is room, and totals are exact.
-      if (buckets.size < BUCKETS_MAX / 2) return true
-      for (let i = 0; i < LOOKED_AT_PER_NEWCOMER; i++) lookAtNext(at)
-      return buckets.size < BUCKETS_MAX
-    },
-  }
-}
-
-const budgetOf = (policy: Policy, scale: number): Budget => {
-  const { perSecond, burst, total }: Budget = POLICIES[policy]
+const rateOf = (policy: Policy, scale: number): Rate => {
+  const { perSecond, burst, total }: Rate = POLICIES[policy]
   return {
     perSecond: perSecond * scale,
     burst: Math.max(1, Math.floor(burst * scale)),
@@ -270,28 +172,28 @@ const budgetOf = (policy: Policy, scale: number): Budget => {
   }
 }
 
-/**
- * The interval in 1024ths of a millisecond: sums with the current time stay exact, and rounding
- * never costs the last request of a burst.
- */
-const exactInterval = (perSecond: number): number => Math.max(1, Math.round((1000 * PARTS_PER_MS) / perSecond)) / PARTS_PER_MS
-
-/** Parts of a millisecond in which intervals are whole numbers. */
-export const PARTS_PER_MS = 1024
-
-/** `interval`: between two requests at the steady rate, in parts of a millisecond. */
-export type Pace = { burst: number; interval: number; total: number }
-
-/** A budget for those who count elsewhere. */
 export function paceOf(policy: Policy, scale: number): Pace {
-  const { perSecond, burst, total = Number.POSITIVE_INFINITY } = budgetOf(policy, scale)
-  return { burst, interval: exactInterval(perSecond) * PARTS_PER_MS, total }
+  const { perSecond, burst, total = Number.POSITIVE_INFINITY } = rateOf(policy, scale)
+  return { burst, interval: intervalOf(perSecond), total }
 }
 
-export function policyFields(policy: Policy, scale: number): Pick<Allowance, 'name' | 'quota' | 'windowSeconds'> {
-  const { perSecond, burst } = budgetOf(policy, scale)
-  return { name: WIRE_NAMES[policy], quota: burst, windowSeconds: Math.ceil(burst / perSecond) }
+export function allowanceOf(policy: Policy, scale: number, { isRefused, remaining, roomMs, fullMs }: Level): Allowance {
+  const { perSecond, burst } = rateOf(policy, scale)
+  const fields = { name: WIRE_NAMES[policy], quota: burst, windowSeconds: Math.ceil(burst / perSecond), remaining }
+  const fullSeconds = Math.ceil(fullMs / 1000)
+  if (!isRefused) return { ...fields, resetSeconds: fullSeconds }
+  if (roomMs === Number.POSITIVE_INFINITY) return { ...fields, resetSeconds: TOTAL_SPENT_RETRY_SECONDS }
+  return { ...fields, resetSeconds: Math.max(1, Math.ceil(roomMs / 1000)), fullSeconds }
 }
+
+/** What is left where nothing is counted: a scale of 0 turns all limits off. */
+export const unlimited = (policy: Policy): Allowance => ({
+  name: WIRE_NAMES[policy],
+  quota: 0,
+  windowSeconds: 0,
+  remaining: 0,
+  resetSeconds: 0,
+})
 
 export const refusalOf = (spent: Allowance) =>
   apiError('rate_limit_exceeded', {

@@ -49,7 +49,7 @@ export const SHARED_JOBS: Job<Deps>[] = [
 
 /** Jobs on the memory, the clock or the disk of this process. */
 const NODE_JOBS: Job<Deps>[] = [
-  { name: 'budgets', everyMs: 60_000, run: ({ guesses }) => guesses.sweep() },
+  { name: 'budgets', everyMs: 60_000, run: ({ shortLived }) => shortLived.sweep() },
   { name: 'keys', everyMs: 60_000, run: lookAtKeys },
   { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
 ]

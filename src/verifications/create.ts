@@ -10,8 +10,6 @@ import { sharesOf } from '../templates/shares.ts'
 import { countCreation } from '../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
-import { claimsInMemory } from './claims-memory.ts'
-import { claimsInRows } from './claims-rows.ts'
 import type { Deps } from './deps.ts'
 import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
 import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets } from './present.ts'
@@ -33,10 +31,7 @@ export type Creations = {
 }
 
 export const shareCreations = (deps: Deps): Creations => ({
-  idempotency: createIdempotency({
-    ...deps,
-    claims: deps.light ? claimsInRows({ ...deps, light: deps.light }) : claimsInMemory(deps),
-  }),
+  idempotency: createIdempotency(deps),
   keptVersions: new Set(),
   termOf: createTerms(deps),
 })

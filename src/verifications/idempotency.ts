@@ -3,15 +3,17 @@
 import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Held, Claim as NameClaim } from '../db/short-lived.ts'
 import { canonicalJson, hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
-import type { ClaimedKey, Claims, KeyClaim } from './claims.ts'
 import type { Deps } from './deps.ts'
-import type { ReplayRow } from './replay-store.ts'
+import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 
 const REPLAY_MS = 24 * 3_600_000
+/** A later request may take over the key of one that takes longer. */
+const LEASE_MS = 30_000
 
 /**
  * A time after the kept answer of a session ends, and before that of the next session under the same key. The two ends are a day
@@ -20,20 +22,29 @@ const REPLAY_MS = 24 * 3_600_000
 export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + 1.5 * REPLAY_MS
 
 /** Held by the one request that may create the session of a key. */
-export type Claim = Pick<KeyClaim, 'release'> & {
+export type Claim = {
   /** Stored with the session, so that its erasure finds the kept answer. */
   hash: string
+  /** Called in the transaction of the creation. Throws 409 when another request took the key over. */
   keep(tx: Db, verification: Verification): Promise<void>
+  /** Must be called however the request ends; `isKept` when its transaction was committed. */
+  release(isKept: boolean): Promise<void>
 }
 
 export type Idempotency = {
-  /** The first answer, when this is a repeat; otherwise a claim to go ahead. */
+  /**
+   * The first answer, when this is a repeat; otherwise a claim to go ahead. Throws 409 while another request makes the answer,
+   * 422 if that has another body.
+   */
   begin(caller: Caller, key: string, body: CreateVerification): Promise<{ replay: Verification } | { claim: Claim }>
 }
 
-type IdempotencyDeps = Pick<Deps, 'now' | 'random' | 'sealer' | 'sessionKeys'> & { claims: Claims }
+type IdempotencyDeps = Pick<Deps, 'now' | 'warm' | 'random' | 'sealer' | 'sessionKeys' | 'shortLived'>
+
+type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const { warm, now, shortLived } = deps
   const mac = hmacSha256With(deps.sealer.key('idempotency key'))
   const digest = (...parts: string[]) => mac(JSON.stringify(parts)).toString('hex')
 
@@ -44,12 +55,28 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
         fingerprint: digest('POST', '/v1/verifications', canonicalJson(body)),
         tenantId: caller.tenantId,
       }
-      const begun = await deps.claims.begin(claimed)
-      if ('stored' in begun) return { replay: replayOf(deps, begun.stored, claimed.fingerprint) }
-      return { claim: claimOf(deps, claimed, begun.claim) }
+      const found = await shortLived.claim(claimed.hash, claimed.fingerprint, LEASE_MS)
+      if ('held' in found) throw inFlight(found.held, claimed.fingerprint, now())
+      const { claim } = found
+      let mayGoAhead = false
+      try {
+        // A row found here is durable: until then its key is held above.
+        const stored = await findReplay(warm(), claimed.hash, now())
+        if (stored) return { replay: replayOf(deps, stored, claimed.fingerprint) }
+        mayGoAhead = true
+        return { claim: claimOf(deps, claimed, claim) }
+      } finally {
+        if (!mayGoAhead) await claim.forget(false)
+      }
     },
   }
 }
+
+/** The refusal while another request holds the key. */
+const inFlight = ({ word, until }: Held, fingerprint: string, now: number) =>
+  word === fingerprint
+    ? apiError('idempotency_key_in_flight', { retryAfter: Math.max(1, Math.ceil((until - now) / 1000)) })
+    : apiError('idempotency_key_reused')
 
 /** Shared by the API keys of an environment, so that a key can be rolled in the middle of a retry. Each device has its own. */
 const namespaceOf = (caller: Caller): string[] =>
@@ -77,18 +104,17 @@ function replayOf(
   )
 }
 
-const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed: ClaimedKey, claim: KeyClaim): Claim => ({
+const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed: ClaimedKey, claim: NameClaim): Claim => ({
   hash: claimed.hash,
-  release: claim.release,
+  release: claim.forget,
   async keep(tx, verification) {
     const salt = Buffer.from(random(SALT_BYTES))
     const wrappingKey = sessionKeys.current()
     const own = sessionKeys.derive(claimed.hash, wrappingKey)
-    const sealed = sealer.seal(
-      SEALED.replay({ id: claimed.hash, tenantId: claimed.tenantId }, salt, own),
-      JSON.stringify(verification),
-    )
-    const isKept = await claim.keep(tx, { salt, sealed, wrappingKey, expiresAt: now() + REPLAY_MS })
+    const place = SEALED.replay({ id: claimed.hash, tenantId: claimed.tenantId }, salt, own)
+    const sealed = sealer.seal(place, JSON.stringify(verification))
+    const answer = { ...claimed, salt, sealed, wrappingKey, expiresAt: now() + REPLAY_MS }
+    const isKept = (await claim.keep(tx)) && (await keepReplay(tx, answer, now()))
     // The lease ended while this request was still at work, and a later one took the key over.
     if (!isKept) throw apiError('idempotency_key_in_flight', { retryAfter: 1 })
   },

@@ -21,8 +21,6 @@ const TERMED = { id: 'vs_1', tenantId: 'ten_1', createdAt: 1, terms: Buffer.allo
 
 /** Arguments that any value cannot stand for: numbers in the text of a statement, and objects that are spread. */
 const ARGUMENTS: Record<string, unknown[]> = {
-  'access/budget-store.ts countBuckets': [5],
-  'access/budget-store.ts giveBackToBucket': ['bucket', 1],
   'access/store.ts markKeyRolled': ['key_1', { expiresAt: 1, successorId: 'key_2' }],
   'access/store.ts updateGuesses': [{ network: 'n', failedAt: [1], lockedUntil: 1, forgetAt: 1 }],
   'audit/link-store.ts insertLinks': [[{ seq: 1, entry_id: 1, previous: '', hash: '' }]],
@@ -59,7 +57,6 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { from: 1, before: 2, limit: 5 },
   ],
   'verifications/event-store.ts listEvents': [{ id: 'vs_1', tenantId: 'ten_1' }, 5],
-  'verifications/replay-store.ts findClaim': ['hash', 1],
   'verifications/sealed-store.ts listReplaysAfter': ['hash', 5],
   'verifications/sealed-store.ts updateSession': [
     { id: 'vs_1', tenantId: 'ten_1' },
@@ -78,8 +75,8 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'webhooks/log-store.ts restartFailed': [OWNER, { dueAt: 1, requestId: 'req_1' }, 5],
 }
 
-/** What nodes share, and the links of the chain. */
-const ONLY_POSTGRES = /^(access\/budget-store|audit\/link-store)\.ts |^verifications\/replay-store\.ts findClaim$/
+/** The links of the chain. */
+const ONLY_POSTGRES = /^audit\/link-store\.ts /
 /** On PostgreSQL a record is an entry and a link. */
 const ONLY_SQLITE = /^audit\/store\.ts insertRecord$/
 

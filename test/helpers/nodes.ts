@@ -1,6 +1,9 @@
 // Two real services on one PostgreSQL database. Without VIDIMUS_DATABASE_URL these tests are skipped, and say so.
 import { test } from 'bun:test'
-import type { Runner } from '../../src/db/postgres/pool.ts'
+import type { Db } from '../../src/db/engine.ts'
+import { createConnect } from '../../src/db/postgres/connect.ts'
+import { drizzleOver, type Runner } from '../../src/db/postgres/pool.ts'
+import { createSession } from '../../src/db/postgres/session.ts'
 import { type Answer, startApp, type TestApp } from './app.ts'
 import { isOnPostgres } from './database.ts'
 
@@ -35,7 +38,13 @@ export function spreadOver(nodes: [TestApp, TestApp]): TestApp {
 
 /** Runs a statement on the database of a node. */
 export const rowsIn = async <Row = Record<string, unknown>>(app: TestApp, text: string, params: unknown[] = []): Promise<Row[]> =>
-  await (app.deps.light as unknown as { $client: Runner }).$client.rows<Row>(text, params)
+  await app.deps.write(tx => (tx as unknown as { $client: Runner }).$client.rows<Row>(text, params))
+
+/** A connection of its own, whose statements commit by themselves. */
+export async function connectTo(app: TestApp): Promise<Db> {
+  const connect = createConnect(app.deps.config.database!, 'test')
+  return drizzleOver(createSession(() => connect.open('light')))
+}
 
 /** How often each status was answered. */
 export function tally(answers: Answer[]): Record<number, number> {

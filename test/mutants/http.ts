@@ -44,10 +44,6 @@ export default [
   ['door: docs cost nothing', 'docsRoutes', ".onBeforeHandle(takesFrom(deps, 'page'))", '', 'http/page-budgets'],
   ['door: places by key alone', 'createRateLimits', 'work.take(tenant, 1)', 'work.take(key, 1)', 'http/rate-limit'],
   ['door: one takes all places', 'sharePlaces', '(own + places) * 4 > free', 'places > free', 'http/rate-limit'],
-  ['door: a spent budget is forgotten', 'createBuckets', 'value[1].forgetAt <= at', 'true', 'http/rate-limit'],
-  ['door: a full memory forgets nothing', 'createBuckets', 'value[1].forgetAt <= at', 'false', 'http/rate-limit'],
-  ['door: a spent total is forgotten', 'createRateLimits', 'Math.max(next, at + totalKept)', 'next', 'http/rate-limit'],
-  ['door: memory without a bound', 'createBuckets', 'return buckets.size < BUCKETS_MAX', 'return true', 'http/rate-limit'],
   ['U+0000 in forms passes', 'readForm', '/\\0|%00/.test(text)', 'false', 'api/wallet-response'],
   ['rules of verbs not documented', 'toJsonSchema', ', ...documented }', '}', 'http/openapi'],
   ["Allow has a neighbour's methods", 'allowedMethodsOf', 'exact.length > 0 ? exact : fitting', 'fitting', 'http/openapi'],
@@ -55,5 +51,4 @@ export default [
   ['lengths sent twice have no limit', 'readWithin', '!/^\\d+$/.test(length)', 'false', 'http/envelope'],
   ['size limit off', 'readWithin', 'Number(length) > bytesMax', 'false', 'http/envelope'],
   ['text may turn round', 'schema.ts', 'pattern !== undefined &&', 'false &&', 'dashboard/pages'],
-  ['one more than the budget', 'createRateLimits', 'if (waitMs > 0) {', 'if (waitMs > intervalMs) {', 'http/limits'],
 ] satisfies Slip[]

@@ -43,8 +43,8 @@ export default [
   ['another body replayed', 'replayOf', 'stored.fingerprint !== fingerprint', 'false', 'api/post-verifications'],
   [
     'a request that lost its Idempotency-Key to another finishes',
-    'claimsInMemory',
-    'isOurs() && (await keepReplay',
+    'claimOf',
+    '(await claim.keep(tx)) && (await keepReplay',
     '(await keepReplay',
     'verifications/idempotency',
   ],

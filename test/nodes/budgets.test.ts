@@ -33,7 +33,7 @@ nodesTest('budgets in rows hold no address, survive a restart of a node, and are
   await third.deps.guesses.giveBack('login', '192.0.2.7')
   expect((await third.deps.guesses.take('login', '192.0.2.7')).remaining).toBe(18)
   third.clock.advance(8 * 3_600_000)
-  await other.deps.guesses.sweep()
+  await other.deps.shortLived.sweep()
   expect(await rowsIn(other, 'SELECT name FROM rate_buckets')).toEqual([])
 })
 

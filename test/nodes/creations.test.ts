@@ -1,15 +1,15 @@
 import { expect } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
+import { shortLivedInRows } from '../../src/db/postgres/short-lived.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { Unavailable } from '../../src/unavailable.ts'
-import { claimsInRows } from '../../src/verifications/claims-rows.ts'
 import { shareCreations } from '../../src/verifications/create.ts'
 import { createIdempotency } from '../../src/verifications/idempotency.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type TestApp, until } from '../helpers/app.ts'
 import { editRows } from '../helpers/database.ts'
-import { nodesTest, rowsIn, startNodes, tally } from '../helpers/nodes.ts'
+import { connectTo, nodesTest, rowsIn, startNodes, tally } from '../helpers/nodes.ts'
 
 const BODY = { template: 'age_over_18' }
 
@@ -83,8 +83,8 @@ nodesTest('the claim of a dead node is taken over at once, and that node can no 
   const [one, other] = await startNodes()
   const { key } = await one.tenant()
   const caller = await authenticate(one.deps, `Bearer ${key}`)
-  const claims = claimsInRows({ ...one.deps, light: one.deps.light!, node: 'node-without-beats' })
-  const begun = await createIdempotency({ ...one.deps, claims }).begin(caller, 'order-3', BODY)
+  const shortLived = shortLivedInRows({ ...one.deps, light: await connectTo(one), node: 'node-without-beats' })
+  const begun = await createIdempotency({ ...one.deps, shortLived }).begin(caller, 'order-3', BODY)
   const made = await createWith(other, key, 'order-3')
   expect(made.status).toBe(201)
   if ('replay' in begun) throw new Error('there is an answer already')
@@ -98,43 +98,51 @@ nodesTest('a claim that cannot be given back while the database refuses is given
   const [one, other] = await startNodes()
   const { id, key } = await one.tenant({ name: 'Shop', dailyQuota: 0 })
   editRows(one, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$")
-  editRows(one, 'CREATE TRIGGER refused BEFORE DELETE ON idempotency_keys EXECUTE FUNCTION refuse()')
+  editRows(one, 'CREATE TRIGGER refused BEFORE DELETE ON claims EXECUTE FUNCTION refuse()')
   expect((await createWith(one, key, 'order-1')).status).toBe(429)
   await changeTenant(one.deps, id, { dailyQuota: 5 }, 'test')
   expect((await createWith(other, key, 'order-1')).status).toBe(409)
-  editRows(one, 'DROP TRIGGER refused ON idempotency_keys')
+  editRows(one, 'DROP TRIGGER refused ON claims')
   await until(async () => (await createWith(other, key, 'order-1')).status === 201)
 })
 
 nodesTest('a claim whose answer was lost is given back, and the next request on another node gets the key', async () => {
   const [one, other] = await startNodes()
   const { key } = await one.tenant()
-  const { $client } = one.deps.light as unknown as { $client: Runner }
+  const caller = await authenticate(one.deps, `Bearer ${key}`)
+  const light = await connectTo(one)
+  const { $client } = light as unknown as { $client: Runner }
   const { rows } = $client
   $client.rows = async <Found>(text: string, params: unknown[]) => {
-    const found = await rows<Found>(text, params)
-    if (!text.startsWith('insert into "idempotency_keys"')) return found
+    await rows<Found>(text, params)
     $client.rows = rows
     throw new Unavailable('the answer was lost')
   }
-  expect((await createWith(one, key, 'order-1')).status).toBe(500)
+  const shortLived = shortLivedInRows({
+    ...one.deps,
+    light,
+    node: (await rowsIn<{ id: string }>(one, 'SELECT id FROM nodes'))[0]!.id,
+  })
+  const begun = createIdempotency({ ...one.deps, shortLived }).begin(caller, 'order-1', BODY)
+  expect(await begun.catch(error => error)).toBeInstanceOf(Unavailable)
   await until(async () => (await createWith(other, key, 'order-1')).status === 201)
 })
 
 nodesTest('a claim that is taken over by a repeated statement belongs to its request', async () => {
   const [one] = await startNodes()
-  const { id, key } = await one.tenant()
+  const { key } = await one.tenant()
   const caller = await authenticate(one.deps, `Bearer ${key}`)
-  const claims = claimsInRows({ ...one.deps, light: one.deps.light!, node: 'node-without-beats' })
-  await createIdempotency({ ...one.deps, claims }).begin(caller, 'order-1', BODY)
-  const { $client } = one.deps.light as unknown as { $client: Runner & { values: Runner['rows'] } }
-  const { values } = $client
-  $client.values = async <Found>(text: string, params: unknown[]) => {
-    if (text.startsWith('update "idempotency_keys"')) await values(text, params)
-    return await values<Found>(text, params)
+  const light = await connectTo(one)
+  const claimsOf = (node: string) =>
+    createIdempotency({ ...one.deps, shortLived: shortLivedInRows({ ...one.deps, light, node }) })
+  await claimsOf('node-without-beats').begin(caller, 'order-1', BODY)
+  const { $client } = light as unknown as { $client: Runner }
+  const { rows } = $client
+  let repeated = 0
+  $client.rows = async <Found>(text: string, params: unknown[]) => {
+    if (text.startsWith('insert into "claims"') && ++repeated) await rows(text, params)
+    return await rows<Found>(text, params)
   }
-  expect((await createWith(one, key, 'order-1')).status).toBe(201)
-  expect(await rowsIn(one, 'SELECT count(*) AS sessions FROM verification_sessions WHERE tenant_id = $1', [id])).toEqual([
-    { sessions: 1 },
-  ])
+  expect(await claimsOf('other-node-without-beats').begin(caller, 'order-1', BODY)).toEqual({ claim: expect.anything() })
+  expect(repeated).toBe(1)
 })

@@ -13,6 +13,7 @@ import { createNotices } from './notices.ts'
 import { COMMAND_PATIENCE_MS, openDatabase, refuseOldKeys } from './open.ts'
 import { createReaders, drizzleOver } from './pool.ts'
 import { createSession, type Open } from './session.ts'
+import { shortLivedInRows } from './short-lived.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
@@ -59,10 +60,11 @@ export async function openPostgres(
   return {
     sealer,
     isNew,
+    isAlone: false,
     wall: clock?.now,
     shownAt,
     upgraded,
-    async open({ log, metrics }) {
+    async open({ log, metrics, now }) {
       let hasOldKeys = false
       const storage = createStorage(connect, {
         epoch: sealer.epoch,
@@ -128,7 +130,6 @@ export async function openPostgres(
         engine: {
           ...storage,
           node,
-          light: drizzleOver(light),
           auditIds: createAuditIds(),
           publish: notices.publish,
           subscribe: notices.subscribe,
@@ -152,6 +153,7 @@ export async function openPostgres(
           close,
         },
         space: ELSEWHERE,
+        shortLived: shortLivedInRows({ light: drizzleOver(light), node, now, sealer, metrics }),
       }
     },
   }

@@ -5,6 +5,7 @@ import { runChecks } from './checks.ts'
 import { openDataDir } from './data-dir.ts'
 import { databaseFile, sizeOf } from './files.ts'
 import { watchPlace } from './in-place.ts'
+import { shortLivedInMemory } from './short-lived.ts'
 import { type Space, watchSpace } from './space.ts'
 import { createStorage } from './storage.ts'
 
@@ -26,6 +27,7 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
   return {
     sealer,
     isNew,
+    isAlone: true,
     wall: undefined,
     shownAt,
     upgraded,
@@ -48,7 +50,11 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
       const node = base62(random, 16)
       const livingNodes = async () => [node]
       const readiness = { isBeating: () => true, life: () => ONLY_LIFE, provenMs: () => PROVEN_MS }
-      return { engine: { ...storage, ...readiness, node, light: undefined, livingNodes, checks, close }, space }
+      return {
+        engine: { ...storage, ...readiness, node, livingNodes, checks, close },
+        space,
+        shortLived: shortLivedInMemory(now),
+      }
     },
   }
 }

@@ -112,7 +112,7 @@ export async function soakUpgrade(cluster: Cluster): Promise<number> {
   const [row] = await cluster.query<Record<'sessions' | 'charged' | 'keys', string>>(
     `SELECT (SELECT count(*) FROM verification_sessions) AS sessions,
        (SELECT sum(verifications_created) FROM usage_days WHERE tenant_id = '${tenantId}') AS charged,
-       (SELECT count(*) FROM idempotency_keys WHERE claimed_by IS NULL) AS keys`,
+       (SELECT count(*) FROM idempotency_keys) AS keys`,
     'upgrade',
   )
   counts.sessions = Number(row!.sessions)
