@@ -26,35 +26,49 @@ export type Place = {
 
 /**
  * Uses of the root key beside rows, and what a new data key does to the key of each. `turned`: replaced; nothing lasting
- * was made with it. `layered`: what is stored gets a layer under a further key, which is needed too from then on. `kept`:
- * what is stored can be neither found nor checked without it, and cannot be made again.
+ * was made with it, or it is made again at once. `layered`: a further key joins, without which the earlier ones give nothing
+ * that is stored from then on. `rewritten`: replaced; the earlier keys find what was made with them until it is written again.
  */
 export const PURPOSES = {
-  'audit checkpoint': 'kept',
-  'audit subject': 'kept',
+  'audit checkpoint': 'turned',
+  'audit subject': 'layered',
   'dashboard account': 'turned',
   'dashboard csrf': 'turned',
   'device replay': 'turned',
-  'idempotency key': 'kept',
+  'idempotency key': 'layered',
   'installation probe': 'turned',
   'known browser': 'turned',
-  'metadata term': 'kept',
+  'metadata term': 'rewritten',
   network: 'turned',
   'pairing code': 'turned',
   'passkey challenge': 'turned',
   'recovery code': 'layered',
   'trust bundle': 'turned',
   'webhook lanes': 'turned',
-  'wrapping keys': 'kept',
-} as const satisfies Record<string, 'turned' | 'layered' | 'kept'>
+  'wrapping keys': 'layered',
+} as const satisfies Record<string, 'turned' | 'layered' | 'rewritten'>
 export type Purpose = keyof typeof PURPOSES
 
-export const purposesThatAre = (fate: (typeof PURPOSES)[Purpose]): Purpose[] =>
-  (Object.keys(PURPOSES) as Purpose[]).filter(purpose => PURPOSES[purpose] === fate)
+const isTurned = (purpose: Purpose): boolean => PURPOSES[purpose] === 'turned'
 
-/** The keys of a layered purpose, one after the other: each is used on the result of the one before. */
+/** The keys of a purpose that keeps earlier ones, the newest last. */
 export const layersOf = (key: Buffer): Buffer[] =>
   Array.from({ length: key.length / KEY_BYTES }, (_, i) => key.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES))
+
+/** Names of a text under each key of a layered purpose, each made of the one before; the last one counts. */
+export function namesUnder(key: Buffer): (text: string) => string[] {
+  const macs = layersOf(key).map(layer => hmacSha256With(layer))
+  return text => {
+    let name = text
+    return macs.map(mac => (name = mac(name).toString('hex')))
+  }
+}
+
+/** The name under the newest key, of that under those before. */
+export function nextNameUnder(key: Buffer): (name: string) => string {
+  const mac = hmacSha256With(layersOf(key).at(-1)!)
+  return name => mac(name).toString('hex')
+}
 
 /** The keys that the master key wraps. */
 export type Keyring = {
@@ -62,20 +76,24 @@ export type Keyring = {
   epoch: number
   /** Row keys; more than one while rows are sealed again under the newest. */
   rows: ReadonlyMap<number, Buffer>
-  /** Kept when the root key they were derived from was given up. */
+  /** Keys of purposes that are not turned, one after the other, once the root key of the first was given up. */
   kept: ReadonlyMap<string, Buffer>
   /** All other purposes are derived from it. */
   base: Buffer
+  /** The audit entries with which new row keys were taken. */
+  begun: readonly number[]
 }
 
 export type Sealer = {
   /** The epoch of the row key for new text. */
   epoch: number
+  /** The audit entries with which each epoch after the first began. */
+  begun: readonly number[]
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Uint8Array): string
   /** The text under the newest row key; undefined when it is already. */
   sealAgain(place: Place, sealed: Uint8Array): Buffer | undefined
-  /** A key for one named purpose, or its layers: look-up hashes, audit subjects, the checkpoint signature. Cached: they are few. */
+  /** A key for one named purpose, after the earlier ones that it keeps: look-up hashes, audit subjects, the checkpoint signature. Cached: they are few. */
   key(purpose: Purpose): Buffer
 }
 
@@ -89,6 +107,7 @@ export const keyringOf = (rootKey: Uint8Array): Keyring => ({
   rows: new Map([[0, derive(rootKey, 'rows')]]),
   kept: new Map(),
   base: Buffer.from(rootKey),
+  begun: [],
 })
 
 /**
@@ -100,28 +119,29 @@ export function beginEpoch(keyring: Keyring, random: Random): Keyring {
   return {
     epoch,
     rows: new Map([...keyring.rows, [epoch, Buffer.from(random(KEY_BYTES))]]),
-    kept: new Map([
-      ...purposesThatAre('kept').map(purpose => [purpose, purposeKey(keyring, purpose)] as const),
-      ...purposesThatAre('layered').map(
-        purpose => [purpose, Buffer.concat([purposeKey(keyring, purpose), random(KEY_BYTES)])] as const,
-      ),
-    ]),
+    kept: new Map(
+      (Object.keys(PURPOSES) as Purpose[])
+        .filter(purpose => !isTurned(purpose))
+        .map(purpose => [purpose, Buffer.concat([purposeKey(keyring, purpose), random(KEY_BYTES)])]),
+    ),
     base: Buffer.from(random(KEY_BYTES)),
+    begun: keyring.begun,
   }
 }
 
-/** Called once every row is sealed under the newest key. */
-export const dropOldEpochs = ({ epoch, rows, ...keyring }: Keyring): Keyring => ({
+/** Called once every row is sealed under the newest key, and what is rewritten with it. */
+export const dropOldEpochs = ({ epoch, rows, kept, ...keyring }: Keyring): Keyring => ({
   ...keyring,
   epoch,
   rows: new Map([[epoch, rows.get(epoch)!]]),
+  kept: new Map([...kept].map(([name, key]) => [name, PURPOSES[name as Purpose] === 'rewritten' ? layersOf(key).at(-1)! : key])),
 })
 
 const purposeKey = ({ kept, base }: Keyring, purpose: Purpose): Buffer => kept.get(purpose) ?? derive(base, purpose)
 
 export function createSealer(keys: Uint8Array | Keyring, random: Random): Sealer {
   const keyring = keys instanceof Uint8Array ? keyringOf(keys) : keys
-  const { epoch } = keyring
+  const { epoch, begun } = keyring
   const purposes = new Map<Purpose, Buffer>()
   const expanders = new Map([...keyring.rows].map(([number, key]) => [number, hmacSha256With(key)]))
   const header = Buffer.from([epoch])
@@ -153,6 +173,7 @@ export function createSealer(keys: Uint8Array | Keyring, random: Random): Sealer
 
   return {
     epoch,
+    begun,
     seal,
     open,
     sealAgain: (place, sealed) => (sealed[0] === epoch ? undefined : seal(place, open(place, sealed))),

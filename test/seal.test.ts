@@ -9,6 +9,7 @@ import {
   dropOldEpochs,
   type Keyring,
   keyringOf,
+  layersOf,
   type Place,
   PURPOSES,
   type Purpose,
@@ -140,14 +141,17 @@ describe('a new epoch of row keys', () => {
     expect(sealerOf(second).sealAgain(PLACE, again)).toBeUndefined()
   })
 
-  test('the key of each purpose is turned, layered or kept, as the list says, and again with the next data key', () => {
-    const fates = (before: Keyring, after: Keyring) =>
+  test('the key of each purpose is turned, layered or rewritten, as the list says, and again with the next data key', () => {
+    const fates = (before: Keyring, begun: Keyring) =>
       (Object.keys(PURPOSES) as Purpose[]).map(purpose => {
-        const [old, now] = [before, after].map(keyring => sealerOf(keyring).key(purpose)) as [Buffer, Buffer]
-        if (now.equals(old)) return [purpose, 'kept']
-        return [purpose, now.subarray(0, old.length).equals(old) && now.length === old.length + 32 ? 'layered' : 'turned']
+        const keyrings = [before, begun, dropOldEpochs(begun)]
+        const [old, both, now] = keyrings.map(keyring => sealerOf(keyring).key(purpose)) as [Buffer, Buffer, Buffer]
+        if (!both.subarray(0, old.length).equals(old)) return [purpose, now.equals(both) ? 'turned' : 'lost']
+        if (both.length !== old.length + 32) return [purpose, 'kept']
+        if (now.equals(both)) return [purpose, 'layered']
+        return [purpose, now.equals(both.subarray(-32)) ? 'rewritten' : 'lost']
       })
-    expect(Object.fromEntries(fates(first, onlySecond))).toEqual(PURPOSES)
+    expect(Object.fromEntries(fates(first, second))).toEqual(PURPOSES)
     expect(Object.fromEntries(fates(onlySecond, beginEpoch(onlySecond, random)))).toEqual(PURPOSES)
   })
 
@@ -167,10 +171,11 @@ describe('a new epoch of row keys', () => {
     expect(deriving.toSorted()).toEqual(['devices/replay.ts', 'seal.ts', 'session-keys/keys.ts'])
   })
 
-  test('keys for a purpose that are kept stay the same, and the old row key cannot be derived again', () => {
-    expect(sealerOf(onlySecond).key('audit subject')).toEqual(sealer.key('audit subject'))
+  test('a layered key begins with the earlier ones, and the old row key cannot be derived again', () => {
     const third = beginEpoch(onlySecond, random)
-    expect(sealerOf(third).key('audit subject')).toEqual(sealer.key('audit subject'))
+    const [one, two, three] = [first, onlySecond, third].map(keyring => layersOf(sealerOf(keyring).key('audit subject')))
+    expect([two!.slice(0, 1), three!.slice(0, 2)]).toEqual([one!, two!])
+    expect(new Set(three!.map(key => key.toString('hex'))).size).toBe(3)
     const held = [onlySecond.base, ...onlySecond.rows.values(), ...onlySecond.kept.values()]
     const rows = first.rows.get(0)!
     for (const key of held) {

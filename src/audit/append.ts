@@ -2,9 +2,9 @@ import type { AuditIds, Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { shareErasures } from '../db/postgres/erasure-lock.ts'
 import { SEALED } from '../db/sealed-columns.ts'
-import { canonicalJson, hmacSha256With } from '../hash.ts'
+import { canonicalJson } from '../hash.ts'
 import type { Random } from '../ids.ts'
-import type { Sealer } from '../seal.ts'
+import { namesUnder, type Sealer } from '../seal.ts'
 import {
   type AuditAction,
   type AuditDetails,
@@ -30,6 +30,8 @@ type AuditEntry = {
   details?: AuditDetails | null
   /** The verification that the record is about: its key opens the details, and they go with it. */
   session?: SessionOfRecord
+  /** The entry of its creation: a verification keeps the name of that time, so that its erasure is found by it. */
+  bornAt?: number
 }
 
 export type SessionOfRecord = { id: string; wrappingKey: number; sessionKey: Uint8Array }
@@ -42,14 +44,17 @@ export type Audit = {
   /** Signs the head, unless it is signed already. */
   checkpoint(tx: Db, at: number): Promise<void>
   publicKey(): string
-  /** The subject's name on the chain. */
-  subjectOf(id: string): string
+  /** The subject's name on the chain; a verification's, by the entry of its creation. */
+  subjectOf(id: string, bornAt?: number): string
+  /** Its names under each key that there was, the newest last. */
+  namesOf(id: string): string[]
 }
 
 /** Entries are linked afterwards with `auditIds`; without, each is a record at once. */
 export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds): Audit {
-  const hmac = hmacSha256With(sealer.key('audit subject'))
-  const subjectOf = (id: string) => hmac(id).toString('hex')
+  const namesOf = namesUnder(sealer.key('audit subject'))
+  const subjectOf = (id: string, bornAt?: number) =>
+    namesOf(id).at(bornAt === undefined ? -1 : sealer.begun.filter(begun => begun < bornAt).length)!
   let keys: ReturnType<typeof checkpointKeys> | undefined
   const signingKeys = () => {
     keys ??= checkpointKeys(sealer.key('audit checkpoint'))
@@ -57,7 +62,7 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
   }
 
   /** All but its place. */
-  const contentOf = ({ at, tenantId, actor, action, subjectId, details = {}, session }: AuditEntry, id: number) => {
+  const contentOf = ({ at, tenantId, actor, action, subjectId, details = {}, session, bornAt }: AuditEntry, id: number) => {
     const salt = Buffer.from(random(COMMITMENT_SALT_BYTES))
     const disclosed = canonicalJson(details ? { id: subjectId, ...details } : {})
     return {
@@ -65,7 +70,7 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
       tenantId,
       actor,
       action,
-      subject: subjectOf(subjectId),
+      subject: subjectOf(subjectId, bornAt),
       commitment: commitmentToText(salt, disclosed),
       salt: details && salt,
       sealed: details && sealer.seal(SEALED.auditDetails({ tenantId, id: String(id) }, salt, session?.sessionKey), disclosed),
@@ -82,12 +87,12 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
   const appendRecord = async (tx: Db, entry: AuditEntry): Promise<number> => {
     // Records that share a commit follow each other: only the first reads the head.
     const group = groupOf(tx)
-    const head = (group?.kept.get(hmac) as Head | undefined) ?? (await findHead(tx))
+    const head = (group?.kept.get(namesOf) as Head | undefined) ?? (await findHead(tx))
     const seq = (head?.seq ?? 0) + 1
     const record = { ...contentOf(entry, seq), seq, previous: head?.hash ?? GENESIS, hash: '' }
     record.hash = recordHash(record)
     await insertRecord(tx, record)
-    group?.kept.set(hmac, { seq, at: entry.at, hash: record.hash })
+    group?.kept.set(namesOf, { seq, at: entry.at, hash: record.hash })
     return seq
   }
 
@@ -109,5 +114,6 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
     },
     publicKey: () => signingKeys().publicKey,
     subjectOf,
+    namesOf,
   }
 }

@@ -131,7 +131,7 @@ export function checkpointKeys(seed: Uint8Array): { privateKey: KeyObject; publi
 export const signCheckpoint = (privateKey: KeyObject, head: Omit<Checkpoint, 'signature'>): string =>
   ed25519Sign(null, Buffer.from(checkpointText(head)), privateKey).toString('base64')
 
-function isSigned(checkpoint: Checkpoint, key: KeyObject): boolean {
+export function isSigned(checkpoint: Checkpoint, key: KeyObject): boolean {
   // A time that no date can express was never signed.
   if (Math.abs(checkpoint.at) > TIME_MAX_MS) return false
   return ed25519Verify(null, Buffer.from(checkpointText(checkpoint)), key, Buffer.from(checkpoint.signature, 'base64'))

@@ -178,6 +178,10 @@ export async function findLastCheckpoint(db: Db): Promise<Checkpoint | undefined
   return last
 }
 
+export async function updateSignature(tx: Db, { seq, signature }: Pick<Checkpoint, 'seq' | 'signature'>): Promise<void> {
+  await tx.update(auditCheckpoints).set({ signature }).where(eq(auditCheckpoints.seq, seq))
+}
+
 /** A head that is signed already keeps its first signature. */
 export async function insertCheckpoint(tx: Db, checkpoint: Checkpoint): Promise<void> {
   await tx.insert(auditCheckpoints).values(checkpoint).onConflictDoNothing({ target: auditCheckpoints.seq })

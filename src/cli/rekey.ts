@@ -5,8 +5,8 @@ import { backupsFolder } from '../db/files.ts'
 import { databaseFile } from '../db/sqlite/files.ts'
 import { refusalFrom } from '../db/sqlite/refusal.ts'
 import { realWorld } from '../ground.ts'
-import { type PURPOSES, type Purpose, purposesThatAre } from '../seal.ts'
-import { type BundleSigners, rekey } from '../upkeep/rekey.ts'
+import type { Purpose } from '../seal.ts'
+import { rekey, type Signers } from '../upkeep/rekey.ts'
 import { rekeyPostgres } from '../upkeep/rekey-postgres.ts'
 import { defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
@@ -25,10 +25,11 @@ With --data rows get a new key as well. New rows use it at once; the service sea
 again in the background, continues after a stop or a kill, and drops the old key at the end:
 "vidimus doctor" and the log show how far it is. From then on the old master.key with an old backup
 opens nothing that was written since, even for somebody who also gets a new copy of the database.
-It prints what got a new key besides, and what kept its key, with the reason. Nobody is signed out and
-recovery codes stay good, but pages that are open must be loaded again, pairing codes that wait are
-void, and trust bundles are signed by a new key: accept its fingerprint where bundles go (--from). For
-what kept its key, somebody who had the old one can still test guesses, and sign checkpoints.
+It prints every use of the key beside rows; each has a new one. Nobody is signed out, recovery codes and
+Idempotency-Keys stay good, but pages that are open must be loaded again, and pairing codes that wait
+are void. Trust bundles are signed by a new key: accept its fingerprint where bundles go (--from). So
+are audit checkpoints: exports made before are checked with the public key in them. Records of the
+audit chain cannot change: those made before keep the names of their subjects.
 
 The old key is gone afterwards. Backups that were made before can be read only with the old key, so
 keep a copy of it for as long as you keep them, and make a new backup. Anybody who holds an old
@@ -37,7 +38,7 @@ backup and the old key can read that backup for ever.`,
   },
   async ({ data }, { env }) => {
     const config = loadConfig(env)
-    const { dataDir: dir, masterKey, database } = config
+    const { dataDir: dir, masterKey, keyDir, database } = config
     const key = masterKey.file
     await requireDatabase(config)
     // The directory comes first: a key that lies elsewhere would not help.
@@ -45,25 +46,29 @@ backup and the old key can read that backup for ever.`,
     refuseLink(key)
     refuseUnwritable(key)
     const { now, random } = realWorld()
-    const wanted = { data, masterKey, now: now(), random, actor: ACTOR }
-    const { bundleSigners, oldBackups } = database
-      ? { bundleSigners: await rekeyPostgres(database, wanted), oldBackups: [] }
-      : await rekey({ dir, ...wanted })
-    const turned = data ? [ROWS, ...[...purposesThatAre('turned'), ...purposesThatAre('layered')].map(nameOf)] : []
-    const kept = data
-      ? (Object.keys(WHY_KEPT) as Kept[]).map(purpose => ({ use: nameOf(purpose), reason: WHY_KEPT[purpose] }))
-      : []
+    const wanted = { data, masterKey, keyDir, now: now(), random, actor: ACTOR }
+    const { signers, oldBackups } = database
+      ? { signers: await rekeyPostgres(database, wanted), oldBackups: [] }
+      : await rekey(dir, wanted)
+    const turned = data ? [ROWS, ...Object.values(NAMES)] : []
     const old = oldBackups.length
       ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with a copy of the old key.`
       : 'Backups made before can be read only with the old key.'
     return {
-      json: { key, data, turned, kept, bundle_signer: data ? bundleSigners : null, backups_of_old_key: oldBackups },
+      json: {
+        key,
+        data,
+        turned,
+        bundle_signer: data ? signers.bundle : null,
+        audit_signer: data ? signers.audit : null,
+        backups_of_old_key: oldBackups,
+      },
       text: [
         `${key} is new: keep a copy of it somewhere else.`,
         data
           ? 'New rows use a new key. Start the service: it seals the old rows again, and "vidimus doctor" shows how far it is.'
           : 'Rows are sealed under the same key as before, which it wraps; --data replaces that too.',
-        ...(data ? describeTurned(turned, kept, bundleSigners) : []),
+        ...(data ? describeTurned(turned, signers) : []),
         old,
         database ? 'Next: give it to every node, and start them.' : 'Next: vidimus backup FILE',
       ].join('\n'),
@@ -75,41 +80,29 @@ const ROWS = 'rows: personal data, signing keys, webhook secrets, second factors
 
 const NAMES: Record<Purpose, string> = {
   'audit checkpoint': 'signatures of audit checkpoints',
-  'audit subject': 'names on the audit chain',
+  'audit subject': 'names on the audit chain, of what is made from now on',
   'dashboard account': 'counts of failed log-ins',
   'dashboard csrf': 'protection of open dashboard pages (CSRF)',
   'device replay': 'answers that a till may ask for again',
-  'idempotency key': 'look-up of Idempotency-Keys',
+  'idempotency key': 'look-up of Idempotency-Keys, which stay good',
   'installation probe': 'proof to the own doctor',
   'known browser': 'browsers that logged in before, which count as new once',
-  'metadata term': 'search by metadata',
+  'metadata term': 'search by metadata, with each row that is sealed again',
   network: 'known networks and their budgets',
   'pairing code': 'pairing codes that wait',
   'passkey challenge': 'challenges of passkeys',
   'recovery code': 'recovery codes, which stay good',
   'trust bundle': 'signatures of trust bundles',
   'webhook lanes': 'order of webhooks to one receiver',
-  'wrapping keys': "the installation's name in wrapping key files",
-}
-const nameOf = (purpose: Purpose): string => NAMES[purpose]
-
-type Kept = { [Use in Purpose]: (typeof PURPOSES)[Use] extends 'kept' ? Use : never }[Purpose]
-
-const WHY_KEPT: Record<Kept, string> = {
-  'audit checkpoint': 'exports made before are checked with its public key',
-  'audit subject': 'records cannot be changed, and a restore finds erased people by these names',
-  'idempotency key': 'a request that is repeated must not make a second verification',
-  'metadata term': 'verifications made before must be found',
-  'wrapping keys': 'it is written in every wrapping key file, and is no secret',
+  'wrapping keys': "the installation's name in wrapping key files: the service makes a new one when it starts",
 }
 
-function describeTurned(turned: string[], kept: { use: string; reason: string }[], { before, after }: BundleSigners): string[] {
+function describeTurned(turned: string[], { bundle, audit }: Signers): string[] {
   return [
     'New keys:',
     ...turned.map(use => `  ${use}`),
-    'Same keys:',
-    ...kept.map(({ use, reason }) => `  ${use}: ${reason}`),
-    `Trust bundles that were made before are signed by ${before}, new ones by ${after}: accept that with --from where they go.`,
+    `Trust bundles that were made before are signed by ${bundle.before}, new ones by ${bundle.after}: accept that with --from where they go.`,
+    `Audit exports that were made before are signed by ${audit.before}, new ones by ${audit.after}: note that where you note heads.`,
   ]
 }
 

@@ -109,25 +109,26 @@ export function adoptNewKey(keyFile: string): void {
 
 export const newRootKey = (wrapper: Sealer, random: Random): Buffer => wrapRootKey(wrapper, keyringOf(random(KEY_BYTES)))
 
-export function wrapRootKey(wrapper: Sealer, { epoch, rows, kept, base }: Keyring): Buffer {
+export function wrapRootKey(wrapper: Sealer, { epoch, rows, kept, base, begun }: Keyring): Buffer {
   const written: WrittenKeyring = {
     epoch,
     rows: [...rows].map(encoded),
     kept: [...kept].map(encoded),
     base: base.toString('base64'),
+    begun,
   }
   return wrapper.seal(SEALED.rootKey, JSON.stringify(written))
 }
 
 type Entry<Name> = [name: Name, key: string]
-type WrittenKeyring = { epoch: number; rows: Entry<number>[]; kept: Entry<string>[]; base: string }
+type WrittenKeyring = { epoch: number; rows: Entry<number>[]; kept: Entry<string>[]; base: string; begun: readonly number[] }
 
 const encoded = <Name>([name, key]: [Name, Buffer]): Entry<Name> => [name, key.toString('base64')]
 const decoded = <Name>([name, key]: Entry<Name>): [Name, Buffer] => [name, Buffer.from(key, 'base64')]
 
 function readKeyring(text: string): Keyring {
-  const { epoch, rows, kept, base }: WrittenKeyring = JSON.parse(text)
-  return { epoch, rows: new Map(rows.map(decoded)), kept: new Map(kept.map(decoded)), base: Buffer.from(base, 'base64') }
+  const { epoch, rows, kept, base, begun }: WrittenKeyring = JSON.parse(text)
+  return { epoch, rows: new Map(rows.map(decoded)), kept: new Map(kept.map(decoded)), base: Buffer.from(base, 'base64'), begun }
 }
 
 /** Wrapped; undefined in a new database. */

@@ -1,8 +1,7 @@
 // Ten codes for somebody who lost the second factor. Each works once; the database has their HMACs.
 import type { Db } from '../db/engine.ts'
-import { hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
-import { layersOf } from '../seal.ts'
+import { namesUnder, nextNameUnder } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { deleteRecoveryCodesOf, insertRecoveryCodes, listRecoveryCodes, replaceRecoveryHash } from './factor-store.ts'
 
@@ -37,13 +36,11 @@ export function recoveryHash(deps: Pick<Deps, 'sealer'>, userId: string, typed: 
 }
 
 const hashOf = ({ sealer }: Pick<Deps, 'sealer'>, userId: string, code: string): string =>
-  layersOf(sealer.key('recovery code')).reduce(layered, `${userId}\0${code}`)
-
-const layered = (below: string, layer: Buffer): string => hmacSha256With(layer)(below).toString('hex')
+  namesUnder(sealer.key('recovery code'))(`${userId}\0${code}`).at(-1)!
 
 /** With a new data key: codes stay usable, and nobody can test guesses with the earlier keys alone. */
 export async function layerRecoveryCodes({ sealer }: Pick<Deps, 'sealer'>, tx: Db): Promise<void> {
-  const newest = layersOf(sealer.key('recovery code')).at(-1)!
+  const next = nextNameUnder(sealer.key('recovery code'))
   for (const { userId, hash } of await listRecoveryCodes(tx))
-    await replaceRecoveryHash(tx, { userId, hash, replacement: layered(hash, newest) })
+    await replaceRecoveryHash(tx, { userId, hash, replacement: next(hash) })
 }

@@ -48,7 +48,7 @@ export function makeKey({ config, now, random, sessionKeys }: KeyDeps, rows: rea
   const { keyDir } = config
   const id = Math.max(0, ...listFiles(keyDir), ...rows.map(row => row.id)) + 1
   const createdAt = now()
-  writeKeyFile(keyDir, { id, installation: sessionKeys.installation, createdAt, random })
+  writeKeyFile(keyDir, { id, installation: sessionKeys.names.at(-1)!, createdAt, random })
   const fingerprint = sessionKeys.fingerprintOf(id)
   if (!fingerprint) throw new Error('a key that was just written cannot be read')
   return { id, fingerprint, createdAt, activeAt: null, unreadableAt: null, retiredAt: null }

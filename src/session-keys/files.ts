@@ -26,7 +26,8 @@ const TEXT = /^vidimus wrapping key (\d{1,9}) of ([0-9a-f]{16}), made (\S{24})\n
 /** A group may read it, as with a shared volume; nobody else may, and only the owner writes. */
 const FORBIDDEN_MODE = 0o037
 
-type WrappingKeyFile = { id: number; createdAt: number; key: Buffer }
+/** `isOwn`: it has the newest name of the installation. */
+type WrappingKeyFile = { id: number; createdAt: number; key: Buffer; isOwn: boolean }
 
 export const fileOf = (dir: string, id: number): string => join(dir, `wrapping-${id}.key`)
 
@@ -38,13 +39,13 @@ export function listFiles(dir: string): number[] {
 }
 
 /** Undefined when it is missing, unreadable, or of another installation. */
-export function readKeyFile(dir: string, id: number, installation: string): WrappingKeyFile | undefined {
+export function readKeyFile(dir: string, id: number, names: readonly string[]): WrappingKeyFile | undefined {
   try {
     // Reading a pipe may never end.
     if (!statSync(fileOf(dir, id)).isFile()) return undefined
     const [, number, owner, madeAt, key] = TEXT.exec(readFileSync(fileOf(dir, id), 'utf8')) ?? []
-    if (Number(number) !== id || owner !== installation) return undefined
-    return { id, createdAt: Date.parse(madeAt!), key: Buffer.from(key!, 'base64') }
+    if (Number(number) !== id || owner === undefined || !names.includes(owner)) return undefined
+    return { id, createdAt: Date.parse(madeAt!), key: Buffer.from(key!, 'base64'), isOwn: owner === names.at(-1) }
   } catch {
     return undefined
   }

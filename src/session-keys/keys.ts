@@ -7,7 +7,7 @@ import type { Db } from '../db/engine.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { hmacSha256With } from '../hash.ts'
 import type { Random } from '../ids.ts'
-import type { Sealer } from '../seal.ts'
+import { layersOf, type Sealer } from '../seal.ts'
 import { fileOf, isClosedFile, readKeyFile, refuseOpenFile } from './files.ts'
 import {
   findWrapped,
@@ -28,8 +28,8 @@ type KeyedRow = { id: string; wrappingKey: number }
 type KeyLookup = (row: { sessionId: string | null; wrappingKey: number | null }) => Uint8Array | undefined
 
 export type SessionKeys = {
-  /** Names the installation in its files. */
-  installation: string
+  /** Names of the installation in its files; new ones have the last. */
+  names: readonly string[]
   /** The wrapping key for new rows. Throws before the start has made one. */
   current(): number
   /** The key of a row that lives no longer than its wrapping key. Throws when that is gone. */
@@ -46,6 +46,8 @@ export type SessionKeys = {
   /** The fingerprint of a file; undefined when it cannot be read. */
   fingerprintOf(id: number): Buffer | undefined
   isReadable(row: WrappingKeyRow): boolean
+  /** False for a file of before the newest data key. */
+  isOfNewestName(id: number): boolean
   /** Reads which key is current, and forgets those that are gone. */
   look(db: Db): Promise<WrappingKeyRow[]>
 }
@@ -55,19 +57,20 @@ type Loaded = {
   fingerprint: Buffer
   derive(id: string): Buffer
   wrapKey: Buffer
+  isOwn: boolean
 }
 
 type Given = { keyDir: string; sealer: Pick<Sealer, 'key'>; random: Random }
 
 export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKeys {
-  const installation = sealer.key('wrapping keys').toString('hex', 0, 8)
+  const names = layersOf(sealer.key('wrapping keys')).map(key => key.toString('hex', 0, 8))
   const loaded = new Map<number, Loaded>()
   let current: number | undefined
 
   function load(id: number): Loaded | undefined {
     const known = loaded.get(id)
     if (known) return known
-    const file = readKeyFile(keyDir, id, installation)
+    const file = readKeyFile(keyDir, id, names)
     if (!file) return undefined
     const part = (purpose: string) => Buffer.from(hkdfSync('sha256', file.key, 'vidimus', purpose, 32))
     const made = {
@@ -75,6 +78,7 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
       fingerprint: part('fingerprint').subarray(0, FINGERPRINT_BYTES),
       derive: hmacSha256With(part('session keys')),
       wrapKey: part('wrap'),
+      isOwn: file.isOwn,
     }
     loaded.set(id, made)
     return made
@@ -102,7 +106,7 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
   const isReadable = ({ id, fingerprint }: WrappingKeyRow) => load(id)?.fingerprint.equals(fingerprint) ?? false
 
   return {
-    installation,
+    names,
     current() {
       if (current === undefined) throw new Error('there is no wrapping key')
       return current
@@ -129,6 +133,7 @@ export function createSessionKeys({ keyDir, sealer, random }: Given): SessionKey
     },
     fingerprintOf: id => load(id)?.fingerprint,
     isReadable,
+    isOfNewestName: id => load(id)?.isOwn ?? false,
     async look(db) {
       const rows = await listWrappingKeys(db)
       const known = new Set(rows.map(({ id }) => id))

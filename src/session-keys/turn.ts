@@ -1,4 +1,4 @@
-// The wrapping key turns once a day. The next key is announced first, and becomes active once every node had time to say that it
+// The wrapping key turns once a day, and after "rekey --data". The next key is announced first, and becomes active once every node had time to say that it
 // cannot read the file. Then the keys of all living verifications are wrapped under it, in small transactions. A key that none of
 // them needs is retired, and destroyed when the window has passed: backups made while it was in use can be restored until then.
 // Each step may be cut off by a kill; the next run continues.
@@ -42,7 +42,7 @@ export async function turnWrappingKey(deps: KeyDeps): Promise<void> {
 async function adoptFiles({ config, db, write, now, sessionKeys }: KeyDeps): Promise<void> {
   const known = new Set((await listWrappingKeys(db)).map(({ id }) => id))
   for (const id of listFiles(config.keyDir)) {
-    const file = known.has(id) ? undefined : readKeyFile(config.keyDir, id, sessionKeys.installation)
+    const file = known.has(id) ? undefined : readKeyFile(config.keyDir, id, sessionKeys.names)
     const fingerprint = file && sessionKeys.fingerprintOf(id)
     if (!file || !fingerprint) continue
     const { createdAt } = file
@@ -58,7 +58,7 @@ async function makeNextActive(deps: KeyDeps): Promise<void> {
   const current = currentOf(rows)
   const announced = rows.findLast(({ activeAt }) => activeAt === null)
   if (!announced) {
-    if (current && !isDue(current, now())) return
+    if (current && sessionKeys.isOfNewestName(current.id) && !isDue(current, now())) return
     const made = makeKey(deps, rows)
     await write(tx => insertWrappingKey(tx, made))
     return

@@ -10,7 +10,7 @@ import { sealSigningKeysAgain } from '../signing/seal-again.ts'
 import { sealTenantsAgain } from '../tenants/seal-again.ts'
 import { pauseBetweenSteps } from '../time.ts'
 import { countAll } from '../verifications/figures.ts'
-import { sealReplaysAgain, sealSessionsAgain } from '../verifications/seal-again.ts'
+import { sealSessionsAgain } from '../verifications/seal-again.ts'
 import type { Deps } from './deps.ts'
 import { findProgress, keepProgress, lockProgress } from './store.ts'
 
@@ -19,7 +19,7 @@ const SESSIONS_BATCH = 4
 const ROWS_BATCH = 40
 const LOG_EVERY = 10_000
 
-const STEPS = ['settings', 'replays', 'sign_ins', 'records', 'sessions', 'done'] as const
+const STEPS = ['settings', 'sign_ins', 'records', 'sessions', 'done'] as const
 
 export type Progress = {
   epoch: number
@@ -30,7 +30,7 @@ export type Progress = {
   total: number
 }
 
-type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessionKeys' | 'config' | 'random' | 'log'>
+type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessionKeys' | 'config' | 'random' | 'log' | 'now'>
 
 /** `sealOthers`: the settings of features that this one does not know. */
 export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<void> = async () => {}): Promise<void> {
@@ -88,8 +88,6 @@ async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (
       await sealFactorsAgain(deps, tx)
       await sealOthers(tx)
       return goOn(undefined)
-    case 'replays':
-      return goOn(await sealReplaysAgain(deps, tx, after, ROWS_BATCH))
     case 'sign_ins':
       return goOn(await sealSignInsAgain(deps, tx, Number(after), ROWS_BATCH))
     case 'records':

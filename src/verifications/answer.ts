@@ -80,6 +80,7 @@ export async function recordAnswer(
             ...(browser && { channel: browser.channel, protocol: browser.protocol }),
           },
           session: { id, wrappingKey, sessionKey },
+          bornAt: session.auditSeq,
         })
     await insertResult(tx, { ...sealResult(deps, { id, tenantId, sessionKey }, stored, at), auditSeq })
     if (stored !== result && (isComparable || !isDevice)) {

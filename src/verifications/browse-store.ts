@@ -1,5 +1,5 @@
 // Sessions as lists show them: read by the index of one filter, while the others decide row by row.
-import { and, type Column, desc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, getTableColumns, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationSessions, verificationTerms } from '../db/schema.ts'
 import { column, hot } from '../db/statements.ts'
@@ -17,7 +17,7 @@ export type Outline = Pick<VerificationRow, keyof typeof OUTLINE>
 /** The filter whose index is read; the session's own columns as they are stored. */
 export type By =
   | { name: 'all' }
-  | { name: 'term'; value: Buffer }
+  | { name: 'term'; value: Buffer[] }
   | { name: 'id'; value: string }
   | { name: 'device'; value: string }
   | { name: 'key'; value: string }
@@ -27,7 +27,8 @@ export type By =
 /** All filters of a list. */
 export type Wanted = {
   id?: string
-  term?: Buffer | undefined
+  /** Of one value, under each key in use. */
+  term?: Buffer[] | undefined
   device?: string | undefined
   key?: string | undefined
   template?: string | undefined
@@ -78,7 +79,7 @@ async function listByTerm(
     .innerJoin(verificationSessions, and(eq(id, terms.verificationId), eq(tenantId, terms.tenantId)))
     .where(
       and(
-        eq(terms.term, by.value),
+        inArray(terms.term, by.value),
         eq(terms.tenantId, owner.tenantId),
         eq(environment, owner.environment),
         ...besides(by, owner, wanted),
@@ -146,12 +147,14 @@ export type Indexed = Extract<By, { name: keyof typeof LASTS.few }>
 export async function findReach(
   db: Db,
   { tenantId, environment }: Owner,
-  { name, value }: Indexed,
+  by: Indexed,
   lookedAt: LookedAt,
   range: Range,
 ): Promise<number> {
-  const [last] = await LASTS[lookedAt][name](db, { tenantId, environment, value, ...range })
-  return last?.created_at ?? 0
+  const find = LASTS[lookedAt][by.name]
+  const values = by.name === 'term' ? by.value : [by.value]
+  const found = await Promise.all(values.map(value => find(db, { tenantId, environment, value, ...range })))
+  return Math.max(...found.map(([last]) => last?.created_at ?? 0))
 }
 
 type Values = Record<'tenantId' | 'environment' | 'value', unknown>
@@ -203,5 +206,5 @@ const shownStatus = (now: number): SQL => sql`CASE
 END`
 
 /** Not by EXISTS, which PostgreSQL may answer by reading all sessions of the term. */
-const hasTerm = (owner: Owner, term: Buffer): SQL =>
-  sql`(SELECT 1 FROM ${terms} WHERE ${eq(terms.term, term)} AND ${terms.createdAt} = ${createdAt} AND ${terms.verificationId} = ${id} AND ${eq(terms.tenantId, owner.tenantId)}) = 1`
+const hasTerm = (owner: Owner, term: Buffer[]): SQL =>
+  sql`(SELECT 1 FROM ${terms} WHERE ${inArray(terms.term, term)} AND ${terms.createdAt} = ${createdAt} AND ${terms.verificationId} = ${id} AND ${eq(terms.tenantId, owner.tenantId)}) = 1`

@@ -19,7 +19,7 @@ import { heldUntil, isHeld } from './hold.ts'
 import { questionOf } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { findVerification, type Owner } from './store.ts'
-import { createTerms } from './terms.ts'
+import { termsToFind } from './terms.ts'
 import { presentOrLog } from './unreadable.ts'
 
 /** Filters with an index, the one that usually leaves the fewest sessions first. */
@@ -145,7 +145,7 @@ async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<Wante
     const found = await readDelivery(deps, owner, text)
     if (found) return { ...wanted, id: found.delivery.verificationId }
   }
-  return { ...wanted, term: createTerms(deps)(owner, text) }
+  return { ...wanted, term: termsToFind(deps, owner, text) }
 }
 
 export type WholeVerification = {

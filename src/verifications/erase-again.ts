@@ -15,7 +15,7 @@ export async function eraseAgain(deps: Pick<Deps, 'db' | 'write' | 'audit'>, { s
   let erased = 0
   for (let after = ''; ; ) {
     const batch = await listKeys(deps.db, after, BATCH)
-    const due = batch.filter(({ id }) => subjects.has(deps.audit.subjectOf(id)))
+    const due = batch.filter(({ id }) => deps.audit.namesOf(id).some(name => subjects.has(name)))
     await deps.write(async tx => {
       const ends: End[] = []
       for (const { id, ...owner } of due) ends.push(...((await eraseIn(deps, tx, { owner, actor, id, at }))?.ends ?? []))

@@ -63,10 +63,10 @@ export async function eraseIn(
   const { count: deliveries, held } = await forgetDeliveries(tx, tenantId, id)
   const deleted = await deleteVerification(tx, { id, tenantId })
   if (!deleted) return undefined
-  const { createdAt, idempotencyHash, results, auditSeqs } = deleted
+  const { auditSeq: bornAt, createdAt, idempotencyHash, results, auditSeqs } = deleted
   if (idempotencyHash !== null) await forgetReplay(tx, idempotencyHash, ownAnswerEndsBefore(createdAt))
   await audit.forget(tx, auditSeqs)
-  await audit.append(tx, { at, tenantId, actor, action: 'verification.erased', subjectId: id, details: null })
+  await audit.append(tx, { at, tenantId, actor, action: 'verification.erased', subjectId: id, details: null, bornAt })
   return {
     deleted: { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries },
     held,

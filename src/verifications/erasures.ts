@@ -1,7 +1,8 @@
 // The log of erasures, beside the backups. A backup from before an erasure still has the erased
 // session, and a restore must erase it again. The line is durable before the erasure: after a kill
 // in between, a restore erases too much, never too little. It names nobody: a line is an HMAC of a
-// session's id, as on the audit chain, and a time. Its heading names the installation, as an HMAC too:
+// session's id, as on the audit chain, and a time; after "rekey --data" one line for each name, since a backup from before it
+// knows only the earlier ones. Its heading names the installation, as an HMAC too:
 // the log of another one says nothing about a backup of this one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -30,7 +31,8 @@ export type ErasureLog = {
 
 export const erasureLogIn = (folder: string): string => join(folder, 'erasures.log')
 
-export const installationOf = ({ subjectOf }: Pick<Audit, 'subjectOf'>): string => subjectOf('erasures.log')
+/** The first name: it stays when keys are replaced. */
+export const installationOf = ({ namesOf }: Pick<Audit, 'namesOf'>): string => namesOf('erasures.log')[0]!
 
 type ErasuresDeps = Pick<Ground, 'config' | 'db' | 'space'> & { audit: Audit }
 
@@ -79,7 +81,7 @@ export function createErasures({ config, db, audit, space }: ErasuresDeps): Eras
 
   return {
     note(ids, at) {
-      waiting.push(...ids.map(id => `${audit.subjectOf(id)} ${at}`))
+      waiting.push(...ids.flatMap(id => audit.namesOf(id).map(name => `${name} ${at}`)))
       next ??= inTurn(appendWaiting)
       return next
     },

@@ -27,6 +27,7 @@ export async function recordFailure(
     subjectId: id,
     details: { environment, error: error.code },
     session: { id, wrappingKey, sessionKey },
+    bornAt: session.auditSeq,
   })
   await insertResult(tx, { ...sealResult(deps, { ...session, sessionKey }, { credentials, error }, at), auditSeq })
   return await queueResult(deps, tx, session, await openSecrets(deps, tx, session), { status: 'failed', at, requestId })

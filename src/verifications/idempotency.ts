@@ -4,9 +4,9 @@ import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Held, Claim as NameClaim } from '../db/short-lived.ts'
-import { canonicalJson, hmacSha256With } from '../hash.ts'
+import { canonicalJson } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { SALT_BYTES } from '../seal.ts'
+import { namesUnder, SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
@@ -15,11 +15,14 @@ const REPLAY_MS = 24 * 3_600_000
 /** A later request may take over the key of one that takes longer. */
 const LEASE_MS = 30_000
 
+/** From the creation of a session to a time when its own answer is gone, and that of the next session under its key is not. */
+export const KEY_REMEMBERED_MS = 1.5 * REPLAY_MS
+
 /**
  * A time after the kept answer of a session ends, and before that of the next session under the same key. The two ends are a day
  * apart, give or take the milliseconds by which a burst of creations runs ahead of the clock.
  */
-export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + 1.5 * REPLAY_MS
+export const ownAnswerEndsBefore = (createdAt: number): number => createdAt + KEY_REMEMBERED_MS
 
 /** Held by the one request that may create the session of a key. */
 export type Claim = {
@@ -45,8 +48,8 @@ type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { warm, now, shortLived } = deps
-  const mac = hmacSha256With(deps.sealer.key('idempotency key'))
-  const digest = (...parts: string[]) => mac(JSON.stringify(parts)).toString('hex')
+  const namesOf = namesUnder(deps.sealer.key('idempotency key'))
+  const digest = (...parts: string[]) => namesOf(JSON.stringify(parts)).at(-1)!
 
   return {
     async begin(caller, key, body) {

@@ -131,7 +131,7 @@ export async function openSecrets(
   return row.sealed ? openWith(deps, row, await deps.sessionKeys.of(db, row)) : {}
 }
 
-const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array): SessionSecrets =>
+export const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array): SessionSecrets =>
   row.sealed ? JSON.parse(sealer.open(SEALED.secrets(row, row.salt, sessionKey), row.sealed)) : {}
 
 export const openResult = ({ sealer }: Pick<Deps, 'sealer'>, row: ResultRow, sessionKey: Uint8Array): Result =>

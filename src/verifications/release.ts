@@ -39,6 +39,7 @@ export async function recordRelease(
     subjectId: id,
     details: { environment, ...details, ...(trust.length > 0 && { trust }) },
     session: { id, wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
+    bornAt: session.auditSeq,
   })
   await dateResult(tx, session, { createdAt: at, auditSeq })
   const mayBeFirst = countsAsFirst(session, trust)

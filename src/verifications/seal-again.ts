@@ -1,24 +1,32 @@
-// Seals all that a verification has under the newest row key, in one transaction.
+// Seals all that a verification has under the newest row key, and writes its search terms again, in one transaction.
 import { sealRecordsOf } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
-import type { Place } from '../seal.ts'
+import { nextNameUnder, type Place } from '../seal.ts'
 import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
 import type { Deps } from './deps.ts'
+import { KEY_REMEMBERED_MS } from './idempotency.ts'
 import { findPortrait, updatePortrait } from './portrait-store.ts'
+import { openWith, type SessionSecrets } from './present.ts'
+import type { ReplayRow } from './replay-store.ts'
 import {
-  listReplaysAfter,
+  findReplays,
+  listReplayHashes,
   listSealedEvents,
+  listSessionsWithKey,
   lockSessionsAfter,
+  renameKeyOf,
+  renameReplay,
   type SealedRows,
   type SealedSession,
   updateEvent,
-  updateReplay,
   updateResult,
   updateSession,
 } from './sealed-store.ts'
+import { deleteTerms, insertTerms } from './term-store.ts'
+import { createTerms, termsOf } from './terms.ts'
 
-type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys'>
+type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys' | 'now'>
 
 /** `last` is undefined at the end. */
 export async function sealSessionsAgain(
@@ -64,6 +72,9 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
 async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
   const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt } = session
   await updateSession(tx, session, {
+    terms: await termsAgain(deps, tx, session, sessionKey),
+    // No Idempotency-Key of that time is remembered any more.
+    idempotencyHash: session.createdAt < deps.now() - KEY_REMEMBERED_MS ? null : session.idempotencyHash,
     sealed: sealed && (again(deps, SEALED.secrets(session, salt, sessionKey), sealed) ?? sealed),
     sealedQuery: sealedQuery && (again(deps, SEALED.query(session, salt, sessionKey), sealedQuery) ?? sealedQuery),
     sealedResponseKey:
@@ -73,13 +84,56 @@ async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessi
   })
 }
 
-/** Seals kept answers (201) again. */
-export async function sealReplaysAgain(deps: SealDeps, tx: Db, after: string, limit: number): Promise<string | undefined> {
-  const batch = await listReplaysAfter(tx, after, limit)
-  for (const { hash, tenantId, salt, sealed: before, wrappingKey } of batch) {
-    if (!salt || !before || wrappingKey === null) continue
-    const sealed = again(deps, SEALED.replay({ id: hash, tenantId }, salt, deps.sessionKeys.derive(hash, wrappingKey)), before)
-    if (sealed) await updateReplay(tx, hash, sealed)
+/** Of a session that cannot be opened they stay as they are. */
+async function termsAgain(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<Buffer | null> {
+  const before = session.terms
+  const metadata = before && metadataOf(deps, session, sessionKey)
+  const terms = metadata ? termsOf(createTerms(deps), session, metadata) : before
+  if (!before || !terms || terms.equals(before)) return before
+  await deleteTerms(tx, session)
+  await insertTerms(tx, { ...session, terms })
+  return terms
+}
+
+function metadataOf(deps: SealDeps, session: SealedSession, sessionKey: Uint8Array): SessionSecrets['metadata'] {
+  try {
+    return openWith(deps, session, sessionKey).metadata
+  } catch {
+    return undefined
   }
-  return batch.length === limit ? batch.at(-1)?.hash : undefined
+}
+
+const REPLAYS_BATCH = 100
+
+/**
+ * With a new data key: Idempotency-Keys stay known, under names that the earlier keys alone do not give. All at once, before
+ * anybody looks one up again. An answer that cannot be opened stays as it is.
+ */
+export async function layerReplays(deps: SealDeps, tx: Db): Promise<void> {
+  const next = nextNameUnder(deps.sealer.key('idempotency key'))
+  for (const hashes of batchesOf(await listReplayHashes(tx))) {
+    for (const row of await findReplays(tx, hashes)) {
+      const hash = next(row.hash)
+      await renameReplay(tx, row.hash, { hash, fingerprint: next(row.fingerprint), sealed: answerUnder(deps, row, hash) })
+    }
+  }
+  for (const { idempotencyHash, ...session } of await listSessionsWithKey(tx, deps.now() - KEY_REMEMBERED_MS))
+    await renameKeyOf(tx, session, next(idempotencyHash!))
+}
+
+function batchesOf<Row>(rows: readonly Row[]): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / REPLAYS_BATCH) }, (_, i) =>
+    rows.slice(i * REPLAYS_BATCH, (i + 1) * REPLAYS_BATCH),
+  )
+}
+
+function answerUnder({ sealer, sessionKeys }: SealDeps, row: ReplayRow, hash: string): Buffer | null {
+  const { salt, sealed, wrappingKey } = row
+  if (!salt || !sealed || wrappingKey === null) return sealed
+  const placeOf = (name: string) => SEALED.replay({ ...row, id: name }, salt, sessionKeys.derive(name, wrappingKey))
+  try {
+    return sealer.seal(placeOf(hash), sealer.open(placeOf(row.hash), sealed))
+  } catch {
+    return sealed
+  }
 }

@@ -1,5 +1,5 @@
 // Sealed columns, read and replaced when keys change.
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNotNull } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { locked } from '../db/statements.ts'
@@ -33,7 +33,7 @@ export async function lockSessionsAfter(tx: Db, { after, limit }: { after: strin
 export async function updateSession(
   tx: Db,
   { id, tenantId }: SessionKey,
-  sealed: Pick<SealedSession, 'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests'>,
+  sealed: Pick<SealedSession, 'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests' | 'terms' | 'idempotencyHash'>,
 ): Promise<void> {
   await tx
     .update(verificationSessions)
@@ -57,16 +57,39 @@ export async function updateEvent(tx: Db, { id }: EventRow, sealed: Buffer): Pro
   await tx.update(verificationEvents).set({ sealed }).where(eq(verificationEvents.id, id))
 }
 
-export async function listReplaysAfter(tx: Db, afterHash: string, limit: number): Promise<ReplayRow[]> {
-  const batch = tx
-    .select()
-    .from(idempotencyKeys)
-    .where(gt(idempotencyKeys.hash, afterHash))
-    .orderBy(asc(idempotencyKeys.hash))
-    .limit(limit)
-  return await locked(batch, 'update')
+export async function listReplayHashes(tx: Db): Promise<string[]> {
+  const { hash } = idempotencyKeys
+  return (await tx.select({ hash }).from(idempotencyKeys)).map(row => row.hash)
 }
 
-export async function updateReplay(tx: Db, hash: string, sealed: Buffer): Promise<void> {
-  await tx.update(idempotencyKeys).set({ sealed }).where(eq(idempotencyKeys.hash, hash))
+export async function findReplays(tx: Db, hashes: readonly string[]): Promise<ReplayRow[]> {
+  return await tx
+    .select()
+    .from(idempotencyKeys)
+    .where(inArray(idempotencyKeys.hash, [...hashes]))
+}
+
+type Renamed = Pick<ReplayRow, 'hash' | 'fingerprint' | 'sealed'>
+
+export async function renameReplay(tx: Db, hash: string, renamed: Renamed): Promise<void> {
+  await tx.update(idempotencyKeys).set(renamed).where(eq(idempotencyKeys.hash, hash))
+}
+
+/** Created with an Idempotency-Key since a time. */
+export async function listSessionsWithKey(
+  tx: Db,
+  since: number,
+): Promise<Pick<SealedSession, 'id' | 'tenantId' | 'idempotencyHash'>[]> {
+  const { id, tenantId, createdAt, idempotencyHash } = verificationSessions
+  return await tx
+    .select({ id, tenantId, idempotencyHash })
+    .from(verificationSessions)
+    .where(and(gte(createdAt, since), isNotNull(idempotencyHash)))
+}
+
+export async function renameKeyOf(tx: Db, { id, tenantId }: SessionKey, idempotencyHash: string): Promise<void> {
+  await tx
+    .update(verificationSessions)
+    .set({ idempotencyHash })
+    .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
 }

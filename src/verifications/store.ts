@@ -313,7 +313,7 @@ export async function listEndedSince(
     .flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
 }
 
-type Deleted = Pick<VerificationRow, 'createdAt' | 'idempotencyHash'> & {
+type Deleted = Pick<VerificationRow, 'auditSeq' | 'createdAt' | 'idempotencyHash'> & {
   results: number
   /** The records of session, result and timeline on the audit chain. */
   auditSeqs: number[]

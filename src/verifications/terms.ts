@@ -2,6 +2,7 @@
 // The database alone reveals neither the values nor which tenants use the same ones.
 import type { Ground } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
+import { layersOf } from '../seal.ts'
 import type { CreateVerification } from './schema.ts'
 import type { VerificationRow } from './store.ts'
 import { TERM_BYTES } from './term-store.ts'
@@ -11,8 +12,15 @@ type Place = Pick<VerificationRow, 'tenantId' | 'environment'>
 export type TermOf = (place: Place, value: string) => Buffer
 
 /** The values have no space around them. */
-export function createTerms({ sealer }: Pick<Ground, 'sealer'>): TermOf {
-  const mac = hmacSha256With(sealer.key('metadata term'))
+export const createTerms = ({ sealer }: Pick<Ground, 'sealer'>): TermOf =>
+  termsUnder(layersOf(sealer.key('metadata term')).at(-1)!)
+
+/** More than one while terms are written again under the newest key. */
+export const termsToFind = ({ sealer }: Pick<Ground, 'sealer'>, place: Place, value: string): Buffer[] =>
+  layersOf(sealer.key('metadata term')).map(key => termsUnder(key)(place, value))
+
+function termsUnder(key: Buffer): TermOf {
+  const mac = hmacSha256With(key)
   return ({ tenantId, environment }, value) => mac(JSON.stringify([tenantId, environment, value])).subarray(0, TERM_BYTES)
 }
 

@@ -139,6 +139,7 @@ export async function recordReading(
       subjectId: id,
       details: { environment },
       session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
+      bornAt: session.auditSeq,
     }
     await recordEvent(deps, tx, session, 'claims_read', { actor }, await deps.audit.append(tx, entry))
     return true

@@ -5,7 +5,7 @@ import { describeFailure } from '../log.ts'
 import type { Deps } from './deps.ts'
 import { type PresentDeps, type Presented, present, questionOf } from './present.ts'
 import type { Verification } from './schema.ts'
-import { findWhole, listVerifications, type VerificationWithResult } from './store.ts'
+import { findWhole, listVerifications, type VerificationRow, type VerificationWithResult } from './store.ts'
 
 const BATCH = 100
 const NAME_DIGITS = 8
@@ -16,16 +16,18 @@ export async function presentOrLog(deps: LogDeps, found: VerificationWithResult,
   try {
     return await present(deps, found, how)
   } catch (error) {
-    const { id, tenantId } = found.verification
-    const session = nameInLog(deps.audit, id)
+    const { tenantId } = found.verification
+    const session = nameInLog(deps.audit, found.verification)
     deps.log.error('verification.unreadable', { tenant: tenantId, session, failure: describeFailure(error) })
     throw error
   }
 }
 
 /** The first digits of its subject on the audit chain: the id is a capability, and no log has it. */
-export const nameInLog = ({ subjectOf }: Pick<LogDeps['audit'], 'subjectOf'>, id: string): string =>
-  subjectOf(id).slice(0, NAME_DIGITS)
+export const nameInLog = (
+  { subjectOf }: Pick<LogDeps['audit'], 'subjectOf'>,
+  { id, auditSeq }: Pick<VerificationRow, 'id' | 'auditSeq'>,
+): string => subjectOf(id, auditSeq).slice(0, NAME_DIGITS)
 
 export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
 

@@ -23,7 +23,7 @@ export async function readOrRefuse<Answer>(
     return await read()
   } catch (error) {
     const { reason, detail, refusal } = unreadable(error)
-    const named = { tenant: session.tenantId, session: nameInLog(deps.audit, session.id) }
+    const named = { tenant: session.tenantId, session: nameInLog(deps.audit, session) }
     deps.log.info('wallet.answer_unreadable', { request_id: requestId, ...named, detail })
     await deps.write(tx => recordEvent(deps, tx, session, 'response_unreadable', { reason }))
     throw refusal

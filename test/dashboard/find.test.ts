@@ -116,7 +116,7 @@ sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whateve
   const db = drizzle({ client }) as unknown as Db
   const owner = { tenantId: shop.id, environment: 'test' as const }
   const range = { from: 1, before: 2 }
-  const term = Buffer.alloc(16)
+  const term = [Buffer.alloc(16)]
   const plansOf = async (by: By) => {
     asked.length = 0
     for (const wanted of [{}, { term, device: 'x', key: 'x', template: 'x', status: 'expired' as const }])

@@ -4,8 +4,8 @@ export default [
   [
     'the head that a commit remembers is the one before',
     'createAudit',
-    'group?.kept.set(hmac, { seq, at: entry.at, hash: record.hash })',
-    'group?.kept.set(hmac, { seq, at: entry.at, hash: record.previous })',
+    'group?.kept.set(namesOf, { seq, at: entry.at, hash: record.hash })',
+    'group?.kept.set(namesOf, { seq, at: entry.at, hash: record.previous })',
     'api/usage',
   ],
   [

@@ -479,7 +479,7 @@ export default [
     'usage/outcomes',
     'dashboard/numbers',
   ],
-  ['find: shops share their hashes', 'createTerms', '[tenantId, environment, value]', '[environment, value]', 'dashboard/find'],
+  ['find: shops share their hashes', 'termsUnder', '[tenantId, environment, value]', '[environment, value]', 'dashboard/find'],
   [
     'find: a value is found with its space only',
     'termsOf',
@@ -545,8 +545,43 @@ export default [
   [
     'the log of erasures of another installation counts',
     'installationOf',
-    "subjectOf('erasures.log')",
+    "namesOf('erasures.log')[0]!",
     "'0'.repeat(64)",
     'upkeep/restore',
+  ],
+  [
+    'after a new data key an erasure is noted under its newest name only',
+    'createErasures',
+    'audit.namesOf(id).map(',
+    '[audit.subjectOf(id)].map(',
+    'upkeep/rekey-data',
+  ],
+  [
+    'after a new data key an erasure has another name than what it explains',
+    'eraseIn',
+    'details: null, bornAt }',
+    'details: null }',
+    'upkeep/rekey-keys',
+  ],
+  [
+    'after a new data key search terms stay those of the old one',
+    'termsAgain',
+    'return terms\n',
+    'return before\n',
+    'upkeep/rekey-keys',
+  ],
+  [
+    'while terms are written again a value finds only the new ones',
+    'termsToFind',
+    "layersOf(sealer.key('metadata term')).map(",
+    "layersOf(sealer.key('metadata term')).slice(-1).map(",
+    'upkeep/rekey-keys',
+  ],
+  [
+    'after a new data key a session does not know its Idempotency-Key',
+    'layerReplays',
+    'next(idempotencyHash!)',
+    'idempotencyHash!',
+    'upkeep/rekey-keys',
   ],
 ] satisfies Slip[]

@@ -161,6 +161,7 @@ nodesTest('a node that stood still while rekey --data ran writes nothing any mor
   const rekeyed = rekeyPostgres(config.database!, {
     data: true,
     masterKey: config.masterKey,
+    keyDir: config.keyDir,
     now: Date.now(),
     random,
     actor: 'test',

@@ -227,3 +227,23 @@ test('a backup from before rekey --data is restored with the old key in its plac
   const app = await startApp({ dir: own, now: Date.now() })
   expect((await app.call<Verification>('GET', `/v1/verifications/${made[0]!.id}`, { key })).body.purpose).toBe('to sell a bottle')
 })
+
+test('who was erased after rekey --data is erased again when a backup from before is restored with the old key', async () => {
+  const own = copyOf(dir)
+  const oldKey = join(temporaryDir(), 'old.key')
+  const backup = join(temporaryDir(), 'before.db')
+  // Its start begins the log of erasures.
+  await (await startApp({ dir: own, now: Date.now() })).stop()
+  await vidimusJson(own, 'backup', backup)
+  copyFileSync(join(own, 'master.key'), oldKey)
+  await vidimusJson(own, 'rekey', '--data')
+  const app = await startApp({ dir: own, now: Date.now() })
+  const { id } = made[5]!
+  expect((await app.call('DELETE', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  await app.stop()
+  copyFileSync(oldKey, join(own, 'master.key'))
+  expect(await vidimusJson<object>(own, 'restore', backup)).toMatchObject({ erased_again: 1 })
+  const restored = await startApp({ dir: own, now: Date.now() })
+  expect((await restored.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(404)
+  expect((await verifyAudit(restored.deps)).problem).toBeUndefined()
+})
