@@ -5,7 +5,7 @@ import { equalConstantTime } from '../hash.ts'
 import { parseJson } from '../json.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Matching } from './dcql-match.ts'
-import { decryptJwe, readJwe } from './jwe.ts'
+import { decryptJwe, hasOtherName, readJweHeader } from './jwe.ts'
 
 const JWE_CHARS_MAX = 1_000_000
 const JWE_HEADER_CHARS_MAX = 8192
@@ -24,6 +24,7 @@ type UnreadableReason =
   | 'the encrypted response cannot be read'
   | 'the encrypted response is not a JWE in compact form'
   | 'the encrypted response is too large'
+  | 'the header has a parameter that is not accepted'
   | 'the request was never fetched'
   | 'the response holds a credential id that was not asked for'
   | 'the response holds a document that was not asked for'
@@ -36,7 +37,6 @@ type UnreadableReason =
   | 'there is neither a vp_token nor an error'
   | 'this origin was not asked by this protocol'
   | 'vp_token is not valid JSON'
-  | 'zip and crit are not accepted'
 
 /** Not an answer to this session: status 400, and the session does not change. */
 export class UnreadableResponse extends Error {
@@ -82,11 +82,11 @@ type Parameters = { state?: unknown; vp_token?: unknown; error?: unknown }
 export async function openJwe(text: string, { kid, privateKey }: ResponseKey): Promise<Parameters> {
   if (text.length > JWE_CHARS_MAX || text.indexOf('.') > JWE_HEADER_CHARS_MAX)
     throw new UnreadableResponse('the encrypted response is too large')
-  const jwe = readJwe(text)
-  if (!jwe) throw new UnreadableResponse('the encrypted response is not a JWE in compact form')
-  if (jwe.header.kid !== kid) throw new UnreadableResponse('the response is encrypted to another key')
-  if (jwe.header.zip !== undefined || jwe.header.crit !== undefined) throw new UnreadableResponse('zip and crit are not accepted')
-  const plaintext = await decryptJwe(jwe, privateKey)
+  const header = readJweHeader(text)
+  if (!header) throw new UnreadableResponse('the encrypted response is not a JWE in compact form')
+  if (header.kid !== kid) throw new UnreadableResponse('the response is encrypted to another key')
+  if (hasOtherName(header)) throw new UnreadableResponse('the header has a parameter that is not accepted')
+  const plaintext = await decryptJwe(text, privateKey)
   if (!plaintext) throw new UnreadableResponse('the encrypted response cannot be decrypted')
   try {
     return asObject(parseJson(UTF_8.decode(plaintext), JSON_LIMITS))

@@ -43,6 +43,7 @@ export async function keyPairOf({ d, ...publicKey }: PrivateJwk): Promise<Respon
   const { kty, crv, x, y } = publicKey
   return {
     publicKey,
+    // A CryptoKey, because jose would export any other form as JWK and import it again.
     privateKey: await crypto.subtle.importKey('jwk', { kty, crv, x, y, d }, ECDH, false, ['deriveBits']),
     thumbprint: thumbprintOf(publicKey),
   }

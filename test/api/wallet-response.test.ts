@@ -105,12 +105,12 @@ describe('an answer that is not readable as one to this session is 400 invalid_w
       'the encrypted response cannot be decrypted',
       'the encrypted response cannot be read',
       'the encrypted response is not a JWE in compact form',
+      'the header has a parameter that is not accepted',
       'the response holds a credential id that was not asked for',
       'the response is encrypted to another key',
       'the response is not a JSON object',
       'the response must be encrypted',
       'there is neither a vp_token nor an error',
-      'zip and crit are not accepted',
     ])
   })
 

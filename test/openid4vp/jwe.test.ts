@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createCipheriv, hash } from 'node:crypto'
 import fc from 'fast-check'
 import { CompactEncrypt, compactDecrypt } from 'jose'
-import { decryptJwe, readJwe } from '../../src/openid4vp/jwe.ts'
+import { decryptJwe, hasOtherName, readJweHeader } from '../../src/openid4vp/jwe.ts'
 import { openJwe, UnreadableResponse } from '../../src/openid4vp/response.ts'
 import { vectors } from '../helpers/vectors.ts'
 
@@ -21,8 +21,7 @@ async function encrypted(
 
 /** The plaintext as hex. */
 async function opened(text: string, key = pair.privateKey): Promise<string | undefined> {
-  const jwe = readJwe(text)
-  const plaintext = jwe && (await decryptJwe(jwe, key))
+  const plaintext = readJweHeader(text) && (await decryptJwe(text, key))
   return plaintext && Buffer.from(plaintext).toString('hex')
 }
 
@@ -74,8 +73,8 @@ describe('a JWE made by jose', () => {
       expect(await opened(text)).toBeUndefined()
     }
     const doubled = Buffer.from(`${Buffer.from(head, 'base64url').toString().slice(0, -1)},"kid":"k"}`).toString('base64url')
-    expect(readJwe(`${head}..${iv}.AA.${tag}`)).toBeDefined()
-    expect(readJwe(`${doubled}..${iv}.AA.${tag}`)).toBeUndefined()
+    expect(readJweHeader(`${head}..${iv}.AA.${tag}`)).toBeDefined()
+    expect(readJweHeader(`${doubled}..${iv}.AA.${tag}`)).toBeUndefined()
   })
 })
 
@@ -142,10 +141,21 @@ describe('a JWE of another form, encrypted as its header says', () => {
     expect(await opened(await under(form))).toBeUndefined()
   })
 
+  test('a header with any other name is not that of an answer, though jose would open it', async () => {
+    const read = async (header: Record<string, unknown>) => hasOtherName(readJweHeader(await under({ header }))!)
+    for (const header of [good, { ...good, apu: 'AA', apv: 'AA', typ: 'JWT', cty: 'json' }])
+      expect(await read(header)).toBe(false)
+    for (const name of ['zip', 'crit', 'p2c', 'jwk', 'x5c', 'x', 'toString', '__proto__']) {
+      const header = Object.fromEntries([...Object.entries(good), [name, name === 'zip' ? 'DEF' : 1]])
+      expect([name, await read(header)]).toEqual([name, true])
+    }
+    expect(await openedByJose(await under({ header: { ...good, x: 1 } }))).toBe('78')
+  })
+
   test('four parts and six parts are not a JWE', async () => {
     const text = await under({ header: good })
     for (const other of ['', '....', text.slice(0, text.lastIndexOf('.')), `${text}.`, `${text}.AAAA`])
-      expect(readJwe(other)).toBeUndefined()
+      expect(readJweHeader(other)).toBeUndefined()
   })
 
   test('a JWE to another key is not opened', async () => {
