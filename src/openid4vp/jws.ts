@@ -2,7 +2,6 @@
 // so nobody can choose `none`, an HMAC keyed with public data, or another curve. Key material in a
 // header (`jwk`, `jku`, `x5u`, `kid`) is ignored.
 import { importJWK } from 'jose'
-import { pointOnP256 } from './p256-point.ts'
 import type { SignerCertificate } from './signer-certificate.ts'
 
 const ALGORITHMS = {
@@ -46,12 +45,8 @@ export async function importPublicJwk({ kty, crv, x, y, d }: Record<string, unkn
   if (d !== undefined || typeof x !== 'string' || !isCurve(crv)) return undefined
   const isEdwards = crv === 'Ed25519'
   if (kty !== (isEdwards ? 'OKP' : 'EC') || (!isEdwards && typeof y !== 'string')) return undefined
-  const point = crv === 'P-256' ? pointOnP256(x, String(y)) : undefined
-  // Both imports refuse a point that is not on the curve.
-  if (point) return crypto.subtle.importKey('raw', point, P256, false, ['verify']).catch(() => undefined)
   const jwk = isEdwards ? { kty: 'OKP', crv, x } : { kty: 'EC', crv, x, y: String(y) }
+  // A point that is not on the curve is refused.
   const key = await importJWK(jwk, ALGORITHMS[crv].alg).catch(() => undefined)
   return key instanceof CryptoKey ? key : undefined
 }
-
-const P256 = { name: 'ECDSA', namedCurve: 'P-256' }
