@@ -4,10 +4,15 @@ import { PatternStringExact, type TSchema } from '@sinclair/typebox'
 export type JsonSchema = Record<string, unknown>
 export type Schemas = Record<string, JsonSchema>
 
+/** For routes and messages of refusals. */
+const OUR_NOTES = new Set(['mediaType', 'reason', 'isOfList'])
+
 /** Schemas with an `$id` are added to `schemas`, the components, and referenced. */
-export function toJsonSchema({ $id, documented, mediaType: _, ...schema }: TSchema, schemas: Schemas): JsonSchema {
+export function toJsonSchema({ $id, documented, ...schema }: TSchema, schemas: Schemas): JsonSchema {
   // Object.entries skips symbols, under which TypeBox keeps its own notes.
-  const keywords = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
+  const keywords = Object.entries(schema)
+    .filter(([keyword]) => !OUR_NOTES.has(keyword))
+    .map(([keyword, value]) => [keyword, convertKeyword(keyword, value, schemas)])
   // `documented` has rules that a verb checks with its own message, and defaults that must not be filled in by validation.
   const plain = { ...simplify(Object.fromEntries(keywords)), ...documented }
   if ($id === undefined) return plain

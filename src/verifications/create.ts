@@ -2,7 +2,7 @@ import type { Caller } from '../access/scopes.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
-import { type DcqlQuery, findQueryProblem, findUnenforcedProblem } from '../openid4vp/dcql.ts'
+import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { RequestIdentity } from '../signing/keys.ts'
 import { fixVersion, noteLiveUse, type Question, type ResolvedTemplate, resolveTemplate } from '../templates/resolve.ts'
@@ -25,7 +25,7 @@ export type Creation =
 /** State that the creations of one process share. */
 export type Creations = {
   idempotency: Idempotency
-  /** Versions of templates that are known to be sound, and stored. */
+  /** Versions of templates that are known to be stored. */
   keptVersions: Set<string>
   termOf: TermOf
 }
@@ -103,7 +103,7 @@ async function create(
   given: CreateVerification,
   claim?: Claim,
 ): Promise<Creation> {
-  const asked = await resolveQuestion(deps, creations, caller, given)
+  const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets, sessionKey } = draft(deps, creations.termOf, caller, body, asked, await deps.identity(caller.tenantId))
@@ -155,16 +155,12 @@ type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' | 'isNewToL
 
 async function resolveQuestion(
   deps: Pick<Deps, 'warm'>,
-  { keptVersions }: Pick<Creations, 'keptVersions'>,
   caller: Caller,
   { template, query }: CreateVerification,
 ): Promise<Asked> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
-  // A version is named by its content.
-  const problem = keptVersions.has(resolved.version) ? undefined : findUnenforcedProblem(resolved.query)
-  if (problem) throw apiError('invalid_request', { message: `template ${template}: ${problem.path}: ${problem.reason}` })
   return resolved
 }
 

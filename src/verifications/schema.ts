@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { toJsonSchema } from '../http/json-schema.ts'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
-import { CREDENTIAL_QUERIES, CREDENTIAL_SETS } from '../openid4vp/dcql-schema.ts'
+import { CredentialSets, Credentials } from '../openid4vp/dcql-schema.ts'
 import { UTC_INSTANT } from '../time.ts'
 
 export const Status = Type.Union(
@@ -108,8 +109,8 @@ export const CreateVerification = Type.Object(
     query: Type.Optional(
       Type.Object(
         {
-          credentials: Type.Array(AnyObject, { minItems: 1, documented: CREDENTIAL_QUERIES }),
-          credential_sets: Type.Optional(Type.Array(AnyObject, { documented: CREDENTIAL_SETS })),
+          credentials: Type.Array(AnyObject, { minItems: 1, documented: toJsonSchema(Credentials, {}) }),
+          credential_sets: Type.Optional(Type.Array(AnyObject, { documented: toJsonSchema(CredentialSets, {}) })),
         },
         {
           additionalProperties: false,

@@ -424,13 +424,6 @@ export default [
   ['erasure leaves the log', 'eraseVerification', 'await shred(deps)', '', 'api/delete-verification'],
   // Presentations.
   [
-    'an old template with trusted lists is asked with',
-    'resolveQuestion',
-    'undefined : findUnenforcedProblem(resolved.query)',
-    'undefined : findUnenforcedProblem({ credentials: [] })',
-    'wallet/whose-claims',
-  ],
-  [
     'a query has rules',
     'questionOf',
     '...(await openQuery(deps, db, row)), rules: []',
