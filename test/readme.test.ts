@@ -1,6 +1,6 @@
 // Runs every command of README.md and of the handbook unchanged and in order, with a shell and curl; only the port differs. A
 // block that cannot run says why behind its language: ```sh (not run: needs Docker). Recipes are run by tests of their own.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { COMMANDS } from '../src/cli/index.ts'
@@ -11,8 +11,6 @@ import { PROGRAM } from './helpers/program.ts'
 import { runOf } from './helpers/run.ts'
 import { pidList } from './helpers/trusted-lists.ts'
 import { makeIssuer, makeSigner } from './trust-lists/make.ts'
-
-setDefaultTimeout(60_000)
 
 const ROOT = resolve(import.meta.dir, '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')

@@ -4,6 +4,9 @@ import { resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dir, '..')
 
+/** Of one test. Longer ones say so themselves. */
+export const TEST_MS_MAX = 60_000
+
 /** Two more than there are cores: a test that waits for a timer, a lock or a child leaves its core to another. */
 const WORKERS = availableParallelism() + 2
 
@@ -16,7 +19,7 @@ const RUNTIME = {
 
 /** Returns the exit code. The longest files begin first. */
 export async function runTests(args: string[], env: Record<string, string> = {}): Promise<number> {
-  const options = [`--parallel=${WORKERS}`, '--no-isolate', '--timings=test/timings.json', '--timeout', '60000']
+  const options = [`--parallel=${WORKERS}`, '--no-isolate', '--timings=test/timings.json', `--timeout=${TEST_MS_MAX}`]
   const child = Bun.spawn([process.execPath, 'test', ...options, ...args], {
     cwd: ROOT,
     env: { ...RUNTIME, ...process.env, ...env },

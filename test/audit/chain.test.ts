@@ -1,5 +1,5 @@
 // F34: a change of the file is found at the changed record. Titles that begin with "limit" state what the chain cannot show.
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, sign as signText } from 'node:crypto'
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,9 +23,6 @@ import {
   type Tampered,
   tamperWith,
 } from '../helpers/tampering.ts'
-
-// Set in this file: the runner applies a preloaded default to the first file only.
-setDefaultTimeout(60_000)
 
 const REPLAY_OF = `SELECT salt, sealed FROM idempotency_keys
   WHERE hash = (SELECT idempotency_hash FROM verification_sessions WHERE id = ?)`

@@ -1,6 +1,6 @@
 // Recomputes an export as an auditor would, with node:crypto only (test/helpers/chain.ts shares no
 // code with the service): every commitment, link, hash and signature.
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,9 +17,6 @@ import {
 } from '../helpers/chain.ts'
 import { vidimusJson } from '../helpers/cli.ts'
 import { KEY_ORDER } from '../helpers/rfc8785.ts'
-
-// Set in this file: the runner applies a preloaded default to the first file only.
-setDefaultTimeout(60_000)
 
 const AWKWARD = 'Älter als 18? "Ja"\\nein \u00a0\u{1f377} \uffff </script>'
 

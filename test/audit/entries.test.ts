@@ -1,6 +1,6 @@
 // On PostgreSQL acts commit side by side on several nodes: each inserts its audit entry, and entries are linked to the one
 // chain afterwards.
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { exportAudit, verifyExport } from '../../src/audit/export.ts'
 import { linkEntries } from '../../src/audit/link.ts'
@@ -14,8 +14,6 @@ import { type Answer, createVerification, startApp, type TestApp, testClock, unt
 import { rowsOf } from '../helpers/database.ts'
 import { postgresOnly } from '../helpers/engines.ts'
 import { startNodes } from '../helpers/nodes.ts'
-
-setDefaultTimeout(60_000)
 
 postgresOnly('SQLite links each record at once').describe('audit entries on PostgreSQL', () => {
   let one: TestApp

@@ -1,5 +1,5 @@
 // When the head of the audit chain is signed. A service that never runs for an hour has signed checkpoints too.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { findLastCheckpoint, insertCheckpoint } from '../../src/audit/store.ts'
 import { createVerification, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimusJson } from '../helpers/cli.ts'
@@ -7,7 +7,6 @@ import { rowsOf } from '../helpers/database.ts'
 import { copyOf } from '../helpers/directories.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 // `vidimus audit export FILE --force`: an export that replaces a file is as private as a new one.
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
@@ -10,8 +10,6 @@ import { canInject, injecting, titled } from '../helpers/crash/system-calls.ts'
 import { databaseOf, isOnPostgres } from '../helpers/database.ts'
 import { modeOf, namesIn } from '../helpers/directories.ts'
 import { PROGRAM } from '../helpers/program.ts'
-
-setDefaultTimeout(60_000)
 
 test('an export that replaces a file has mode 600, whatever the mode of the file was, also behind a link', async () => {
   const dir = await directoryWithRecords()

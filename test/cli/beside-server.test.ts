@@ -1,5 +1,5 @@
 // Commands beside a running server: the very next request sees the change, without a restart.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -8,8 +8,6 @@ import { type Served, serve, vidimusJson as spawnVidimusJson, stopServing } from
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'
 
-// Set in each file: the runner keeps a setting made for all files only for the first one.
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 type Made = { id: string; key: string }

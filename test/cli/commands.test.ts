@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,8 +12,6 @@ import { sqliteOnly } from '../helpers/engines.ts'
 import { filesContaining } from '../helpers/files.ts'
 import type { Run } from '../helpers/run.ts'
 
-// Set in each file: the runner keeps a setting made for all files only for the first one.
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 type NewTenant = Tenant & { webhook_secret: string; webhook_secret_live: string }

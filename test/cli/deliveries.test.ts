@@ -1,10 +1,7 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/command.ts'
 import { AUDIT_ENTRIES, editRows, rowsOf } from '../helpers/database.ts'
-
-// Set in each file: the runner keeps a setting made for all files only for the first one.
-setDefaultTimeout(60_000)
 
 type Wanted = { tenantId: string; sessionId: string; status: string; from: number; count: number }
 

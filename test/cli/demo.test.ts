@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import type { DemoSession } from '../../src/demo/schema.ts'
 import type { IssuedDocuments } from '../../src/sandbox/schema.ts'
@@ -7,8 +7,6 @@ import { call, temporaryDir, until } from '../helpers/app.ts'
 import { vidimus } from '../helpers/command.ts'
 import { type RunningDemo, spawnDemo, startDemo, stopDemos } from '../helpers/demo.ts'
 
-// Set in each file: the runner keeps a setting made for all files only for the first one.
-setDefaultTimeout(60_000)
 afterAll(stopDemos)
 
 const sh = async (script: string): Promise<{ out: string; exitCode: number }> => {

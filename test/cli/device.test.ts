@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
@@ -7,7 +7,6 @@ import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { editRows } from '../helpers/database.ts'
 import { outcome } from '../helpers/devices.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 type Registered = { device: Device & { environment: string }; pairing_code: string; pairing_url: string }

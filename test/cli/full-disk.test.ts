@@ -1,5 +1,5 @@
 // Commands that write to a disk that is full: each says which disk, leaves nothing behind, and works once there is room.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
@@ -8,7 +8,6 @@ import { smallDisk, unmountAll } from '../helpers/crash/small-disk.ts'
 import { isOnPostgres } from '../helpers/database.ts'
 import { namesIn } from '../helpers/directories.ts'
 
-setDefaultTimeout(60_000)
 afterAll(unmountAll)
 afterAll(cleanUp)
 

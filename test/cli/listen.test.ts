@@ -1,12 +1,9 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { databaseOf } from '../helpers/database.ts'
 import { PROGRAM } from '../helpers/program.ts'
-
-// Set in each file: the runner keeps a setting made for all files only for the first one.
-setDefaultTimeout(60_000)
 
 test('listen prints the command that shows the secret, and that command works unchanged', async () => {
   const dir = join(temporaryDir(), 'data')

@@ -1,11 +1,8 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { actionsIn } from '../helpers/database.ts'
-
-// Set in each file: the runner keeps a setting made for all files only for the first one.
-setDefaultTimeout(60_000)
 
 const dir = join(temporaryDir(), 'data')
 const APP = `android:apk-key-hash:${'x'.repeat(43)}`

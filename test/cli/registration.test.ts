@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
@@ -8,7 +8,6 @@ import { call, temporaryDir, testClock } from '../helpers/app.ts'
 import { serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 const files = temporaryDir()

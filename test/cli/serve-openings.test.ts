@@ -1,10 +1,8 @@
 // Every start logs what this installation allows beyond the defaults.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { temporaryDir } from '../helpers/app.ts'
 import { databaseOf } from '../helpers/database.ts'
 import { PROGRAM } from '../helpers/program.ts'
-
-setDefaultTimeout(60_000)
 
 const started = new Set<{ kill(signal: 'SIGKILL'): void; exited: Promise<number> }>()
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
@@ -9,7 +9,6 @@ import { serve, stopServing } from '../helpers/cli.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeRoot, openssl } from '../helpers/openssl.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 type Signing = {

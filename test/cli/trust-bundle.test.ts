@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanUp, temporaryDir } from '../helpers/app.ts'
@@ -7,7 +7,6 @@ import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { makeSigner } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 // Commands have the real clock.

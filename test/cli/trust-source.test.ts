@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../src/cli/index.ts'
@@ -10,7 +10,6 @@ import { hostLists } from '../helpers/list-host.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { type ListSigner, LOTE, makeSigner, type WantedLote } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 // Commands have the real clock.

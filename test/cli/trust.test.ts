@@ -1,4 +1,4 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,8 +7,6 @@ import { BRAINPOOL } from '../helpers/brainpool.ts'
 import { DAY_MS, issue, unknownCritical } from '../helpers/certificates.ts'
 import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { makeRoot } from '../helpers/openssl.ts'
-
-setDefaultTimeout(60_000)
 
 type Anchor = { id: string; mode: string; label: string; trusted_for: string | null; environment: string; subject: string }
 type Anchors = { data: Anchor[] }

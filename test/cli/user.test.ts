@@ -1,5 +1,5 @@
 // The set-up link of the first start, and users of the dashboard.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemUser } from '../../src/cli/output.ts'
@@ -11,7 +11,6 @@ import { openBrowser, outcome, PASSWORD, tokenOf } from '../helpers/dashboard.ts
 import { isOnPostgres, rowsOf } from '../helpers/database.ts'
 import { postgresOnly, sqliteOnly } from '../helpers/engines.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 
 const onSqlite = sqliteOnly('on PostgreSQL only the process that made the database has a link')

@@ -1,5 +1,5 @@
 // The webhook commands beside a running server, with results from the sandbox wallet.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
@@ -12,7 +12,6 @@ import { databaseOf } from '../helpers/database.ts'
 import { receive, stopReceiving } from '../helpers/receiver.ts'
 import { runOf } from '../helpers/run.ts'
 
-setDefaultTimeout(60_000)
 afterAll(async () => {
   await stopServing()
   stopReceiving()

@@ -1,5 +1,5 @@
 // Changes and readings of presented claims leave audit records, and the chain stays valid.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { verifyExport } from '../../src/audit/export.ts'
@@ -22,8 +22,6 @@ import { isOnPostgres } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { tamperWith } from '../helpers/tampering.ts'
 import { verifyWith } from '../helpers/wallet.ts'
-
-setDefaultTimeout(60_000)
 
 const QUERY = {
   credentials: [

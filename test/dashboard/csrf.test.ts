@@ -1,10 +1,8 @@
 // A page of another origin can make a browser send a request with its cookie. Each defence alone stops it.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createDashboard } from '../../src/app.ts'
 import { startApp } from '../helpers/app.ts'
 import { openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
-
-setDefaultTimeout(60_000)
 
 const app = await startApp()
 await app.tenant()

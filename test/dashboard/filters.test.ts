@@ -1,5 +1,5 @@
 // Combines the filters of the list of verifications, over sessions in every state.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
 import { verificationSessions } from '../../src/db/schema.ts'
@@ -15,7 +15,6 @@ import { execute, isOnPostgres } from '../helpers/database.ts'
 import { FRESH_SEED } from '../helpers/fresh-seed.ts'
 import { type Seeded, seeded } from '../helpers/seeded.ts'
 
-setDefaultTimeout(180_000)
 afterAll(cleanUp)
 
 const SESSIONS = 2600

@@ -1,5 +1,5 @@
 // The way to the first live verification: each step from facts.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
 import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
 import type { Found } from '../../src/db/check.ts'
@@ -20,7 +20,6 @@ import { rowsOf } from '../helpers/database.ts'
 import { pair } from '../helpers/devices.ts'
 import { fingerprintOf, makeIssuer, makeSigner, makeVical } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 /** Every name resolves to this machine, so that no test leaves it. */

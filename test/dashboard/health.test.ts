@@ -1,11 +1,10 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Health } from '../../src/dashboard/settings-schema.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, startApp } from '../helpers/app.ts'
 import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
 import { isOnPostgres } from '../helpers/database.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 test('simultaneous requests share one examination, and a request too soon after gets the same', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, onTestFinished, spyOn, test } from 'bun:test'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { loadCommonPasswords } from '../../src/people/common-passwords.ts'
 import { weaknessOf } from '../../src/people/password-rules.ts'
@@ -11,8 +11,6 @@ import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tok
 import { editRows, rowsOf } from '../helpers/database.ts'
 import { FORWARDING_HEADERS } from '../helpers/forwarding-headers.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
-
-setDefaultTimeout(60_000)
 
 const COMMON = await loadCommonPasswords()
 const WRONG = 'not the right one at all'

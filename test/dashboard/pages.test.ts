@@ -1,5 +1,5 @@
 // The data of the dashboard's pages, through their routes.
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readAttention } from '../../src/dashboard/overview.ts'
 import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/dashboard/settings-schema.ts'
 import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
@@ -11,8 +11,6 @@ import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { FORM, openSession, postTo } from '../helpers/exchange.ts'
 import { verifyWith } from '../helpers/wallet.ts'
-
-setDefaultTimeout(60_000)
 
 const DAY_MS = 86_400_000
 

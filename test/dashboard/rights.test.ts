@@ -1,5 +1,5 @@
 // Access to every route: for nobody, a user of another tenant, a viewer, a member and an owner.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, createVerification, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { type Browser, joinMember, openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
@@ -8,8 +8,6 @@ import { rowsOf } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { logOf, type Receiver, receive, startAppFor, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
-
-setDefaultTimeout(60_000)
 
 const OPEN = [
   'GET /entrance',

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { examine } from '../../src/doctor/examine.ts'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { startCodes } from '../../src/people/factors.ts'
@@ -23,8 +23,6 @@ import {
 } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
-
-setDefaultTimeout(60_000)
 
 const MINUTE_MS = 60_000
 const STEP_MS = 30_000

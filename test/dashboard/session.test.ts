@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { listUsers, type UserRow } from '../../src/people/store.ts'
@@ -17,8 +17,6 @@ import {
 } from '../helpers/dashboard.ts'
 import { askRoute, dashboardRoutes, nameOf, QUERY } from '../helpers/dashboard-routes.ts'
 import { rowsOf } from '../helpers/database.ts'
-
-setDefaultTimeout(60_000)
 
 const MINUTE_MS = 60_000
 const OTHER = 'gravel 7 umbrella north'

@@ -1,5 +1,5 @@
 // The first run, and one-time links.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Db } from '../../src/db/engine.ts'
 import type { Deps } from '../../src/people/deps.ts'
 import { choosePassword, readLink } from '../../src/people/links.ts'
@@ -11,8 +11,6 @@ import { joinMember, openBrowser, outcome, PASSWORD, setUpOwner, startOwned, tok
 import { editRows, rowsOf } from '../helpers/database.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { useRealPasswords } from '../helpers/passwords.ts'
-
-setDefaultTimeout(60_000)
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 // The records of sign-ins: on the page Security, on the audit chain and in the log.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { networkOf } from '../../src/people/network.ts'
 import type { SignIn } from '../../src/people/security-schema.ts'
@@ -7,8 +7,6 @@ import { sweepSignIns } from '../../src/people/sign-ins.ts'
 import { startWithTenant } from '../helpers/app.ts'
 import { joinMember, openBrowser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
-
-setDefaultTimeout(60_000)
 
 type Page = { data: SignIn[]; next_before: number | null }
 type Records = { data: { action: string; actor: string; details?: Record<string, unknown> }[] }

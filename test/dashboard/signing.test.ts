@@ -1,5 +1,5 @@
 // The certificates that wallets see and registration certificates, through the routes of the dashboard.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { AddedRegistration, ImportedSigning, Registration, Signing } from '../../src/dashboard/signing-schema.ts'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import { clientIdOf, getCertificate, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
@@ -7,7 +7,6 @@ import { cleanUp, createVerification } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
 import { outcome, startOwned } from '../helpers/dashboard.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 test('a key is made for a shop, its certificate is installed with a start, and the shop’s sessions use it from then on', async () => {

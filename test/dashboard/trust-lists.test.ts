@@ -1,5 +1,5 @@
 // Lists of issuers on the dashboard: who may do what, and what a list must be.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TrustAnchor } from '../../src/dashboard/settings-schema.ts'
@@ -21,7 +21,6 @@ import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { MDL, makeIssuer, makeSigner, makeVical, type VicalEntry } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const signer = await makeSigner()

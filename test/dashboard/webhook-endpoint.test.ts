@@ -1,5 +1,5 @@
 // The webhook endpoint, as the dashboard shows, sets and removes it.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import type {
   DeliveryDetail,
@@ -15,8 +15,6 @@ import { cleanUp } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
-
-setDefaultTimeout(60_000)
 
 afterAll(cleanUp)
 

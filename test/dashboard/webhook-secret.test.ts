@@ -1,5 +1,5 @@
 // The webhook secret in the dashboard, and the signatures that the delivery log can still show.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { DeliveryDetail, DeliveryPage, WebhookSecret, WebhookSecretState } from '../../src/dashboard/webhook-schema.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
@@ -8,8 +8,6 @@ import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'
 import { type Receiver, receive, startAppFor, untilAttempted, verified } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
-
-setDefaultTimeout(60_000)
 
 afterAll(cleanUp)
 

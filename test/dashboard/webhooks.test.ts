@@ -1,5 +1,5 @@
 // The delivery log: the exact bytes that were sent, and replays.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
 import type { DeliverySummary, Overview, VerificationDetail } from '../../src/dashboard/verification-schema.ts'
 import type { DeliveryDetail, DeliveryPage, ReplayedDeliveries } from '../../src/dashboard/webhook-schema.ts'
@@ -11,8 +11,6 @@ import { editRows } from '../helpers/database.ts'
 import { logOf, type Receiver, receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
 import { words } from '../helpers/words.ts'
-
-setDefaultTimeout(60_000)
 
 afterAll(cleanUp)
 

@@ -1,11 +1,9 @@
 // Device names: one rule for the API, the dashboard and the command line.
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Device } from '../../src/devices/schema.ts'
 import { type ErrorBody, startApp, type TestApp } from '../helpers/app.ts'
 import { vidimus } from '../helpers/cli.ts'
 import { type Browser, setUpOwner } from '../helpers/dashboard.ts'
-
-setDefaultTimeout(60_000)
 
 const REFUSED = {
   'a NUL': 'Till\u00001',

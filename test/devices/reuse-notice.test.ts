@@ -1,13 +1,11 @@
 // A reused refresh token was copied: its device is revoked, and the dashboard shows a notice.
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/verification-schema.ts'
 import * as de from '../../src/web/shared/strings/de.ts'
 import * as en from '../../src/web/shared/strings/en.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { type Browser, openBrowser, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { outcome, pair, refresh } from '../helpers/devices.ts'
-
-setDefaultTimeout(60_000)
 
 const WEEK_MS = 7 * 86_400_000
 

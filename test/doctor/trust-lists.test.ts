@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { examine } from '../../src/doctor/examine.ts'
 import { block } from '../../src/trust/blocks.ts'
 import { pinSigner, unpinSigner } from '../../src/trust/pins.ts'
@@ -10,7 +10,6 @@ import { hostLists, startFor } from '../helpers/list-host.ts'
 import { addLote, makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { fingerprintOf, makeLote, makeSigner, type WantedLote } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000

@@ -1,5 +1,5 @@
 // Receivers with a certificate of the venue's own authority.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,6 @@ import { examine } from '../../src/doctor/examine.ts'
 import { readExtraCa } from '../../src/egress/extra-ca.ts'
 import { cleanUp, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { declined, logOf, untilAttempted } from '../helpers/receiver.ts'
-
-setDefaultTimeout(60_000)
 
 const HOST = 'hooks.venue.example'
 

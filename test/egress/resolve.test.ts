@@ -1,11 +1,9 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createResolver, type ResolverOptions } from '../../src/egress/resolve.ts'
 import { cleanUp, temporaryDir, until } from '../helpers/app.ts'
 import { type DnsAnswer, NXDOMAIN, type Question, SERVFAIL, startNameServer } from '../helpers/name-server.ts'
-
-setDefaultTimeout(60_000)
 
 const NO_HOSTS = '/nonexistent/hosts'
 const LONG = 60_000

@@ -2,7 +2,7 @@
 // clear in a file or in the log: not in the database, its write-ahead log, a backup, or after a
 // kill. After the erasure their sealed forms are gone as well.
 import { Database } from 'bun:sqlite'
-import { afterAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTenant } from '../../src/tenants/settings.ts'
@@ -18,7 +18,6 @@ import { sdJwtQuery } from '../helpers/queries.ts'
 import { logOf, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
-setDefaultTimeout(120_000)
 afterAll(async () => {
   stopReceiving()
   await cleanUp()

@@ -1,7 +1,7 @@
 // Real `kill -9` of a real process while tills pair and rotate, twenty times on one directory.
 // Tills behave as ours do: they store the Idempotency-Key before they send, and repeat with it when
 // no answer came.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { Device, TokenPair } from '../../src/devices/schema.ts'
 import { call, startApp, temporaryDir, until } from '../helpers/app.ts'
@@ -9,7 +9,6 @@ import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { expectSound, rowsOf } from '../helpers/database.ts'
 import { type Registered, TILL } from '../helpers/devices.ts'
 
-setDefaultTimeout(180_000)
 afterAll(stopServing)
 
 const KILLS = 20

@@ -1,10 +1,9 @@
 // F4: the moments at which a transaction can be cut off, all of them.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { cleanUp } from '../helpers/app.ts'
 import { ACTS, expectWhole, killWithin } from '../helpers/crash/killed-acts.ts'
 import { stopReceiving } from '../helpers/receiver.ts'
 
-setDefaultTimeout(120_000)
 afterAll(async () => {
   stopReceiving()
   await cleanUp()

@@ -1,6 +1,6 @@
 // A venue without internet: a machine at home follows a list, and a stick brings it. The program runs as it is released, on
 // two data directories, with the real clock.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Fetch, type Holder, present } from '../../src/sandbox/wallet.ts'
@@ -13,7 +13,6 @@ import { forgeMdoc, holderWith, newLeaf, newRoot, signerFrom } from '../helpers/
 import { makeSigner } from '../trust-lists/make.ts'
 import { DEPRECATED, makeEtsiList, RECOGNIZED } from '../trust-lists/make-xml.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopServing)
 afterAll(cleanUp)
 

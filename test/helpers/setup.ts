@@ -1,6 +1,7 @@
-import { afterAll } from 'bun:test'
+import { afterAll, setDefaultTimeout } from 'bun:test'
 import { existsSync, statfsSync } from 'node:fs'
 import fc from 'fast-check'
+import { TEST_MS_MAX } from '../run.ts'
 import { cleanUp } from './app.ts'
 import { keepCompiledSchemas } from './compiled-schemas.ts'
 import { FRESH_SEED } from './fresh-seed.ts'
@@ -19,6 +20,9 @@ function roomIn(dir: string): number {
   const { bavail, bsize } = statfsSync(dir)
   return bavail * bsize
 }
+
+// Holds for one file, as `bun test FILE` runs it: the runner drops it after the first, so run.ts names it again.
+setDefaultTimeout(TEST_MS_MAX)
 
 // The seed of properties that name none.
 fc.configureGlobal({ seed: FRESH_SEED })

@@ -1,10 +1,9 @@
 // Clients that never finish a request, and many that poll: the others are served meanwhile, and slow ones are cut off.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { cleanUp, createVerification, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 
-setDefaultTimeout(120_000)
 afterAll(cleanUp)
 
 const CONNECTIONS_OF_A_KIND = 50

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { startApp } from '../helpers/app.ts'
@@ -10,7 +10,6 @@ import type { Ack } from './acks.ts'
 import { checkInvariants } from './check.ts'
 import { healthyDirectory, PURPOSE } from './healthy.ts'
 
-setDefaultTimeout(60_000)
 afterAll(stopReceiving)
 
 const SCRIPT = resolve(import.meta.dir, './check.ts')

@@ -1,12 +1,10 @@
 // P4: the network between a node and the database takes everything and passes nothing on, without closing a connection.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { lockTenant } from '../../src/tenants/store.ts'
 import { isUnavailable } from '../../src/unavailable.ts'
 import { startApp } from '../helpers/app.ts'
 import { nodesTest } from '../helpers/nodes.ts'
 import { startTcpProxy } from '../helpers/tcp-proxy.ts'
-
-setDefaultTimeout(120_000)
 
 /** Passes everything on, or swallows it; then the database does not learn of a client that leaves either. */
 function startProxy(target: { hostname: string; port: number }) {

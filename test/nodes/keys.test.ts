@@ -1,5 +1,5 @@
 // The wrapping key turns on several nodes: one of them does it, the others follow, and nobody loses a verification.
-import { afterAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { examine } from '../../src/doctor/examine.ts'
@@ -12,7 +12,6 @@ import { passDay } from '../helpers/keys.ts'
 import { nodesTest, rowsIn, startNodes } from '../helpers/nodes.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const DAY_MS = 86_400_000

@@ -269,7 +269,7 @@ describe('properties', () => {
       }),
       { numRuns: 300 },
     )
-  }, 60_000)
+  })
 
   test('random bytes are read or refused with a CborError', () => {
     fc.assert(
@@ -282,7 +282,7 @@ describe('properties', () => {
       }),
       { numRuns: 5000 },
     )
-  }, 60_000)
+  })
 
   test('the encoder of the verifier writes the same bytes as another one', () => {
     fc.assert(

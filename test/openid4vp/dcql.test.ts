@@ -1,10 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findDcqlProblem, findQueryProblem } from '../../src/openid4vp/dcql.ts'
 import { vectors } from '../helpers/vectors.ts'
-
-// The random values take long on a busy machine.
-setDefaultTimeout(60_000)
 
 // Open in the specification; decided as in the OpenID conformance suite.
 const POLICY: Record<string, 'accept' | 'reject'> = {

@@ -1,5 +1,5 @@
 // Second factors in a real browser, with an authenticator of Chromium's own (CDP WebAuthn).
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { codeOfStep } from '../../src/people/one-time-code.ts'
 import { createVerification, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, readCode, shoot, type WatchedPage } from '../helpers/browser.ts'
@@ -8,7 +8,6 @@ import { enter, OWNER, shareService, startForBrowser, takeCookie } from '../help
 import { receive, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(60_000)
 shareService()
 
 const STEP_MS = 30_000

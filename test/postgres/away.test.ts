@@ -1,10 +1,8 @@
 // The database server goes away and comes back, while two nodes run.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { temporaryDir, until } from '../helpers/app.ts'
 import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
-
-setDefaultTimeout(60_000)
 
 const POLLS = 40
 

@@ -1,5 +1,5 @@
 // How the program reaches a PostgreSQL server: real processes, and servers of their own.
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
@@ -8,8 +8,6 @@ import { type Cluster, giveToPostgres, hasPostgres, newDatabase, startCluster, u
 import { makeRoot, openssl } from '../helpers/openssl.ts'
 import { createOn, shareCluster } from '../helpers/shared-cluster.ts'
 import { promote, REPLICATED, startStandby, waitForStandby } from '../helpers/standby.ts'
-
-setDefaultTimeout(60_000)
 
 const PASSWORD = 'hunter2 & co'
 const cluster = shareCluster({

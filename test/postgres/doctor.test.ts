@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, startCluster, unlessMissing } from '../helpers/cluster.ts'
 import { shareCluster, stop } from '../helpers/shared-cluster.ts'
-
-setDefaultTimeout(60_000)
 
 /** Magic number of statfs(2). */
 const TMPFS = 0x01021994

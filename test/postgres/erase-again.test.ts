@@ -1,13 +1,11 @@
 // A restored database has people in it who were erased since. The logs of the nodes name them to nobody but this command.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, postgresDir, unlessMissing } from '../helpers/cluster.ts'
 import { createOn, runOn, shareCluster, stop } from '../helpers/shared-cluster.ts'
-
-setDefaultTimeout(60_000)
 
 const cluster = shareCluster()
 

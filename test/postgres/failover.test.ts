@@ -1,13 +1,11 @@
 // P5 and P6: the primary is lost, and its standby takes over while clients repeat what was not answered.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { decline, type Fetch, fetchRequest, post } from '../../src/sandbox/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, newDatabase, startCluster, stopClusters, unlessMissing } from '../helpers/cluster.ts'
 import { promote, REPLICATED, startStandby, waitForStandby } from '../helpers/standby.ts'
-
-setDefaultTimeout(120_000)
 
 afterAll(async () => {
   await stopServing()

@@ -1,6 +1,6 @@
 // Somebody keeps every file that PostgreSQL and the service ever wrote, but the keys. PostgreSQL leaves deleted rows in its
 // files, its log and its dumps; after the window nothing of an erased person opens from any of it.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
@@ -14,8 +14,6 @@ import { QUERIES } from '../helpers/queries.ts'
 import { type Receiver, receive, startAppFor } from '../helpers/receiver.ts'
 import { runOn, shareCluster } from '../helpers/shared-cluster.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
-
-setDefaultTimeout(120_000)
 
 const WINDOW_DAYS = 14
 

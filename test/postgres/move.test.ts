@@ -1,6 +1,6 @@
 // From the database file to PostgreSQL: killed in the middle, called again, compared, and then served by other nodes.
 import { Database } from 'bun:sqlite'
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
@@ -13,8 +13,6 @@ import { QUERIES } from '../helpers/queries.ts'
 import { shareCluster, stop } from '../helpers/shared-cluster.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { makeSigner } from '../trust-lists/make.ts'
-
-setDefaultTimeout(60_000)
 
 /** Everything is on the file, unless a test names a database. */
 const ON_FILE = { VIDIMUS_DATABASE_URL: '' }

@@ -1,5 +1,5 @@
 // Behind PgBouncer in transaction mode nothing outlives a transaction: no prepared statement, no setting, no LISTEN.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -7,8 +7,6 @@ import { temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus } from '../helpers/cli.ts'
 import { type Cluster, hasPostgres, postgresDir, startCluster, stopClusters } from '../helpers/cluster.ts'
 import { freePort } from '../helpers/free-port.ts'
-
-setDefaultTimeout(60_000)
 
 const PGBOUNCER = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(existsSync)
 const canRun = hasPostgres && PGBOUNCER !== undefined

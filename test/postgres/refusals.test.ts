@@ -1,6 +1,6 @@
 // What the program refuses to start on: each refusal has its own exit code and one line that says what to do, and changes
 // nothing. Versions and clocks that are not at hand are played by functions that hide those of the server.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
@@ -10,8 +10,6 @@ import { freePort } from '../helpers/free-port.ts'
 import { PROGRAM } from '../helpers/program.ts'
 import type { Run } from '../helpers/run.ts'
 import { shareCluster } from '../helpers/shared-cluster.ts'
-
-setDefaultTimeout(60_000)
 
 const cluster = shareCluster()
 let names = 0

@@ -1,5 +1,5 @@
 // `vidimus rekey` on PostgreSQL: with every node stopped, and then any node seals the rows again.
-import { afterAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
@@ -19,7 +19,6 @@ import { openedTexts, type SealedRows, sealedRows } from '../helpers/keys.ts'
 import { nodesTest, startNodes } from '../helpers/nodes.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const keyOf = (dir: string) => join(dir, 'master.key')

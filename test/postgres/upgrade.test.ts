@@ -1,6 +1,6 @@
 // Upgrades of a schema that several nodes share: first additions, beside nodes of the version before; then, when none of them
 // runs any more, what only they used is taken away.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -12,8 +12,6 @@ import { call, NOON, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, postgresDir, unlessMissing } from '../helpers/cluster.ts'
 import { createOn, runOn, shareCluster, stop } from '../helpers/shared-cluster.ts'
-
-setDefaultTimeout(60_000)
 
 const cluster = shareCluster()
 

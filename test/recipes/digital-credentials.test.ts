@@ -29,7 +29,7 @@ beforeAll(async () => {
     VIDIMUS_API_KEY: key,
   }
   shop = await startMerchant(recipeBlock(PAGE, 'digital-credentials'), port, { ...env, PORT: String(port) })
-}, 60_000)
+})
 afterAll(async () => {
   await stopMerchants()
   await cleanUp()

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = await freePort()
   const env = { ...ENVIRONMENT, PORT: String(port), VIDIMUS_URL: app.url, VIDIMUS_API_KEY: key }
   bridge = await startProject('keycloak', port, env)
-}, 60_000)
+})
 afterAll(stopMerchants)
 
 const verifier = randomBytes(32).toString('base64url')
@@ -178,4 +178,4 @@ test('Keycloak: log-ins that anybody can begin spend no more of the quota than L
   expect(refused).toEqual(Array.from({ length: 3 }, () => `${REDIRECT_URI}?error=temporarily_unavailable&state=the-state`))
   const usage = await app.call<{ verifications_created: number }>('GET', '/v1/usage', { key: own })
   expect(usage.body.verifications_created).toBe(2)
-}, 60_000)
+})

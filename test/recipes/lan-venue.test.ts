@@ -63,7 +63,7 @@ test('the commands make a tenant, keys that do no more than they must, and show 
   expect(answers[2]).toMatchObject({ environment: 'live', scopes: CASH_SYSTEM })
   expect(answers[3]).toMatchObject({ webhook_secret: answers[0]?.webhook_secret_live })
   expect(answers[4]).toMatchObject({ webhook_endpoints: { test: null, live: 'https://cash.shop.example:8443' } })
-}, 30_000)
+})
 
 test.skipIf(!Bun.which('curl'))('the call registers a till, whose code pairs it', async () => {
   const app = await startApp()

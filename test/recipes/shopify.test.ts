@@ -48,7 +48,7 @@ beforeAll(async () => {
     VIDIMUS_API_KEY: key,
     VIDIMUS_WEBHOOK_SECRET: webhookSecret,
   })
-}, 60_000)
+})
 afterAll(async () => {
   await stopMerchants()
   await shopify.stop()

@@ -160,7 +160,7 @@ describe('repeats', () => {
     await until(async () => away < 5)
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
     expect((await ended).status).toBe('completed')
-  }, 20_000)
+  })
 })
 
 describe('signals', () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), '{"name":"shop","version":"1.0.0","type":"module"}')
   npm('install', `./${filename}`, '--offline')
   proxy = await startFaultyProxy(app.url)
-}, 60_000)
+})
 afterAll(stopProxies)
 
 function npm(...args: string[]): string {
@@ -183,7 +183,7 @@ test('a project is type-checked with the declarations of the package, and a wron
   writeFileSync(join(dir, 'consumer.ts'), CONSUMER)
   const options = { module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [], strict: true, noEmit: true }
   expect(checkTypes(dir, options)).toBe('')
-}, 30_000)
+})
 
 const WIRE = [
   'Comparison',
@@ -228,7 +228,7 @@ export const wider: Equal<Service.VerificationStatus, { id: string; status: Pack
   expect(checkTypes(dir, { ...compilerOptions, typeRoots: [join(ROOT, 'node_modules/@types')], noUnusedLocals: false })).toBe('')
   expect(exportedBy(join(ROOT, 'src/sdk/wire.ts'))).toEqual(WIRE.toSorted())
   expect(exportedBy(join(built, 'wire.d.ts'))).toEqual(WIRE.toSorted())
-}, 30_000)
+})
 
 function checkTypes(dir: string, compilerOptions: object): string {
   writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))

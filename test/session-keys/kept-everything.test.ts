@@ -1,5 +1,5 @@
 // Somebody keeps every file that was ever written, but the keys. After the window nothing of an erased person opens from any of it.
-import { afterAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { createBackups } from '../../src/upkeep/schedule.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -11,7 +11,6 @@ import { QUERIES } from '../helpers/queries.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-setDefaultTimeout(120_000)
 afterAll(async () => {
   stopReceiving()
   await cleanUp()

@@ -1,5 +1,5 @@
 // Commands while the file of a wrapping key is missing: nothing is taken for changed or lost that the file brings back.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -7,7 +7,6 @@ import { cleanUp, createVerification, startWithTenant, temporaryDir } from '../h
 import { vidimus } from '../helpers/command.ts'
 import { isOnPostgres } from '../helpers/database.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 let dir: string

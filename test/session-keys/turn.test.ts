@@ -1,5 +1,5 @@
 // The wrapping key turns: under load, killed in the middle, with keys missing, and after clocks and restores went wrong.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
@@ -16,7 +16,6 @@ import { sqliteOnly } from '../helpers/engines.ts'
 import { passDay, timeWrites } from '../helpers/keys.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(120_000)
 afterAll(cleanUp)
 
 const DAY_MS = 86_400_000

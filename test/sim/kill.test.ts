@@ -1,12 +1,10 @@
 // Real `kill -9` of a process that simulates, again and again on one directory: every fact that was told is there afterwards.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { seeded } from '../helpers/seeded.ts'
 import type { Ack } from '../invariants/acks.ts'
 import { checkInvariants } from '../invariants/check.ts'
-
-setDefaultTimeout(120_000)
 
 const KILLS = 4
 const SEED = Number(process.env.SIM_SEED ?? 7)

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { FRESH_SEED } from '../helpers/fresh-seed.ts'
 import { stopReceiving } from '../helpers/receiver.ts'
 import { met } from './expect.ts'
@@ -7,7 +7,6 @@ import seeds from './seeds.json' with { type: 'json' }
 import { runStory, simulate } from './simulate.ts'
 import type { Story } from './story.ts'
 
-setDefaultTimeout(300_000)
 afterAll(stopReceiving)
 
 const { SIM_SEED, SIM_PATH, SIM_STEPS = '60' } = process.env
@@ -15,17 +14,21 @@ const chosen = SIM_SEED === undefined ? [...seeds.seeds, FRESH_SEED] : [Number(S
 const RUNS_PER_SEED = 13
 
 describe('whatever happens in whichever order, the service answers as the model says', () => {
-  test.each(chosen)('seed %d', async seed => {
-    let runs = 0
-    let steps = 0
-    const onRun = (count: number) => {
-      runs++
-      steps += count
-    }
-    await simulate({ seed, path: SIM_PATH, runs: RUNS_PER_SEED, stepsMax: Number(SIM_STEPS), onRun })
-    expect(runs).toBeGreaterThanOrEqual(SIM_PATH === undefined ? RUNS_PER_SEED : 1)
-    expect(steps).toBeGreaterThan(runs)
-  })
+  test.each(chosen)(
+    'seed %d',
+    async seed => {
+      let runs = 0
+      let steps = 0
+      const onRun = (count: number) => {
+        runs++
+        steps += count
+      }
+      await simulate({ seed, path: SIM_PATH, runs: RUNS_PER_SEED, stepsMax: Number(SIM_STEPS), onRun })
+      expect(runs).toBeGreaterThanOrEqual(SIM_PATH === undefined ? RUNS_PER_SEED : 1)
+      expect(steps).toBeGreaterThan(runs)
+    },
+    300_000,
+  )
 })
 
 test.skipIf(SIM_SEED !== undefined)('every refusal of the model was met, and most answers are no refusal', () => {

@@ -1,5 +1,5 @@
 // Which lists are taken: each refusal leaves the list before in force, with its anchors, and one audit record.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { pinSigner, unpinSigner } from '../../src/trust/pins.ts'
 import { refreshSource } from '../../src/trust/refresh.ts'
 import { ListProblem, readAnchors, TrustProblem } from '../../src/trust/settings.ts'
@@ -9,7 +9,6 @@ import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, provider, trustRecords } from '../helpers/trusted-lists.ts'
 import { LOTE, makeIssuer, makeLote, makeSigner, makeVical, SERVICE, type WantedLote } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000

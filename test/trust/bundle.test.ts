@@ -1,5 +1,5 @@
 // What a stick may bring: lists by the pins of this machine, new things from an accepted installation only.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { block, readBlocks } from '../../src/trust/blocks.ts'
@@ -13,7 +13,6 @@ import { DAY_MS, NOW, pemOf } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
 import { fingerprintOf, LOTE, makeIssuer, makeLote, makeSigner, SERVICE } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const signer = await makeSigner()

@@ -1,5 +1,5 @@
 // Lists that are made to harm: the memory they cost, and whether others are answered meanwhile.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { addSource } from '../../src/trust/add-source.ts'
@@ -10,7 +10,6 @@ import { hostLists } from '../helpers/list-host.ts'
 import { makeIssuers, pidList } from '../helpers/trusted-lists.ts'
 import { makeSigner } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const GROWTH_MB_MAX = 64

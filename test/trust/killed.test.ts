@@ -1,5 +1,5 @@
 // A list that is taken while the process is killed, and a database that is restored from before it.
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { cleanUp } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/command.ts'
@@ -8,7 +8,6 @@ import { killTaking, type ListToTake, listToTake } from '../helpers/crash/killed
 import { copyOf } from '../helpers/directories.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 
-setDefaultTimeout(120_000)
 afterAll(cleanUp)
 
 const onFile = sqliteOnly('PostgreSQL keeps its promises itself, and has its own backups')

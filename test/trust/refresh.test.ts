@@ -1,5 +1,5 @@
 // Looks at lists: what a host may answer, when the next look is, and what is logged and counted.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { addSource } from '../../src/trust/add-source.ts'
 import { pinSigner } from '../../src/trust/pins.ts'
@@ -13,7 +13,6 @@ import { hostLists, type ListHost, startFor } from '../helpers/list-host.ts'
 import { makeIssuers, pidList, trustRecords } from '../helpers/trusted-lists.ts'
 import { makeSigner, type WantedLote } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const MINUTE_MS = 60_000

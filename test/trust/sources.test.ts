@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { addSource } from '../../src/trust/add-source.ts'
 import { block, readBlocks, unblock } from '../../src/trust/blocks.ts'
 import { checkList } from '../../src/trust/check-list.ts'
@@ -14,7 +14,6 @@ import { addLote, makeIssuers, pidList, trustRecords } from '../helpers/trusted-
 import { withVector } from '../helpers/vectors.ts'
 import { fingerprintOf, LOTE, makeLote, makeSigner, makeVical, SERVICE } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000

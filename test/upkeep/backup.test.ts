@@ -1,6 +1,6 @@
 // `vidimus backup` beside a running server: consistent, checked, for its owner only, and there only when it is good.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,6 @@ import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '..
 import { filesContaining } from '../helpers/files.ts'
 import { PROGRAM } from '../helpers/program.ts'
 
-setDefaultTimeout(120_000)
 afterAll(stopServing)
 
 type Report = { file: string; taken_at: string; bytes: number; verifications: number; audit_records: number; head: string }

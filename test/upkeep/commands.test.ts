@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../helpers/app.ts'
 import { vidimus } from '../helpers/command.ts'
-
-setDefaultTimeout(60_000)
 
 const NOTHING_MADE = join(temporaryDir(), 'never-made')
 

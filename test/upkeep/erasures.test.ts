@@ -1,5 +1,5 @@
 // erasures.log: a line for every erasure, durable before the erasure is done, so that no restore brings anybody back.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,7 +12,6 @@ import { rowsOf } from '../helpers/database.ts'
 import { modeOf } from '../helpers/directories.ts'
 import { filesContaining } from '../helpers/files.ts'
 
-setDefaultTimeout(120_000)
 afterAll(stopServing)
 
 const DAY_MS = 86_400_000

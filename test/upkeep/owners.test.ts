@@ -1,6 +1,6 @@
 // Commands of root in the data directory of a service that runs as another user: the service still starts, or names the file
 // that keeps it from starting.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -8,7 +8,6 @@ import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { copyOf } from '../helpers/directories.ts'
 
-setDefaultTimeout(180_000)
 afterAll(stopServing)
 
 const SERVICE = 65_534

@@ -1,6 +1,6 @@
 // `vidimus rekey --data`: all rows are sealed again in the background, and the old key is worth nothing for what came later.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
@@ -19,7 +19,6 @@ import { QUERIES } from '../helpers/queries.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(120_000)
 afterAll(async () => {
   stopReceiving()
   await cleanUp()

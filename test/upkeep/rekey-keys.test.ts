@@ -1,5 +1,5 @@
 // "rekey --data" and the keys beside rows: what it prints, and what users still have afterwards.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { exportAudit, verifyExport } from '../../src/audit/export.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
@@ -19,7 +19,6 @@ import { vidimus, vidimusJson } from '../helpers/cli.ts'
 import { openBrowser, setUpOwner } from '../helpers/dashboard.ts'
 import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const BLOCK = { environment: 'live', fingerprint: 'ab'.repeat(32), reason: 'stolen key' }

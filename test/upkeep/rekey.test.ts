@@ -1,5 +1,5 @@
 // `vidimus rekey`: afterwards only the new key opens the database, and a kill anywhere leaves a key that does.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   existsSync,
   lstatSync,
@@ -22,7 +22,6 @@ import { contentOf, copyOf, invariantsOf, modeOf, namesIn, one, SOUND } from '..
 import { filesContaining } from '../helpers/files.ts'
 import { seeded } from '../helpers/seeded.ts'
 
-setDefaultTimeout(180_000)
 afterAll(stopServing)
 
 let dir: string

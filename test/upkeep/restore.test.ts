@@ -1,6 +1,6 @@
 // `vidimus restore`, by real processes: nobody who was erased comes back, a kill loses nothing, and what is no good backup changes no byte.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -17,7 +17,6 @@ import { receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(180_000)
 afterAll(stopServing)
 afterAll(stopReceiving)
 

@@ -1,6 +1,6 @@
 // Scheduled backups: when they are made, how many are kept, and what is logged when one fails.
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BackupFile, listBackups } from '../../src/db/sqlite/backup-list.ts'
@@ -17,7 +17,6 @@ import { smallDisk, unmountAll } from '../helpers/crash/small-disk.ts'
 import { invariantsOf, modeOf, namesIn, one, SOUND } from '../helpers/directories.ts'
 import { keeping } from '../helpers/kept-threads.ts'
 
-setDefaultTimeout(120_000)
 afterAll(stopServing)
 afterAll(unmountAll)
 

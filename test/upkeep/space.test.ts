@@ -1,6 +1,6 @@
 // A disk that is full, and one that cannot be written: nothing new is created, everybody is served and erased, and it goes on by itself.
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKey, revokeKey } from '../../src/access/keys.ts'
@@ -12,7 +12,6 @@ import { serve, stopServing, vidimus, vidimusJson } from '../helpers/cli.ts'
 import { freeze, smallDisk, thaw, unmountAll } from '../helpers/crash/small-disk.ts'
 import { invariantsOf, modeOf, namesIn, SOUND } from '../helpers/directories.ts'
 
-setDefaultTimeout(120_000)
 afterAll(async () => {
   await stopServing()
   unmountAll()

@@ -1,7 +1,7 @@
 // Upgrades to the program of a next version, with migrations that were invented, also when killed on the way: a copy is made
 // before, and nothing is lost.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -16,7 +16,6 @@ import { receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 import { seeded } from '../helpers/seeded.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
-setDefaultTimeout(180_000)
 afterAll(stopServing)
 afterAll(stopReceiving)
 

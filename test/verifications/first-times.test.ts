@@ -1,5 +1,5 @@
 // The first completed sessions of a tenant, which the page "Go live" shows.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { browseAudit } from '../../src/audit/browse.ts'
 import type { Db } from '../../src/db/engine.ts'
 import { createFirstTimes } from '../../src/tenants/first-times.ts'
@@ -10,7 +10,6 @@ import { forgeSigner, holderOfPid, trust } from '../helpers/forger.ts'
 import { sdJwtQuery } from '../helpers/queries.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const BODY = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } }

@@ -1,5 +1,5 @@
 // Answers that race an update of a list: trust is judged when an answer arrives, by one version of the list.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import { sha256Hex } from '../../src/hash.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
@@ -13,7 +13,6 @@ import { hostLists } from '../helpers/list-host.ts'
 import { addList, holderOfPidBy, PID_BODY, pidListOf } from '../helpers/listed-issuers.ts'
 import { type LoteEntity, SERVICE } from '../trust-lists/make.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const FIRST = 7

@@ -1,5 +1,5 @@
 // Documents of issuers that lists name, from the wallet's answer to the verdict: real lists, accepted as an operator's are.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import { browseAudit } from '../../src/audit/browse.ts'
 import { sha256Hex } from '../../src/hash.ts'
@@ -27,7 +27,6 @@ import {
 import { LOTE, makeLote, SERVICE, STATUS } from '../trust-lists/make.ts'
 import { DEPRECATED, RECOGNIZED } from '../trust-lists/make-xml.ts'
 
-setDefaultTimeout(60_000)
 afterAll(cleanUp)
 
 const HOUR_MS = 3_600_000

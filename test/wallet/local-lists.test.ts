@@ -1,5 +1,5 @@
 // Status lists that are not on the public internet: those of a developer's test wallet, and those the operator opened.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
@@ -14,8 +14,6 @@ import { presentBy, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, trust } from '../helpers/forger.ts'
 import { sdJwtQuery } from '../helpers/queries.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
-
-setDefaultTimeout(60_000)
 
 const QUERY = { query: { credentials: [sdJwtQuery('pid', [['family_name']])] } }
 

@@ -83,7 +83,7 @@ describe.each(FORMATS)('%s', format => {
     )
     // The changes reach beyond the first parser; how far is a matter of the seed.
     expect([...outcomes].some(outcome => !['presentation_malformed', 'completed'].includes(outcome))).toBe(true)
-  }, 60_000)
+  })
 
   test('a presentation with one flipped bit completes only with what was issued', async () => {
     await fc.assert(
@@ -96,7 +96,7 @@ describe.each(FORMATS)('%s', format => {
       }),
       RUNS,
     )
-  }, 60_000)
+  })
 })
 
 describe('the envelope', () => {
@@ -116,7 +116,7 @@ describe('the envelope', () => {
       }),
       RUNS,
     )
-  }, 60_000)
+  })
 
   test('the form completes only with the same JWE in it', async () => {
     let session = await openSession(party, QUERIES.mso_mdoc)
@@ -142,7 +142,7 @@ describe('the envelope', () => {
       RUNS,
     )
     expect(outcomes.refused).toBeGreaterThan(0)
-  }, 60_000)
+  })
 })
 
 test('500 answers leave no more than 64 MiB behind', async () => {
@@ -161,7 +161,7 @@ test('500 answers leave no more than 64 MiB behind', async () => {
   // The heap grows to its working size first.
   const before = await post(100)
   expect((await post(500)) - before).toBeLessThan(RSS_GROWTH_MAX)
-}, 60_000)
+})
 
 describe('bombs', () => {
   test.each(PRESENTATION_BOMBS)('%s, as %s, is reported as malformed', async (_, format, mutations, detail) => {

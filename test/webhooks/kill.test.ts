@@ -1,5 +1,5 @@
 // Real `kill -9` of a real process while it delivers 200 messages, several times on one directory.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
@@ -8,7 +8,6 @@ import { type Served, serve, stopServing } from '../helpers/cli.ts'
 import { expectSound, rowsOf } from '../helpers/database.ts'
 import { declined, type Received, type Receiver, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 
-setDefaultTimeout(120_000)
 afterAll(async () => {
   await stopServing()
   stopReceiving()
