@@ -2,13 +2,6 @@ import type { Slip } from './list.ts'
 
 export default [
   [
-    'the head that a commit remembers is the one before',
-    'createAudit',
-    'group?.kept.set(namesOf, { seq, at: entry.at, hash: record.hash })',
-    'group?.kept.set(namesOf, { seq, at: entry.at, hash: record.previous })',
-    'api/usage',
-  ],
-  [
     'link to the record before not checked',
     'chainVerifier',
     'if (record.previous !== head) return',

@@ -31,20 +31,4 @@ export default [
     'if (false) await admission?.recordWrong',
     'devices/guessing',
   ],
-  ['a right code waits in its own network', 'isExpected', '!token || !isOwn ||', 'true ||', 'devices/guessing'],
-  [
-    "a right code passes in any tenant's network",
-    'isExpected',
-    'client, token?.tenantId ?? NO_TENANT',
-    'client',
-    'devices/guessing',
-  ],
-  ['a lapsed code passes the budgets', 'isExpected', 'token.expiresAt > deps.now()', 'true', 'devices/guessing'],
-  [
-    'a spent refresh token waits for its budget',
-    'refreshDevice',
-    'if (!isReused) await deps.guesses',
-    'await deps.guesses',
-    'api/devices-token',
-  ],
 ] satisfies Slip[]

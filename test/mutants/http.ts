@@ -2,21 +2,6 @@ import type { Slip } from './list.ts'
 
 export default [
   [
-    'door: another router takes what the first refused',
-    'httpPlugin',
-    'refuseUnknownPath(request, limits, allowedMethods)',
-    '',
-    'http/paths',
-  ],
-  ['door: dot segments are ids', 'refuseUnknownPath', '.some(isInexact)', '.some(() => false)', 'http/paths'],
-  [
-    'door: another spelling of a path is a wrong method',
-    'refuseUnknownPath',
-    'methods.length === 0 || methods.includes(request.method)',
-    'methods.length === 0',
-    'http/paths',
-  ],
-  [
     'door: what a proxy forwards counts as local',
     'isFromLoopback',
     '!isForwarded(request)',
@@ -25,30 +10,9 @@ export default [
     'dashboard/login',
   ],
   ['door: two Hosts are one', 'httpPlugin', 'refuseSecondHost(request)', '', 'http/host'],
-  ['door: every address is local', 'isFromLoopback', 'isLoopback(address) &&', '', 'http/metrics-access'],
-  [
-    'door: every token opens the metrics',
-    'requireMetricsAccess',
-    '&& equalConstantTime(sha256Hex(given), sha256Hex(metricsToken))',
-    '',
-    'http/metrics-access',
-  ],
   ['door: the metrics token may be guessed', 'requireMetricsAccess', "limits.take('badauth', client)", '', 'http/metrics-access'],
-  [
-    'door: unknown paths cost nothing',
-    'refuseUnknownPath',
-    "limits.take('page', traceOf(request).client)",
-    '',
-    'http/page-budgets',
-  ],
-  ['door: docs cost nothing', 'docsRoutes', ".onBeforeHandle(takesFrom(deps, 'page'))", '', 'http/page-budgets'],
-  ['door: places by key alone', 'createRateLimits', 'work.take(tenant, 1)', 'work.take(key, 1)', 'http/rate-limit'],
   ['door: one takes all places', 'sharePlaces', '(own + places) * 4 > free', 'places > free', 'http/rate-limit'],
   ['U+0000 in forms passes', 'readForm', '/\\0|%00/.test(text)', 'false', 'api/wallet-response'],
-  ['rules of verbs not documented', 'toJsonSchema', ', ...documented }', '}', 'http/openapi'],
-  ["Allow has a neighbour's methods", 'allowedMethodsOf', 'exact.length > 0 ? exact : fitting', 'fitting', 'http/openapi'],
-  ['a path is taken for an id', 'httpPlugin', 'if (/^(DELETE|PATCH)$/.test(request.method))', 'if (false)', 'http/openapi'],
   ['lengths sent twice have no limit', 'readWithin', '!/^\\d+$/.test(length)', 'false', 'http/envelope'],
   ['size limit off', 'readWithin', 'Number(length) > bytesMax', 'false', 'http/envelope'],
-  ['text may turn round', 'schema.ts', 'pattern !== undefined &&', 'false &&', 'dashboard/pages'],
 ] satisfies Slip[]

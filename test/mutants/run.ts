@@ -1,8 +1,9 @@
-// Puts one slip at a time into a copy of the checkout and runs the tests that must fail. Takes hours, so not part of CI.
+// Puts one slip at a time into a copy of the checkout and runs the tests that must fail. CI tries a few, others with each commit.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { FRESH_SEED } from '../helpers/fresh-seed.ts'
 import { applyTo } from './fit.ts'
 import { MUTANTS, type Mutant } from './list.ts'
 
@@ -19,27 +20,41 @@ Ends with one JSON line. The exit code is 1 when the tests pass in spite of a sl
 --list       lists the slips
 --only TEXT  runs the slips whose name contains TEXT
 --room ROOM  runs the slips of one folder of src/
+--minutes N  begins somewhere else with each commit, and begins no slip after N minutes
 
 example: scripts/bun test/mutants/run.ts --room webhooks`
 
 const { values } = parseArgs({
-  options: { list: { type: 'boolean' }, only: { type: 'string' }, room: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    list: { type: 'boolean' },
+    only: { type: 'string' },
+    room: { type: 'string' },
+    minutes: { type: 'string' },
+    help: { type: 'boolean' },
+  },
 })
-const { only = '', room: roomOnly } = values
+const { only = '', room: roomOnly, minutes } = values
 const chosen = MUTANTS.filter(({ name, room }) => name.includes(only) && (roomOnly ?? room) === room)
 
 if (values.help) console.log(HELP)
 else if (values.list) console.log(chosen.map(({ name, room, within }) => `${room}: ${name} (${within})`).join('\n'))
-else process.exit(await runAll(chosen))
+else process.exit(minutes ? await runAll(turned(chosen), Number(minutes) * 60_000) : await runAll(chosen))
 
-async function runAll(mutants: Mutant[]): Promise<number> {
+function turned<Value>(values: Value[]): Value[] {
+  const start = FRESH_SEED % values.length
+  return [...values.slice(start), ...values.slice(0, start)]
+}
+
+async function runAll(mutants: Mutant[], msMax = Number.POSITIVE_INFINITY): Promise<number> {
   const startedAt = performance.now()
   const copy = copyCheckout()
   try {
     for (const mutant of mutants) applyTo(copy, mutant)
-    await requireGreen(copy, [...new Set(mutants.flatMap(({ tests }) => tests))])
+    const green = new Set<string>()
     const verdicts: [string, Verdict][] = []
     for (const mutant of mutants) {
+      if (performance.now() - startedAt >= msMax) break
+      await requireGreen(copy, mutant.tests, green)
       const verdict = await tryMutant(copy, mutant)
       verdicts.push([mutant.name, verdict])
       console.error(`${verdict.padEnd(9)} ${mutant.name}`)
@@ -66,10 +81,11 @@ function copyCheckout(): string {
   return copy
 }
 
-async function requireGreen(root: string, tests: string[]): Promise<void> {
-  for (const test of tests) {
+async function requireGreen(root: string, tests: string[], green: Set<string>): Promise<void> {
+  for (const test of tests.filter(name => !green.has(name))) {
     const { failed, exitCode } = await runTests(root, [test])
     if (failed !== 0 || exitCode !== 0) throw new Error(`${test} is not green without any mutant`)
+    green.add(test)
   }
 }
 

@@ -2,20 +2,6 @@ import type { Slip } from './list.ts'
 
 export default [
   [
-    'creations look up as nobody',
-    'refuseForbidden',
-    'host => resolve(host, tenantId)',
-    'host => resolve(host)',
-    'webhooks/destinations',
-  ],
-  [
-    'deliveries look up as nobody',
-    'attemptDelivery',
-    'deps.resolve(host, attempt.tenantId)',
-    'deps.resolve(host)',
-    'webhooks/destinations',
-  ],
-  [
     'live results over plain http at delivery',
     'attemptDelivery',
     'webhookOf: environment',
@@ -23,35 +9,6 @@ export default [
     'webhooks/destinations',
   ],
   ['cancelled message sent', 'attemptDelivery', 'if (signal.aborted) return ERASED', '', 'webhooks/erase'],
-  [
-    'redirect counts as delivered',
-    'outcomeOf',
-    'status >= 200 && status < 300',
-    'status >= 200 && status < 400',
-    'webhooks/faults',
-  ],
-  ['a delivery is claimed twice', 'claims', "lte(dueAt, column('now')), isFree", "lte(dueAt, column('now'))", 'webhooks/claim'],
-  [
-    'a late worker ends the lease of another',
-    'updateDelivery',
-    "eq(webhookDeliveries.leasedBy, column('leasedBy')),",
-    '',
-    'webhooks/claim',
-  ],
-  [
-    'a worker takes its own leases for those of an earlier process',
-    'listLostLeases',
-    ', isLost(webhookDeliveries, node, now)',
-    '',
-    'webhooks/claim',
-  ],
-  [
-    'result without a message',
-    'enqueueDelivery',
-    'if (address === undefined) return undefined',
-    'return undefined',
-    'flows/races',
-  ],
   [
     'one secret signs for both environments',
     'signedMessage',
@@ -61,17 +18,6 @@ export default [
   ],
   ['a signature does not cover its time', 'signatureHeaders', /\(`\$\{timestamp\}\.`, payload\)/, '(payload)', 'webhooks/sign'],
   ['a message without a signature', 'signatureHeaders', 'secrets.length === 0', 'false', 'webhooks/sign'],
-  ['orders go to the thread one by one', 'give', 'if (orders.push(order) > 1) return', 'orders.push(order)', 'webhooks/poster'],
-  ['a thread that is gone is told', 'give', 'if (thread?.worker === worker) worker', 'worker', 'webhooks/poster'],
-  ['ended attempts do not wait for each other', 'createGathering', '>= unrecorded', '>= 0', 'webhooks/gather'],
-  ['a recorded attempt still counts', 'createGathering', 'unrecorded--', '', 'webhooks/gather'],
-  [
-    'an endpoint may be anywhere',
-    'setEndpoint',
-    'if (url !== null) await refuseForbidden(deps, owner, url)',
-    '',
-    'webhooks/endpoint',
-  ],
   [
     'the endpoint of the other environment is told',
     'enqueueDelivery',
