@@ -23,7 +23,7 @@ function expectRefused(name: string, value: string): void {
   expect(message.length).toBeGreaterThan(name.length + 10)
 }
 
-describe('without any variable', () => {
+describe('settings without any variable', () => {
   test('every setting has the default that the table of variables names', () => {
     expect(loadConfig({})).toEqual({
       port: 3000,

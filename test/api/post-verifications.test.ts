@@ -297,7 +297,7 @@ describe('templates and destinations', () => {
   })
 })
 
-describe('with a live key', () => {
+describe('a live key', () => {
   test('webhook_url must be https, and the refusal says what to do', async () => {
     const { key, liveKey } = await app.tenant()
     const to = (webhook_url: string, by: string) =>

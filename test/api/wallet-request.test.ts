@@ -188,7 +188,7 @@ describe('POST /wallet/request/{sessionId}', () => {
   })
 })
 
-describe('what the operator may choose', () => {
+describe('choices of the operator', () => {
   const wallet = { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' } as const
   const started = (choice: Partial<Config['wallet']>) => startWithTenant({ config: { wallet: { ...wallet, ...choice } } })
 

@@ -182,7 +182,7 @@ describe('changes', () => {
   })
 })
 
-describe('what a holder presented', () => {
+describe('the answer of a holder', () => {
   const detailOf = (browser: Browser, tenant: string, id: string) =>
     browser.get<VerificationDetail>(`/tenants/${tenant}/verifications/${id}?environment=test`)
 

@@ -15,7 +15,7 @@ test('a start makes none of them', () => {
   expect(paths.filter(path => path.startsWith('/dashboard/api'))).toEqual([])
 })
 
-test('of many first requests at once, each gets its own answer', async () => {
+test('each of many first requests at once gets its own answer', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) => app.call('GET', `/dashboard/api/${i % 2 === 0 ? 'session' : `none-${i}`}`)),
   )

@@ -369,7 +369,7 @@ describe('a stranger on the same address', () => {
   })
 })
 
-describe('over plain http', () => {
+describe('a log-in over plain http', () => {
   const plain = (publicUrl: string, trusted = '') => startApp({ config: { publicUrl, trustedProxies: parseNetworks(trusted) } })
 
   test('plain http: this machine may log in, with a cookie without the __Host- prefix', async () => {

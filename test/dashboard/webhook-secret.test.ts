@@ -142,7 +142,7 @@ describe('the secret', () => {
   })
 })
 
-describe('what the log tells of a signature', () => {
+describe('the signature in the log', () => {
   const signatureOf = ({ message }: DeliveryDetail) => ({
     header: message?.headers['x-service-signature'],
     standard: message?.headers['webhook-signature'],

@@ -12,7 +12,7 @@ const FILES: [string, string][] = [
 ]
 
 test.skipIf(isOnPostgres).each(FILES)(
-  'while %s is not in its place nothing is acknowledged, and all is there when it is back',
+  'nothing is acknowledged while %s is not in its place, and all is there when it is back',
   async (_, suffix) => {
     const { app, key } = await startWithTenant()
     const file = `${databaseFile(app.dir)}${suffix}`

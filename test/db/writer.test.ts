@@ -337,7 +337,7 @@ describe('a commit that fails', () => {
   })
 })
 
-describe('what is looked up on the connection of the writer', () => {
+describe('look-ups on the connection of the writer', () => {
   test('keeps no write waiting when its reading was ended by SQLite, as after a page that could not be read', async () => {
     const { warm, write, writer, rows } = storage()
     warm()
@@ -361,7 +361,7 @@ describe('what is looked up on the connection of the writer', () => {
   })
 })
 
-describe('what is remembered of settings', () => {
+describe('remembered settings', () => {
   test('is to be read again after a write, one that failed too, and after one of another process, but not after one of a session', async () => {
     const { settingsVersion, write, writeSettings, writer } = storage()
     const versions = [await settingsVersion()]

@@ -322,7 +322,7 @@ describe('the detail', () => {
   })
 })
 
-describe('for any input', () => {
+describe('any destination', () => {
   const octet = fc.nat({ max: 255 })
   const awkwardAddress = fc.oneof(
     fc.ipV4(),

@@ -9,7 +9,7 @@ const PROXY = '10.0.0.1'
 
 const from = (peer: string, forwardedFor: string | null) => clientAddress(peer, forwardedFor, PROXIES)
 
-describe('without a trusted proxy', () => {
+describe('the client address without a trusted proxy', () => {
   test('the peer is the client, whatever X-Forwarded-For says', () => {
     for (const header of [null, '', '198.51.100.7', '10.0.0.1', '10.0.0.1, 198.51.100.7', 'nonsense']) {
       expect(from('203.0.113.9', header)).toBe('203.0.113.9')
@@ -22,7 +22,7 @@ describe('without a trusted proxy', () => {
   })
 })
 
-describe('behind trusted proxies', () => {
+describe('the client address behind trusted proxies', () => {
   test('the right-most address that is not a trusted proxy is the client', () => {
     for (const [header, client] of [
       ['198.51.100.7', '198.51.100.7'],

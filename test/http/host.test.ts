@@ -43,7 +43,7 @@ function ask(app: TestApp, start: string, lines: string[]): Promise<{ status: nu
 describe.each([
   ['http', plain],
   ['https', secure],
-])('over %s', (_, app) => {
+])('Host over %s', (_, app) => {
   test.each([
     ['two names', ['Host: verify.example', 'Host: evil.example']],
     ['the same name twice', ['Host: verify.example', 'Host: verify.example']],

@@ -60,7 +60,7 @@ test('an address may poll 200 sessions at once and 50 a second, known or not', a
   expect(await statuses(201, () => app.call('GET', `/v1/verifications/vs_${n++}/status`))).toEqual([...times(200, 404), 429])
 })
 
-test('behind a trusted proxy each client has its own budget and cannot forge another', async () => {
+test('each client behind a trusted proxy has its own budget and cannot forge another', async () => {
   const app = await startApp({ rateLimitScale: 0.01, config: { trustedProxies: parseNetworks('127.0.0.1') } }) // ip: 2
   let n = 0
   const from = (address: string) =>
@@ -70,7 +70,7 @@ test('behind a trusted proxy each client has its own budget and cannot forge ano
   expect((await from('1.2.3.4, 203.0.113.8')).status).toBe(429)
 })
 
-test('after 30 bad keys those of an address get 429, 10 a minute after that 401; a good key behind it is not refused', async () => {
+test('bad keys of an address get 429 after 30, 10 a minute after that 401; a good key behind it is not refused', async () => {
   const { app, key } = await startWithTenant({ rateLimitScale: 1 })
   const guess = () => app.call('GET', '/v1/usage', { key: 'vk_test_guess' })
   expect(await statuses(31, guess)).toEqual([...times(30, 401), 429])

@@ -53,7 +53,7 @@ test('two long works share one slice of each turn, in the order of their arrival
   }
 })
 
-test('of long pieces that arrive together one passes, and each other waits for a turn of its own', async () => {
+test('one of several long pieces that arrive together passes, and each other waits for a turn of its own', async () => {
   const { clock, turns, endTurn } = loop()
   const done: string[] = []
   const work = async (name: string) => {

@@ -189,7 +189,7 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
   'what an erasure forgot': ['I11 an attempt of no message', () => ['DELETE FROM webhook_deliveries']],
 }
 
-describe('it finds', () => {
+describe('the check finds', () => {
   test.each(Object.keys(TAMPERINGS))('%s', async name => {
     const [violation, statements] = TAMPERINGS[name]!
     const { violations } = await check(tampered(...statements()))
@@ -238,7 +238,7 @@ describe('it finds', () => {
   })
 })
 
-describe('what clients were told', () => {
+describe('answers that clients were given', () => {
   const told = async (...more: Ack[]) => (await checkInvariants(healthy.dir, { acks: [...acks, ...more] })).violations
   const one = (text: string) => [expect.stringContaining(text)]
 

@@ -250,7 +250,7 @@ async function expectTold(page: Page, name: string, told: readonly (string | Reg
   }
 }
 
-browserTest('on a screen of any width a row shows all data of a key or device', async openPage => {
+browserTest('a row shows all data of a key or device on a screen of any width', async openPage => {
   const app = await startForBrowser()
   const { id, key } = await app.tenant()
   const label = 'The web shop of the branch beside the old town hall, behind the fountain'
@@ -308,7 +308,7 @@ browserTest('a dialog that shows its result focuses its heading, and Tab continu
   await hasNoRing(page)
 })
 
-browserTest('after a row is removed or a first one added, the heading of the page has the focus', async openPage => {
+browserTest('the heading of the page has the focus after a row is removed or a first one added', async openPage => {
   const app = await startForBrowser()
   const { key } = await app.tenant()
   const { page } = await enter(app, openPage, '/dashboard/keys')

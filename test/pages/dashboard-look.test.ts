@@ -118,7 +118,7 @@ browserTest(
 )
 
 browserTest(
-  'on a phone in German names and values do not touch, words are not broken, tabs scroll in one row',
+  'names and values do not touch on a phone in German, words are not broken, tabs scroll in one row',
   async openPage => {
     const app = await startForBrowser()
     const { key } = await app.tenant({ name: 'Weinhandlung' })
@@ -166,7 +166,7 @@ browserTest(
   },
 )
 
-browserTest('in a German browser the main views are completely in German', async openPage => {
+browserTest('the main views in a German browser are completely in German', async openPage => {
   const app = await startForBrowser()
   const shop = await fill(app, 'Weinhandlung')
   const { page } = await enter(app, openPage, '/dashboard', { locale: 'de-DE' })
@@ -194,7 +194,7 @@ browserTest('in a German browser the main views are completely in German', async
   expect(page.complaints).toEqual([])
 })
 
-browserTest('on a phone the menu opens and closes, and a detail is a page with a back button', async openPage => {
+browserTest('the menu opens and closes on a phone, and a detail is a page with a back button', async openPage => {
   const app = await startForBrowser()
   const { done } = await fill(app, 'Wine bar')
   const { page } = await enter(app, openPage, '/dashboard', { viewport: PHONE, hasTouch: true, isMobile: true })
@@ -242,7 +242,7 @@ browserTest('the page works under the path that the service is published at', as
   proxy.stop()
 })
 
-browserTest('with the few colours of a high contrast mode the chosen environment and tab are still marked', async openPage => {
+browserTest('the chosen environment and tab are still marked with the few colours of a high contrast mode', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   const { page } = await enter(app, openPage, '/dashboard/settings/security', { forcedColors: 'active' })
@@ -290,7 +290,7 @@ browserTest('an order number of nine characters stays on one line, on laptops an
   }
 })
 
-browserTest('on a laptop no table is wider than its frame, in either language', async openPage => {
+browserTest('no table on a laptop is wider than its frame, in either language', async openPage => {
   const app = await startForBrowser()
   const { id, key } = await app.tenant({ name: 'Weinhandlung' })
   await declineAtTill(app, key)
@@ -381,7 +381,7 @@ browserTest('each tab of the settings has a title of its own', async openPage =>
   await page.waitForFunction(() => document.title === 'Profile · Settings · Vidimus')
 })
 
-browserTest('when the service is unreachable the page says so, and recovers by itself', async openPage => {
+browserTest('the page says when the service is unreachable, and recovers by itself', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   const { page } = await enter(app, openPage)

@@ -134,7 +134,7 @@ describe('the page Security', () => {
   })
 })
 
-browserTest('where everybody needs a second factor, a user sets one up before anything else', async openPage => {
+browserTest('a user sets up a second factor before anything else, where everybody needs one', async openPage => {
   const app = await startForBrowser({})
   const { id } = await app.tenant({ name: 'Wine bar' })
   const { browser } = await enter(app, openPage)
@@ -157,7 +157,7 @@ browserTest('where everybody needs a second factor, a user sets one up before an
   expect(page.complaints).toEqual([])
 })
 
-browserTest('over plain http on a network the log-in page names the two ways out', async openPage => {
+browserTest('the log-in page over plain http on a network names the two ways out', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   await enter(app, openPage)

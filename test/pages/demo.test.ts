@@ -189,7 +189,7 @@ browserTest('a reload continues the demo with the same till', async openPage => 
   expect(await tills()).toBe(before)
 })
 
-browserTest('without the demo its page is missing, and till and wallet may not be framed', async () => {
+browserTest('the page of the demo is missing without it, and till and wallet may not be framed', async () => {
   const app = await startApp()
   for (const path of ['/demo', '/demo/data', '/demo/audit', '/demo/sessions/vs_1']) {
     expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])

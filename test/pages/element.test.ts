@@ -127,7 +127,7 @@ browserTest('a shop asks on its own page, and its server redeems the code that t
   expect(complaintsOf(page)).toEqual([])
 })
 
-browserTest('after a refusal nothing is shared, the other way has the focus, and the next try counts', async openPage => {
+browserTest('nothing is shared after a refusal, the other way has the focus, and the next try counts', async openPage => {
   const { page, ids, key, heard, wallet } = await openCheckout(openPage)
   const [id = ''] = ids
   await ready(page)
@@ -256,7 +256,7 @@ browserTest('an answer about the status that is cut off, or of a proxy, does not
   expect(complaintsOf(page).filter(each => !each.includes('403'))).toEqual([])
 })
 
-browserTest('in a test the sandbox wallet stands for the browser, and takes the origin of the shop from it', async openPage => {
+browserTest('the sandbox wallet stands for the browser in a test, and takes the origin of the shop from it', async openPage => {
   const { page, ids, heard } = await openCheckout(openPage, { hasSandbox: true })
   const open = () => page.getByRole('button', { name: 'Answer with the sandbox wallet' }).click()
   await ready(page)

@@ -55,7 +55,7 @@ browserTest('a search with a typing error finds the nearest word, and says which
   await page.getByText('Results for “certificate”', { exact: true }).waitFor()
 })
 
-browserTest('what the search finds fits a phone, a tablet and a desktop', async openPage => {
+browserTest('results of the search fit a phone, a tablet and a desktop', async openPage => {
   const page = await openPage(origin)
   await page.goto('/docs')
   await page.getByRole('searchbox').fill('certificate')

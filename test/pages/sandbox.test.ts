@@ -307,7 +307,7 @@ browserTest("documents have their seal, and the holder's key never leaves the pa
   expect(page.complaints).toEqual([])
 })
 
-browserTest('without a secure context the page says what to do', async openPage => {
+browserTest('the page says what to do without a secure context', async openPage => {
   const { app } = await service()
   const page = await openPage(app.deps.config.publicUrl)
   await page.addInitScript(() => Object.defineProperty(window, 'isSecureContext', { value: false }))

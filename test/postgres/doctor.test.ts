@@ -154,7 +154,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     expect((await doctor(url, dir)).database?.status).toBe('ok')
   })
 
-  test('it makes no data directory where there is none, and its trial of the disk writes less than a MiB', async () => {
+  test('doctor makes no data directory where there is none, and its trial of the disk writes less than a MiB', async () => {
     const name = 'untouched'
     const url = await newDatabase(cluster, name)
     const dir = temporaryDir()

@@ -64,7 +64,7 @@ async function startPooler(): Promise<typeof pooler> {
 }
 
 describe.skipIf(!canRun)(title, () => {
-  test('without VIDIMUS_DATABASE_PREPARE=off a command is refused, and says to set it', async () => {
+  test('a command is refused without VIDIMUS_DATABASE_PREPARE=off, and says to set it', async () => {
     const run = await vidimus(temporaryDir(), ['tenant', 'list'], { VIDIMUS_DATABASE_URL: pooler.url })
     expect(run).toMatchObject({ exitCode: 20, stderr: expect.stringContaining('set VIDIMUS_DATABASE_PREPARE=off') })
   })

@@ -23,7 +23,7 @@ test('a signed request by reference is read with all its parameters', async () =
   expect(session.fetched[0]).toMatchObject({ headers: { accept: 'application/oauth-authz-req+jwt' }, redirect: 'manual' })
 })
 
-test('with POST the wallet sends a nonce and its metadata, and requires the nonce in the request', async () => {
+test('the wallet sends a nonce and its metadata with POST, and requires the nonce in the request', async () => {
   const session = await newSession({ query })
   const walletMetadata = { vp_formats_supported: { mso_mdoc: {} } }
   const { parameters } = await fetched(session, { method: 'post', walletNonce: 'n'.repeat(22), walletMetadata })

@@ -15,7 +15,7 @@ describe.each(['adult', 'minor'] as const)('%s', persona => {
   })
 })
 
-describe.each(['dc+sd-jwt', 'mso_mdoc'] as const)('with documents of the format %s only', format => {
+describe.each(['dc+sd-jwt', 'mso_mdoc'] as const)('a wallet with documents of the format %s only', format => {
   const templates = [...BUILTIN_TEMPLATES.values()].filter(({ query }) => query.credentials.some(one => one.format === format))
   test.each(templates)('the answer to $key satisfies the query', async ({ query }) => {
     const session = await newSession({ query })

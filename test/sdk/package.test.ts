@@ -98,7 +98,7 @@ test.each([
   ['Node', 'node'],
   ['Bun', process.execPath],
 ])(
-  'in %s it creates once, though an answer is lost, waits, redeems and erases at the real service',
+  'the client in %s creates once, though an answer is lost, waits, redeems and erases at the real service',
   async (_, program) => {
     const { key } = await app.tenant()
     proxy.next('lose')

@@ -287,7 +287,7 @@ describe('a wrong call is a TypeError that says what to give', () => {
   )
 })
 
-describe('for any message', () => {
+describe('any message', () => {
   const anySecret = fc.uint8Array({ minLength: 30, maxLength: 30 }).map(bytes => `whsec_${Buffer.from(bytes).toString('base64')}`)
   const anyTime = fc.integer({ min: 0, max: 1e11 - 1 })
   const anyEvent = fc

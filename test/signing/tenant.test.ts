@@ -61,7 +61,7 @@ test('a certificate is imported for the owner of its key only, and a tenant need
   ])
 })
 
-test('with x509_san_dns the certificate of a tenant must name the public host', async () => {
+test('the certificate of a tenant must name the public host with x509_san_dns', async () => {
   const wallet = { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_san_dns', registrationCertFile: '' } as const
   const { app, id: owner, key } = await startWithTenant({ config: { wallet } })
   const elsewhere = getCertificate(app, { owner, extensions: [contacts({ type: 'dns', value: 'shop.example' })] })
@@ -73,7 +73,7 @@ test('with x509_san_dns the certificate of a tenant must name the public host', 
   expect((await answerWith(app, await holderOf(app), session.wallet_uri ?? '')).status).toBe(200)
 })
 
-test('after the certificate of a tenant was removed, new sessions use that of the installation, and open ones are answered', async () => {
+test("new sessions use the installation's certificate once that of the tenant was removed, and open ones are answered", async () => {
   const { app, id: owner, key } = await startWithTenant()
   const { state: own } = await getCertificate(app, { owner })
   const next = await getCertificate(app, { owner, from: app.clock.now() + DAY_MS })

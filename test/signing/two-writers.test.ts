@@ -17,7 +17,7 @@ afterAll(cleanUp)
 
 const random = (count: number) => randomBytes(count)
 
-test('of two first starts at the same time one makes the signing key', async () => {
+test('one of two first starts at the same time makes the signing key', async () => {
   const dir = temporaryDir()
   const config = loadConfig({ PORT: '0', VIDIMUS_DATA_DIR: dir, ...(await databaseOf(dir)) })
   const world = { now: () => NOON, random, resolve: async () => [], writeLog: () => {}, prettyLog: false }

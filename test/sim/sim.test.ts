@@ -13,7 +13,7 @@ const { SIM_SEED, SIM_PATH, SIM_STEPS = '60' } = process.env
 const chosen = SIM_SEED === undefined ? [...seeds.seeds, FRESH_SEED] : [Number(SIM_SEED)]
 const RUNS_PER_SEED = 13
 
-describe('whatever happens in whichever order, the service answers as the model says', () => {
+describe('the service answers as the model says, whatever happens in whichever order', () => {
   test.each(chosen)(
     'seed %d',
     async seed => {
@@ -37,7 +37,7 @@ test.skipIf(SIM_SEED !== undefined)('every refusal of the model was met, and mos
   expect(met.get('ok')).toBeGreaterThan(refusals)
 })
 
-describe('what once went wrong goes right', () => {
+describe('stories that once went wrong', () => {
   test.each((seeds.regressions as { why: string; story: Story }[]).map(({ why, story }) => [why, story] as const))(
     '%s',
     async (_, story) => {

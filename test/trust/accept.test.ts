@@ -151,7 +151,7 @@ test('a list that was issued a second earlier is refused, whatever its number', 
   expect(message).toEndWith('issued 2026-11-13T23:59:59.000Z, which is not after the accepted one of 2026-11-14T00:00:00.000Z')
 })
 
-test('of two lists of the same second, the higher number wins', async () => {
+test('the higher number wins among two lists of the same second', async () => {
   const source = await start()
   expect((await refusal(source, listOf({ sequence: 5 }, 3))).code).toBe('rolled_back')
   expect((await refusal(source, listOf({ sequence: 4 }, 3))).code).toBe('rolled_back')
@@ -258,7 +258,7 @@ test('entries that were withdrawn stay for the explanation only', async () => {
   ])
 })
 
-test('of a later and an earlier list brought at once, the later one stays, in either order', async () => {
+test('the later of two lists brought at once stays, in either order', async () => {
   for (const order of [0, 1]) {
     const { app, id, bring } = await start()
     const lists = [listOf({ issuedAt: NOW, sequence: 6 }, 3), listOf({ issuedAt: NOW + 1000, sequence: 7 }, 4)]

@@ -51,7 +51,7 @@ test('a certificate that stays is not read again after a change', async () => {
   expect(after?.certificate).toBe(before!.certificate)
 })
 
-test('after a read that failed, the next answer reads again', async () => {
+test('the next answer reads again after a read that failed', async () => {
   const app = await startApp()
   await trust(app, issuer)
   const { anchors, state } = watched(app)

@@ -142,7 +142,7 @@ test('the etag of an accepted list is kept from the first one on and sent, and 3
   expect(await read()).toMatchObject({ failure: 'malformed', etag: '"one"' })
 })
 
-test('after failures the next looks are in 15 minutes, an hour, and six hours; a refusal is on the chain once for each reason', async () => {
+test('the next looks after failures are in 15 minutes, an hour, and six hours; a refusal is on the chain once for each reason', async () => {
   const host = await hostLists(first)
   const { app, look, read } = await start(host)
   host.answer(() => new Response(null, { status: 500 }))
@@ -230,7 +230,7 @@ test('the job goes on with the other lists when one fails, and writes as the ser
   expect(text).toContain(`vidimus_trust_list_seconds_left ${(36 * DAY_MS) / 1000}\n`)
 })
 
-test('without live lists the time left is +Inf', async () => {
+test('the time left without live lists is +Inf', async () => {
   const { text } = await (await startApp()).call('GET', '/metrics')
   expect(text).toContain('vidimus_trust_list_seconds_left +Inf\n')
   expect(text).toContain('vidimus_trust_list_age_seconds 0\n')

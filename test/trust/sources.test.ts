@@ -120,7 +120,7 @@ test('a source has at most eight pins and at least one', async () => {
   expect((await readSource(deps, id)).pins.map(({ fingerprint }) => fingerprint)).toEqual([signer.fingerprint])
 })
 
-test('there are at most 32 sources, even when two are added at once', async () => {
+test('a 33rd source is refused, even when two are added at once', async () => {
   const { deps } = await openInstallation({ now: NOW })
   const add = (territory: string) => addLote(deps, signer, pidList(signer, issuers, { territory }), { label: territory })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDE']

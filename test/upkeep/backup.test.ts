@@ -245,7 +245,7 @@ function refuseLocks(code: string) {
   }
 }
 
-test('where the file system has no locks a part is refused, and nothing is left', () => {
+test('a part is refused where the file system has no locks, and nothing is left', () => {
   const folder = temporaryDir()
   const locks = spyOn(Database.prototype, 'query').mockImplementation(refuseLocks('SQLITE_BUSY'))
   try {

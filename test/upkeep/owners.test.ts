@@ -54,14 +54,14 @@ async function expectStart(own: string): Promise<void> {
   await server.process.exited
 }
 
-test.if(isRoot)('after a rekey by root the new master key is of the owner of the old one, and the service starts', async () => {
+test.if(isRoot)('the new master key after a rekey by root is of the owner of the old one, and the service starts', async () => {
   const own = ofService()
   await vidimusJson(own, 'rekey')
   expect(foreignIn(own)).toEqual([])
   await expectStart(own)
 })
 
-test.if(isRoot)('after a restore by root everything is of the owner of what was there, and the service starts', async () => {
+test.if(isRoot)('everything after a restore by root is of the owner of what was there, and the service starts', async () => {
   const own = ofService()
   rmSync(join(own, 'backups'), { recursive: true, force: true })
   await vidimusJson(own, 'restore', backup)
@@ -70,7 +70,7 @@ test.if(isRoot)('after a restore by root everything is of the owner of what was 
   await expectStart(own)
 })
 
-test.if(isRoot)('after a restore by root into a directory that has only the keys, everything is of its owner', async () => {
+test.if(isRoot)('everything after a restore by root into a directory that has only the keys is of its owner', async () => {
   const own = ofService()
   for (const name of readdirSync(own)) if (!name.endsWith('.key')) rmSync(join(own, name), { recursive: true })
   await vidimusJson(own, 'restore', backup, '--without-erasures')

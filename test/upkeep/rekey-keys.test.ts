@@ -59,7 +59,7 @@ test('rekey --data turns every key, prints each, and names bundles and audit exp
   expect(await vidimusJson<Rekeyed>(app.home, 'rekey')).toMatchObject({ turned: [], bundle_signer: null, audit_signer: null })
 })
 
-test('after two rekeys recovery codes stay good, under keys that the old master key does not give', async () => {
+test('recovery codes stay good after two rekeys, under keys that the old master key does not give', async () => {
   const { app, user, codes } = await installation()
   const before = hashes(app)
   await app.stop()
@@ -72,7 +72,7 @@ test('after two rekeys recovery codes stay good, under keys that the old master 
   expect(hashes(again)).toContain(recoveryHash(again.deps, user, fresh[0]!)!)
 })
 
-test('after rekey --data nobody is signed out: the page is loaded again, and acts', async () => {
+test('nobody is signed out after rekey --data: the page is loaded again, and acts', async () => {
   const { app, boss } = await installation()
   await app.stop()
   await vidimusJson(app.home, 'rekey', '--data')

@@ -213,7 +213,7 @@ describe('a scheduled backup', () => {
   })
 })
 
-describe('which backups are kept', () => {
+describe('kept backups', () => {
   const plan = { hourly: 24, daily: 14 }
 
   test('over 60 days: never more than 24 and 14, none older than 14 days, and always the newest', () => {

@@ -183,7 +183,7 @@ test('a database of a newer program is refused, by --dry-run too, and nothing is
   expect(contentOf(dir)).toEqual(content)
 })
 
-test('beside a running server an upgrade is refused, and --dry-run answers; without a database both say so', async () => {
+test('an upgrade beside a running server is refused, and --dry-run answers; without a database both say so', async () => {
   const dir = copyOf(before)
   const server = await serve(dir)
   const refused = await next(dir, 'upgrade')
@@ -209,7 +209,7 @@ test('a command is refused beside a server of an older version, too', async () =
   expect(contentOf(dir)).toEqual(content)
 })
 
-test('when the copy before an upgrade cannot be made, nothing is applied', async () => {
+test('nothing is applied when the copy before an upgrade cannot be made', async () => {
   const dir = copyOf(before)
   rmSync(join(dir, 'backups'), { recursive: true, force: true })
   writeFileSync(join(dir, 'backups'), 'in the way')

@@ -100,7 +100,7 @@ test('sessions that complete at once are all recorded, and one time is kept', as
   expect(times).toContain((await firstsOf(app, shop.id)).test ?? 0)
 })
 
-test('once it is remembered, a first time costs no statement; before the commit it is not remembered', async () => {
+test('a first time costs no statement once it is remembered; before the commit it is not remembered', async () => {
   let statements = 0
   const chain: object = new Proxy(() => {}, { get: (_, name) => (name === 'then' ? undefined : chain), apply: () => chain })
   const tx = new Proxy({} as Db, {

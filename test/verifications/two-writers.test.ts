@@ -24,7 +24,7 @@ async function startWithSession() {
   return { app, key, session: { id, tenantId, environment: 'test' as const } }
 }
 
-test('of two erasures at once one deletes the session, and the other finds none', async () => {
+test('one of two erasures at once deletes the session, and the other finds none', async () => {
   const { app, session } = await startWithSession()
   const { id, ...owner } = session
   const outcomes = await alternating(app, deps =>

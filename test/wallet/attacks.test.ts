@@ -589,7 +589,7 @@ describe('21: the certificates of an issuer', () => {
   })
 })
 
-describe('whose key', () => {
+describe('the key of an answer', () => {
   test('22: jwk, jku, x5u, kid and iss are never followed, and no name is looked up', async () => {
     const attacker = await newPrivateJwk()
     const { d: _, ...jwk } = attacker

@@ -21,7 +21,7 @@ const SD_JWT = {
   },
 }
 
-describe('what a page is told', () => {
+describe('the request that a page gets', () => {
   test('origin, environment, end and requests, and no other properties', async () => {
     const created = await create()
     const { status, body, headers } = await ask(app, created.id)
@@ -131,7 +131,7 @@ describe('the setting VIDIMUS_DC_API', () => {
   })
 })
 
-describe('who may ask', () => {
+describe('origins that may ask', () => {
   const refused: [string, string | null][] = [
     ['D1: without an Origin header', null],
     ['D2: from a frame whose origin is null', 'null'],
@@ -237,7 +237,7 @@ test('D13: one client that asks too often gets 429, and another client is not af
   await limited.app.stop()
 })
 
-describe('with a key', () => {
+describe('a caller with a key', () => {
   const askWith = (id: string, by: string | undefined, body: unknown = { origin: ORIGIN }) =>
     app.call<{ requests: unknown[] }>('POST', `/v1/verifications/${id}/dc-request`, { key: by, body })
 

@@ -107,7 +107,7 @@ describe('43: the dates of a list', () => {
   })
 })
 
-describe('what an entry of a list counts for', () => {
+describe('an entry of a list', () => {
   test('49: an issuer of a VICAL that names it for PIDs is trusted for its photo IDs only, until the operator allows PIDs', async () => {
     const party = await start()
     const issuer = await forgeSigner()

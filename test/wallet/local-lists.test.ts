@@ -57,7 +57,7 @@ async function present({ app }: Pick<Awaited<ReturnType<typeof startVerifier>>, 
   return { outcome: verdictOf(verification).outcome, findings: status.map(({ status, detail }) => `${status}: ${detail}`) }
 }
 
-describe('under serve --dev', () => {
+describe('local lists under serve --dev', () => {
   test('serve --dev: a test session reads a list from this machine, over http too, with a warning', async () => {
     const verifier = await startVerifier({ isDev: true })
     for (const uri of [`http://localhost:${plain.port}/1`, `http://127.0.0.1:${plain.port}/2`]) {

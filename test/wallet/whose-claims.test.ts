@@ -339,7 +339,7 @@ describe('a driving licence', () => {
   })
 })
 
-test('who only saw the QR code cannot change what the wallet may answer with', async () => {
+test('a stranger who saw the QR code cannot change what the wallet may answer with', async () => {
   const credentials = [sdJwtQuery('sd', [['family_name']]), licenceQuery('md', ['family_name'])]
   const session = await openSession(party, { query: { credentials, credential_sets: [{ options: [['sd'], ['md']] }] } })
   const token = await presented(session, await pidOf({ family_name: 'Mustermann' }), credentials[0]!)

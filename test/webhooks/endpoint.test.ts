@@ -78,7 +78,7 @@ test('a webhook_url of the session replaces the endpoint, which is not shown to 
   expect(text).not.toContain('endpoint-path')
 })
 
-test('without an endpoint nothing is queued, and one that is set later gets no earlier results', async () => {
+test('nothing is queued without an endpoint, and one that is set later gets no earlier results', async () => {
   const { app, endpoint, keys, set } = await startShop()
   const before = await ended(app, keys.test)
   await set('live', endpoint.url())

@@ -122,7 +122,7 @@ test('an erasure by retention ends a call in the same way', async () => {
   expect(rowsLeftIn(shop.app)).toBe(0)
 })
 
-test('after an erasure at any moment of a delivery or a replay no message arrives, and nothing is left', async () => {
+test('no message arrives after an erasure at any moment of a delivery or a replay, and nothing is left', async () => {
   const arrivals = new Map<string, number[]>()
   const receiver = await receiveRaw(line => {
     const note = () => {

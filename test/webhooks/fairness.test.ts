@@ -63,7 +63,7 @@ test('500 messages to a receiver that hangs delay neither another tenant nor ano
 const commitsOf = async (app: TestApp) =>
   /^vidimus_commit_group_size_count (\d+)$/m.exec((await app.call('GET', '/metrics')).text)?.[1] ?? 'none'
 
-describe('at any time', () => {
+describe('queues at any time', () => {
   test('a tenant has at most 8 calls and an origin 4; five busy tenants have four each and leave 12 slots for others', async () => {
     const receiver = await receiveRaw()
     // Nothing is due before the clock moves, and then everything is: one look deals out the places.
@@ -132,7 +132,7 @@ describe('at any time', () => {
   })
 })
 
-describe('without the timer of the worker', () => {
+describe('a worker without its timer', () => {
   test('a new delivery is sent at once, and the end of one call begins the next', async () => {
     const receiver = receive()
     const app = await withoutIntervals(() => startAppFor([receiver]))

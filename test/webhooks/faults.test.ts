@@ -144,7 +144,7 @@ test('Retry-After of 429 and 503 counts between the delay and twice the delay; o
   }
 })
 
-describe('of an answer', () => {
+describe('the log of an answer', () => {
   const keptOf = async ({ app, id }: { app: TestApp; id: string }) =>
     new Map((await readDeliveries(app.deps, id)).map(delivery => [delivery.verification_id, delivery.attempts[0]?.answer]))
 

@@ -18,7 +18,7 @@ const TENANTS = 4
 const PER_RECEIVER = 25
 const HOUR_MS = 3_600_000
 
-test('when the process is killed again and again, each of 200 messages arrives and the log has every attempt', async () => {
+test('each of 200 messages arrives though the process is killed again and again, and the log has every attempt', async () => {
   // Two for each tenant. They take their time, so that a kill meets many, and refuse one in ten at first.
   const refused = new Set<string>()
   const receivers = Array.from({ length: 2 * TENANTS }, (_, i) =>

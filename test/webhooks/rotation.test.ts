@@ -65,7 +65,7 @@ test('outside a rotation there is exactly one signature', async () => {
   expectSigned(await message(), NOON, [first])
 })
 
-describe('for 24 hours after a rotation', () => {
+describe('the 24 hours after a rotation', () => {
   test('both secrets sign, the new one first, and each of them verifies', async () => {
     const { message, first, rotate } = await startShop()
     const second = await rotate()

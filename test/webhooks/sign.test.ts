@@ -19,7 +19,7 @@ test('signatures are those of the published vectors', () => {
     })
 })
 
-test('without a secret nothing is signed', () => {
+test('nothing is signed without a secret', () => {
   const signing = { id: 'whd_1', payload: '{}', timestamp: 1772625600 }
   expect(() => signatureHeaders({ ...signing, secrets: [] })).toThrow('no webhook secret')
   expect(signatureHeaders({ ...signing, secrets: [SECRET] })['x-service-signature']).toStartWith('t=1772625600,v1=')

@@ -176,7 +176,7 @@ test('no slot stays free while a queue may use it', () => {
   )
 })
 
-test('while a queue waits for a slot, every other queue is served at most once', () => {
+test('every other queue is served at most once while a queue waits for a slot', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 6 }), someDice, (rivals, atOnce, dice) => {
       const slots = createSlots({ ...WIDE, atOnce })

@@ -168,7 +168,7 @@ describe('a thread is not taken to be stuck', () => {
   })
 })
 
-test('after the thread is ended from outside, all attempts under way are repeated, and six attempts stay six', async () => {
+test('all attempts under way are repeated after the thread is ended from outside, and six attempts stay six', async () => {
   const holding = await receiveRaw()
   const receiver = receive(() => new Response('no', { status: 500 }))
   const { app, threads, key } = await startBreakable([holding, receiver])
