@@ -4,9 +4,21 @@ import { duePayload } from '../../src/webhooks/queue.ts'
 import type { Answer, Call } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { Disagreement, same } from './expect.ts'
-import { type Caller, type Environment, type Model, passTime, type Receiver, type Session, secretOf } from './model.ts'
-import { failOverdue, overdue, viewOf } from './model-sessions.ts'
-import { attempted, dueNow, signingSecrets } from './model-webhooks.ts'
+import {
+  attempted,
+  type Caller,
+  dueNow,
+  type Environment,
+  failOverdue,
+  type Model,
+  overdue,
+  passTime,
+  type Receiver,
+  type Session,
+  secretOf,
+  signingSecrets,
+  viewOf,
+} from './model.ts'
 import type { World } from './world.ts'
 
 /** Facts that clients were told, for the check of the directory afterwards. */

@@ -5,9 +5,7 @@ import type { Holder } from '../../src/sandbox/wallet.ts'
 import { startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { type Receiver as ReceiverServer, receive } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
-import type { Receiver } from './model.ts'
-import { DAY } from './model.ts'
-import { DELAYS_MS, replyOf } from './model-webhooks.ts'
+import { DAY, DELAYS_MS, type Receiver, replyOf } from './model.ts'
 
 /** Documents are valid for longer; a new set is dear. */
 const HOLDER_MS = 5 * DAY

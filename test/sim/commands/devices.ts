@@ -2,9 +2,20 @@ import fc from 'fast-check'
 import type { Answer } from '../../helpers/app.ts'
 import { type CallerArgs, callerOf, command, deviceOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
-import type { Device, Model } from '../model.ts'
-import { deviceView, type Exchanged, enroll, listDevices, pairView, refresh, register, revoke } from '../model-devices.ts'
-import { PHOTO_TEMPLATE, UNKNOWN_TEMPLATE } from '../model-sessions.ts'
+import {
+  type Device,
+  deviceView,
+  type Exchanged,
+  enroll,
+  listDevices,
+  type Model,
+  PHOTO_TEMPLATE,
+  pairView,
+  refresh,
+  register,
+  revoke,
+  UNKNOWN_TEMPLATE,
+} from '../model.ts'
 import { call, type Simulation } from '../simulation.ts'
 import { anyone, idempotencyKey, some } from './arbitraries.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { type CallerArgs, callerOf, command, sessionOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
-import { RECEIVERS } from '../model.ts'
 import {
   type Creation,
   cancel,
@@ -12,13 +11,14 @@ import {
   KNOWN_TEMPLATES,
   list,
   PHOTO_TEMPLATE,
+  RECEIVERS,
   read,
   redeem,
   statusOf,
   UNKNOWN_TEMPLATE,
   usage,
   viewOf,
-} from '../model-sessions.ts'
+} from '../model.ts'
 import { call, type Simulation, webhookUrl } from '../simulation.ts'
 import { anyone, byDevice, idempotencyKey, some } from './arbitraries.ts'
 
