@@ -2,7 +2,6 @@
 // are never encoded again (ISO/IEC 18013-5 § 9.1.2.5). cbor-x decodes values, and only parts
 // without tags: its tag handlers are global, drop the number, and one of them builds a RegExp.
 import { Decoder } from 'cbor-x/decode'
-import type { SmallMap } from './small-map.ts'
 
 /** The input is malformed. Messages are fixed sentences and contain nothing of the input. */
 export class CborError extends Error {
@@ -33,7 +32,7 @@ const UNDEFINED = 23
 export const LONG = 27
 
 export type CborKey = string | number
-export type CborMap = SmallMap<CborKey, CborItem>
+export type CborMap = ReadonlyMap<CborKey, CborItem>
 
 /** Shared by all items of one input. */
 export type Origin = {
@@ -91,7 +90,7 @@ export class CborItem {
   get count(): number {
     let count = 1
     for (const child of this.children) count += child.count
-    if (this.major === MAP) for (const [, member] of this.members) count += 1 + member.count
+    if (this.major === MAP) for (const member of this.members.values()) count += 1 + member.count
     return count
   }
 

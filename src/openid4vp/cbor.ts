@@ -18,8 +18,6 @@ import {
   TAG,
   TEXT,
 } from './cbor-item.ts'
-import { CborNames } from './cbor-names.ts'
-import { SmallMap } from './small-map.ts'
 
 const DEPTH_MAX = 16
 const ITEMS_MAX = 20_000
@@ -27,11 +25,11 @@ const TAGS_MAX = 4
 const BIGNUM_BYTES_MAX = 64
 
 /** Parses exactly one item; throws CborError. Presentations keep the default limit of items. */
-export const parseCbor = (bytes: Uint8Array, names: CborNames = new CborNames(), itemsMax = ITEMS_MAX): CborItem =>
-  new Scan(bytes, names, itemsMax).embedded(0, bytes.length)
+export const parseCbor = (bytes: Uint8Array, itemsMax = ITEMS_MAX): CborItem =>
+  new Scan(bytes, itemsMax).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
-const NO_MEMBERS: CborMap = new SmallMap()
+const NO_MEMBERS: CborMap = new Map([])
 const DIGIT_NINE = 0x39
 
 /** `depth` counts the arrays and maps around an item, `tags` the tags. */
@@ -44,7 +42,6 @@ class Scan implements Origin {
 
   constructor(
     { buffer, byteOffset, byteLength }: Uint8Array,
-    private readonly names: CborNames,
     /** Items that may still follow, embedded ones included. */
     private itemsLeft: number,
   ) {
@@ -134,12 +131,12 @@ class Scan implements Origin {
 
   private map(count: number, depth: number, tags: number): CborMap {
     this.reserveItems(2 * count)
-    const members: CborMap = new SmallMap()
+    const members = new Map<CborKey, CborItem>()
     for (let index = 0; index < count; index++) {
       const key = this.key(depth, tags)
       const other = namesake(key)
       if (members.has(key) || (other !== key && members.has(other))) throw new CborError('a map with a key twice')
-      members.add(key, this.item(depth, tags))
+      members.set(key, this.item(depth, tags))
     }
     return members
   }
@@ -165,7 +162,7 @@ class Scan implements Origin {
   private name(length: number): string {
     const start = this.at
     this.skipText(length)
-    return this.names.at(this.text, start, this.at)
+    return this.text.toString('utf8', start, this.at)
   }
 
   private tagged(tag: number, depth: number, tags: number): CborItem {

@@ -7,7 +7,6 @@ import { type Cbor, encodeCbor } from './cbor-encode.ts'
 import { CborError, CborItem, type CborMap } from './cbor-item.ts'
 import type { Curve, VerificationKey } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
-import { SmallMap } from './small-map.ts'
 
 export type Sign1 = {
   /** The content of the byte string, as received: these bytes are signed. */
@@ -54,7 +53,7 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
   const [protectedItem, unprotectedItem, payload, signature] = parts
   if (parts.length !== 4 || !protectedItem || !unprotectedItem || !payload || !signature) throw new CborError('not a COSE_Sign1')
   const protectedBytes = protectedItem.asBytes()
-  const protectedHeaders = protectedBytes.length === 0 ? NO_HEADERS : protectedItem.embedded().asMap()
+  const protectedHeaders: CborMap = protectedBytes.length === 0 ? new Map() : protectedItem.embedded().asMap()
   const unprotectedHeaders = unprotectedItem.asMap()
   for (const label of protectedHeaders.keys()) if (unprotectedHeaders.has(label)) throw new CborError('a header in two places')
   return {
@@ -67,8 +66,6 @@ export function parseSign1(input: Uint8Array | CborItem): Sign1 {
     x5chain: readX5chain(unprotectedHeaders.get(X5CHAIN) ?? protectedHeaders.get(X5CHAIN)),
   }
 }
-
-const NO_HEADERS: CborMap = new SmallMap()
 
 function readX5chain(item: CborItem | undefined): Uint8Array[] {
   if (!item || (!item.isBytes && !item.isArray)) return []

@@ -32,6 +32,7 @@ export function parseDeviceSigned(item: CborItem | undefined): DeviceSigned | un
         .keys()
         .map(identifier => ({ nameSpace: String(nameSpace), identifier: String(identifier) })),
     )
+    .toArray()
   return {
     nameSpacesBytes: nameSpaces.bytes,
     elements,

@@ -5,7 +5,6 @@ import { hash } from 'node:crypto'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
 import { cborToJson } from './cbor-json.ts'
-import type { CborNames } from './cbor-names.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { CLOCK_SKEW_MS, ELEMENTS_MAX, type ReadCredential, TOO_MANY_ELEMENTS } from './credential.ts'
 import type { Findings } from './finding.ts'
@@ -49,10 +48,10 @@ export type Mso = {
 type Validity = { signed: number; validFrom: number; validUntil: number; expectedUpdate: number | undefined }
 
 /** Throws CborError. */
-export function parseIssuerSigned(item: CborItem, names: CborNames): IssuerSigned {
+export function parseIssuerSigned(item: CborItem): IssuerSigned {
   const issuerSigned = item.asMap()
   const auth = parseSign1(member(issuerSigned, 'issuerAuth'))
-  return { auth, mso: parseMso(auth, names), elements: parseElements(issuerSigned.get('nameSpaces')) }
+  return { auth, mso: parseMso(auth), elements: parseElements(issuerSigned.get('nameSpaces')) }
 }
 
 export function member(map: CborMap, name: string): CborItem {
@@ -64,9 +63,9 @@ export function member(map: CborMap, name: string): CborItem {
 /** The content of 24(bstr). */
 export const embeddedIn = (item: CborItem): CborItem => item.asTagged(EMBEDDED_CBOR).embedded()
 
-function parseMso({ payload }: Sign1, names: CborNames): Mso {
+function parseMso({ payload }: Sign1): Mso {
   if (!payload) throw new CborError('the signed part is missing')
-  const mso = embeddedIn(parseCbor(payload, names)).asMap()
+  const mso = embeddedIn(parseCbor(payload)).asMap()
   if (member(mso, 'version').asText() !== '1.0') throw new CborError('the version of the signed part is not supported')
   const valueDigests = new Map<string, CborMap>()
   for (const [nameSpace, digests] of member(mso, 'valueDigests').asMap()) valueDigests.set(String(nameSpace), digests.asMap())

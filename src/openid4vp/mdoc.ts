@@ -3,7 +3,6 @@
 import { decodeBase64url } from './base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
-import { CborNames } from './cbor-names.ts'
 import type { Expected, ReadCredential } from './credential.ts'
 import type { Check, Failure, Findings } from './finding.ts'
 import { findHolderBindingProblem, parseDeviceSigned } from './mdoc-device.ts'
@@ -18,8 +17,6 @@ export type MdocContext = { now: number; transcript: Uint8Array; holderBindingRe
 
 /** Neither method throws: problems are in the findings, and the result is undefined if nothing could be read. */
 export class MdocReader {
-  private readonly names = new CborNames()
-
   constructor(private readonly signers = new SignerCertificates()) {}
 
   async read(
@@ -39,7 +36,7 @@ export class MdocReader {
 
   async readDeviceResponse(findings: Findings, bytes: Uint8Array, context: MdocContext): Promise<ReadCredential | undefined> {
     try {
-      return await this.readDocument(findings, parseOnlyDocument(bytes, this.names), context)
+      return await this.readDocument(findings, parseOnlyDocument(bytes), context)
     } catch (error) {
       // The only catch for this format. The sentences of a CborError are ours; other errors are not shown.
       return malformed(
@@ -52,7 +49,7 @@ export class MdocReader {
   private async readDocument(findings: Findings, item: CborItem, context: MdocContext): Promise<ReadCredential> {
     const document = item.asMap()
     const docType = member(document, 'docType').asText()
-    const issuerSigned = parseIssuerSigned(member(document, 'issuerSigned'), this.names)
+    const issuerSigned = parseIssuerSigned(member(document, 'issuerSigned'))
     const { auth, mso } = issuerSigned
     const deviceSigned = parseDeviceSigned(document.get('deviceSigned'))
     // A proof that was sent without being requested must be valid, too.
@@ -88,8 +85,8 @@ function malformed(findings: Findings, detail: string): undefined {
   findings.fail('format', 'presentation_malformed', detail)
 }
 
-function parseOnlyDocument(bytes: Uint8Array, names: CborNames): CborItem {
-  const response = parseCbor(bytes, names).asMap()
+function parseOnlyDocument(bytes: Uint8Array): CborItem {
+  const response = parseCbor(bytes).asMap()
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   if (member(response, 'status').asUint() !== 0) throw new CborError('the wallet reports an error')
   const documents = response.get('documents')?.asArray() ?? []

@@ -2,7 +2,6 @@
 import { verify, X509Certificate } from 'node:crypto'
 import { parseCbor } from '../openid4vp/cbor.ts'
 import { CborError, type CborItem, type CborMap } from '../openid4vp/cbor-item.ts'
-import { CborNames } from '../openid4vp/cbor-names.ts'
 import { algorithmOf, hasCritical, parseSign1, type Sign1, sigStructure } from '../openid4vp/cose.ts'
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
@@ -27,7 +26,7 @@ export function readVical(bytes: Uint8Array): ReadList {
   }
 }
 
-const parse = (bytes: Uint8Array): CborItem => parseCbor(bytes, new CborNames(), ITEMS_MAX)
+const parse = (bytes: Uint8Array): CborItem => parseCbor(bytes, ITEMS_MAX)
 
 function verifiedPayload(sign1: Sign1): Uint8Array {
   if (!sign1.payload) throw malformed('its content is not inside')
