@@ -10,7 +10,7 @@ import { browserTest, expectAccessible, type OpenPage, shoot } from '../helpers/
 import { PASSWORD } from '../helpers/dashboard.ts'
 import { ageLogIn, enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 import { enroll, pair } from '../helpers/devices.ts'
-import { focusedSince, hasNoRing, isFocused, rememberFocus } from '../helpers/focus.ts'
+import { focusedSince, hasNoRing, isFocused, press, rememberFocus } from '../helpers/focus.ts'
 
 afterAll(cleanUp)
 shareService()
@@ -168,49 +168,29 @@ describe('a key', () => {
     const { page, browser } = await enter(app, openPage, '/dashboard')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await ageLogIn(app, browser)
-    const press = (key: string) => page.keyboard.press(key)
-    const focused = () =>
-      page.evaluate(() => {
-        const element = document.activeElement as HTMLElement
-        const text = element.getAttribute('aria-label') ?? element.textContent ?? ''
-        return `${element.tagName} ${text || (document.querySelector(`label[for="${CSS.escape(element.id)}"]`)?.textContent ?? '')}`
-      })
-    const tabTo = async (wanted: RegExp) => {
-      for (let i = 0; i < 40; i++) {
-        await press('Tab')
-        if (wanted.test(await focused())) return
-      }
-      throw new Error(`never came to ${wanted}; at ${await focused()}`)
-    }
-    await tabTo(/^A API keys/)
-    expect(await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)).not.toBe('none')
-    await press('Enter')
+    const dialog = page.getByRole('dialog')
+    await press(page.getByRole('link', { name: 'API keys', exact: true }))
     await isFocused(page.getByRole('heading', { name: 'API keys', level: 1 }))
-    await tabTo(/^BUTTON Create key/)
-    await press('Enter')
-    await page.getByRole('dialog').waitFor()
-    await tabTo(/^INPUT Label/)
+    await press(page.getByRole('button', { name: 'Create key' }).first())
+    await isFocused(dialog.getByLabel('Label'))
     await page.keyboard.type('Typed')
-    await tabTo(/^INPUT Erase verifications/)
-    await press('Space')
-    await tabTo(/^BUTTON Create key/)
-    await press('Enter')
+    await press(dialog.getByRole('checkbox', { name: /^Erase verifications/ }), 'Space')
+    await press(dialog.getByRole('button', { name: 'Create key' }))
     await page.getByRole('heading', { name: 'Confirm your password' }).waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-password-again')
     await page.keyboard.type('a wrong password here')
-    await press('Enter')
-    await page.getByRole('dialog').last().getByText('Name or password is wrong.').waitFor()
-    await page.getByRole('dialog').last().getByLabel('Password').fill(PASSWORD)
-    await press('Enter')
+    await page.keyboard.press('Enter')
+    await dialog.last().getByText('Name or password is wrong.').waitFor()
+    await dialog.last().getByLabel('Password').fill(PASSWORD)
+    await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Your new key' }).waitFor()
     // The key is shown once: Escape must not close it, though browsers close at the second one.
-    for (let i = 0; i < 3; i++) await press('Escape')
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
     await page.mouse.click(5, 5)
     expect(await shownKey(page)).toMatch(KEY)
-    expect(await page.getByRole('dialog').getByRole('button', { name: 'Close' }).count()).toBe(0)
-    await tabTo(/^BUTTON I have copied it/)
-    await press('Enter')
+    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0)
+    await press(dialog.getByRole('button', { name: 'I have copied it' }))
     await page.getByRole('cell', { name: 'Typed', exact: true }).waitFor()
     expect(await page.content()).not.toMatch(KEY)
     expect(await page.content()).not.toContain(PASSWORD)

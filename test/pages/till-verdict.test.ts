@@ -4,7 +4,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { until } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
 
-import { sessionsOf, shareService } from '../helpers/shop.ts'
+import { shareService } from '../helpers/shop.ts'
 import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
 
 shareService()
@@ -270,28 +270,6 @@ describe('the verdict', () => {
 })
 
 describe('staff', () => {
-  browserTest('the till works by keyboard alone', async openPage => {
-    const till = await openTill(openPage)
-    const { app, page } = till
-    const templates = () => button(page, 'Age 18 or over').waitFor()
-    await templates()
-    await page.keyboard.press('3')
-    await answer(app, await walletUri(page))
-    await heading(page, 'Yes').waitFor()
-    await page.keyboard.press('Enter')
-    await templates()
-    await page.keyboard.press('1')
-    await answer(app, await walletUri(page), 'minor')
-    await heading(page, 'No').waitFor()
-    await page.keyboard.press('Escape')
-    await isIdle(page)
-    // No template has this digit: the fourth does not exist yet.
-    await page.keyboard.press('4')
-    await isIdle(page)
-    expect(sessionsOf(till)).toHaveLength(2)
-    expect(page.complaints).toEqual([])
-  })
-
   browserTest('the till is in German', async openPage => {
     const { app, page } = await openTill(openPage)
     await button(page, 'Deutsch').click()
