@@ -16,7 +16,6 @@ import { serviceRoutes } from './http/service-routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
-import { shareCreations } from './verifications/create.ts'
 import { hostedRoutes } from './verifications/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
@@ -26,12 +25,11 @@ import { serveLost, webPages } from './web/serve.ts'
 
 /** Every plugin and feature of the service, in order. `laterRoutes`: those that are made with their first request. */
 export function createApp(deps: Deps, demo?: Demo) {
-  const creations = shareCreations(deps)
   const server = (): Server<unknown> | null => app.server
-  const dashboard = { prefix: '/dashboard/api', make: () => createDashboard(deps, creations, server) }
+  const dashboard = { prefix: '/dashboard/api', make: () => createDashboard(deps, server) }
   const app = new Elysia({ normalize: false })
     .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
-    .use(verificationRoutes(deps, creations))
+    .use(verificationRoutes(deps))
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
     .use(dcRoutes(deps))
@@ -55,14 +53,10 @@ export function createApp(deps: Deps, demo?: Demo) {
 }
 
 /** The routes of the dashboard's pages. They are half of all routes, and many installations are run without it. */
-export async function createDashboard(
-  deps: Deps,
-  creations = shareCreations(deps),
-  server: () => Server<unknown> | null = () => null,
-) {
+export async function createDashboard(deps: Deps, server: () => Server<unknown> | null = () => null) {
   const { dashboardRoutes } = await import('./dashboard/routes.ts')
   const app = new Elysia({ normalize: false })
     .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
-    .use(dashboardRoutes(deps, creations))
+    .use(dashboardRoutes(deps))
   return app
 }

@@ -23,6 +23,7 @@ import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/crl.ts'
 import { isLocalList, statusFetcher } from './trust/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
+import { type Creations, shareCreations } from './verifications/creations.ts'
 import { createErasures, type Erasures } from './verifications/erasures.ts'
 import { type Attempts, createAttempts } from './webhooks/attempts.ts'
 
@@ -34,6 +35,7 @@ export type Deps = Ground & {
   guesses: GuessBudgets
   versions: Versions
   changes: Changes
+  creations: Creations
   erasures: Erasures
   attempts: Attempts
   firstTimes: FirstTimes
@@ -67,6 +69,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     guesses: createGuesses(ground),
     versions: rememberVersions(),
     changes: createChanges(ground),
+    creations: shareCreations(ground),
     erasures: createErasures({ ...ground, audit }),
     attempts: createAttempts(ground),
     firstTimes: createFirstTimes(),

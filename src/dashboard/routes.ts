@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { peopleRoutes } from '../people/routes.ts'
-import type { Creations } from '../verifications/create.ts'
 import type { Deps } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { goLiveRoutes } from './go-live-routes.ts'
@@ -12,13 +11,13 @@ import { trustRoutes } from './trust-routes.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
 /** Routes of the dashboard's own pages, so not in the public API document. */
-export const dashboardRoutes = (deps: Deps, creations: Creations) =>
+export const dashboardRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
     .use(peopleRoutes(deps))
     .use(installationRoutes(deps))
     .use(signingRoutes(deps))
     .use(trustRoutes(deps))
-    .use(tenantRoutes(deps, creations))
+    .use(tenantRoutes(deps))
     .use(deviceRoutes(deps))
     .use(webhookRoutes(deps))
     .use(shopRoutes(deps))

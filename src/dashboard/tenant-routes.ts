@@ -5,7 +5,6 @@ import { Environmental, Nothing } from '../http/wire.ts'
 import { guard } from '../people/guard.ts'
 import { actorOf } from '../people/session.ts'
 import { cancelVerification } from '../verifications/cancel.ts'
-import type { Creations } from '../verifications/create.ts'
 import { eraseVerification } from '../verifications/erase.ts'
 import { ErasureResult, Verification } from '../verifications/schema.ts'
 import { readAuditPage } from './audit.ts'
@@ -55,7 +54,7 @@ import {
 import { listSummaries, readDetail, tryVerification } from './verifications.ts'
 
 /** One tenant's settings and sessions, for its members and for owners. */
-export const tenantRoutes = (deps: Deps, creations: Creations) =>
+export const tenantRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))
     .put('', ({ visit, tenant, body }) => changeOwnTenant(deps, visit, tenant.id, body), {
@@ -75,7 +74,7 @@ export const tenantRoutes = (deps: Deps, creations: Creations) =>
     })
     .post(
       '/verifications',
-      async ({ visit, tenant, body, status }) => status(201, await tryVerification(deps, creations, visit, tenant, body)),
+      async ({ visit, tenant, body, status }) => status(201, await tryVerification(deps, visit, tenant, body)),
       { ...TENANT, body: TryVerification, response: { 201: Verification, ...CHANGED } },
     )
     .post(

@@ -8,7 +8,7 @@ import { actorOf, type Visit } from '../people/session.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../tenants/settings.ts'
 import { isoUtc, parseUtcInstant } from '../time.ts'
 import { type Browsed, browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../verifications/browse.ts'
-import { type Creations, createVerification } from '../verifications/create.ts'
+import { createVerification } from '../verifications/create.ts'
 import { isOverdue } from '../verifications/failures.ts'
 import type { Verification } from '../verifications/schema.ts'
 import type { RecordedEvent } from '../verifications/timeline.ts'
@@ -157,7 +157,6 @@ function momentOf(recorded: RecordedEvent): Moment {
 /** A test session, as a test key would create it. */
 export async function tryVerification(
   deps: Deps,
-  creations: Creations,
   { user }: Visit,
   tenant: TenantRow,
   trial: TryVerification,
@@ -172,5 +171,5 @@ export async function tryVerification(
     dailyQuota: dailyQuotaOf(tenant),
     appSchemes: tenant.appSchemes ?? [],
   }
-  return (await createVerification(deps, creations, caller, trial, undefined)).verification
+  return (await createVerification(deps, { caller, body: trial })).verification
 }

@@ -11,46 +11,31 @@ import { countCreation } from '../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../usage/quota.ts'
 import { refuseForbidden } from '../webhooks/endpoint.ts'
 import type { Deps } from './deps.ts'
-import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts'
+import type { Claim } from './idempotency.ts'
 import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets } from './present.ts'
 import { redirectProblem } from './redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from './schema.ts'
 import { insertVerification } from './store.ts'
-import { createTerms, type TermOf, termsOf } from './terms.ts'
+import { termsOf } from './terms.ts'
 
 export type Creation =
   | { verification: Verification; replayed: true }
   | { verification: Verification; replayed: false; charge: Charge }
 
-/** State that the creations of one process share. */
-export type Creations = {
-  idempotency: Idempotency
-  /** Versions of templates that are known to be stored. */
-  keptVersions: Set<string>
-  termOf: TermOf
-}
-
-export const shareCreations = (deps: Deps): Creations => ({
-  idempotency: createIdempotency(deps),
-  keptVersions: new Set(),
-  termOf: createTerms(deps),
-})
+type NewVerification = { caller: Caller; body: CreateVerification }
 
 export async function createVerification(
   deps: Deps,
-  creations: Creations,
-  caller: Caller,
-  body: CreateVerification,
-  idempotencyKey: string | undefined,
+  { caller, body, idempotencyKey }: NewVerification & { idempotencyKey?: string | undefined },
 ): Promise<Creation> {
   refuseInvalid(caller, body)
   refuseBeyondRights(caller, body)
-  if (idempotencyKey === undefined) return await create(deps, creations, caller, body)
-  const begun = await creations.idempotency.begin(caller, idempotencyKey, body)
+  if (idempotencyKey === undefined) return await create(deps, { caller, body })
+  const begun = await deps.creations.idempotency.begin(caller, idempotencyKey, body)
   if ('replay' in begun) return { verification: begun.replay, replayed: true }
   let isKept = false
   try {
-    const created = await create(deps, creations, caller, body, begun.claim)
+    const created = await create(deps, { caller, body, claim: begun.claim })
     isKept = true
     return created
   } finally {
@@ -96,18 +81,12 @@ function refuseBeyondRights(caller: Caller, body: CreateVerification): void {
   })
 }
 
-async function create(
-  deps: Deps,
-  creations: Creations,
-  caller: Caller,
-  given: CreateVerification,
-  claim?: Claim,
-): Promise<Creation> {
+async function create(deps: Deps, { caller, body: given, claim }: NewVerification & { claim?: Claim }): Promise<Creation> {
   const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
-  const { row, secrets, sessionKey } = draft(deps, creations.termOf, caller, body, asked, await deps.identity(caller.tenantId))
-  const { keptVersions } = creations
+  const { row, secrets, sessionKey } = draft(deps, { caller, body, asked, identity: await deps.identity(caller.tenantId) })
+  const { keptVersions } = deps.creations
   const { tenantId } = caller
 
   const created = await deps.write(async tx => {
@@ -151,13 +130,13 @@ async function create(
   return { ...created, replayed: false }
 }
 
-type Asked = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' | 'isNewToLive'> & { version: string | null }
+type ResolvedQuestion = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' | 'isNewToLive'> & { version: string | null }
 
 async function resolveQuestion(
   deps: Pick<Deps, 'warm'>,
   caller: Caller,
   { template, query }: CreateVerification,
-): Promise<Asked> {
+): Promise<ResolvedQuestion> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
@@ -169,15 +148,9 @@ type Draft = {
   secrets: SessionSecrets
 } & Keyed
 
-function draft(
-  deps: Deps,
-  termOf: TermOf,
-  caller: Caller,
-  body: CreateVerification,
-  asked: Asked,
-  identity: RequestIdentity,
-): Draft {
-  const { random, sealer, sessionKeys, config } = deps
+type ToDraft = NewVerification & { asked: ResolvedQuestion; identity: RequestIdentity }
+
+function draft({ random, sealer, sessionKeys, config, creations }: Deps, { caller, body, asked, identity }: ToDraft): Draft {
   const { webhook_url, redirect_url, metadata, purpose } = body
   const secrets = { webhook_url, redirect_url, metadata, purpose }
   const ownQuery: OwnQuery | null = asked.version === null ? { query: asked.query, shares: sharesOf(asked.query) } : null
@@ -213,7 +186,7 @@ function draft(
     responseCodeExpiresAt: null,
     redeemedAt: null,
     wrappingKey,
-    terms: termsOf(termOf, caller, metadata),
+    terms: termsOf(creations.termOf, caller, metadata),
     sealedQuery: ownQuery && sealer.seal(SEALED.query({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }
   return { row, sessionKey, secrets }

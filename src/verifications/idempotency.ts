@@ -4,10 +4,10 @@ import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Held, Claim as NameClaim } from '../db/short-lived.ts'
+import type { Ground } from '../ground.ts'
 import { canonicalJson } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { namesUnder, SALT_BYTES } from '../seal.ts'
-import type { Deps } from './deps.ts'
 import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 
@@ -42,7 +42,7 @@ export type Idempotency = {
   begin(caller: Caller, key: string, body: CreateVerification): Promise<{ replay: Verification } | { claim: Claim }>
 }
 
-type IdempotencyDeps = Pick<Deps, 'now' | 'warm' | 'random' | 'sealer' | 'sessionKeys' | 'shortLived'>
+type IdempotencyDeps = Pick<Ground, 'now' | 'warm' | 'random' | 'sealer' | 'sessionKeys' | 'shortLived'>
 
 type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
@@ -89,7 +89,7 @@ const ERASED = 'The verification made with this Idempotency-Key was erased; choo
 
 /** A tombstone has no body: its session was erased, and the key must not make another. */
 function replayOf(
-  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  { sealer, sessionKeys }: Pick<Ground, 'sealer' | 'sessionKeys'>,
   stored: ReplayRow,
   fingerprint: string,
 ): Verification {

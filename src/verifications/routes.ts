@@ -5,7 +5,7 @@ import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
 import { cancelVerification } from './cancel.ts'
 import { decideComparison, readComparison } from './compare.ts'
-import { type Creations, createVerification } from './create.ts'
+import { createVerification } from './create.ts'
 import type { Deps } from './deps.ts'
 import { eraseVerification } from './erase.ts'
 import { linksTo } from './present.ts'
@@ -27,14 +27,14 @@ import {
 } from './schema.ts'
 import { watchVerification } from './watch.ts'
 
-export const verificationRoutes = (deps: Deps, creations: Creations) =>
+export const verificationRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/v1', tags: ['Verifications'] })
     .use(accessPlugin(deps))
     .post(
       '/verifications',
       async ({ caller, body, request, set, status }) => {
-        const key = request.headers.get('idempotency-key') ?? undefined
-        const creation = await createVerification(deps, creations, caller, body, key)
+        const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
+        const creation = await createVerification(deps, { caller, body, idempotencyKey })
         Object.assign(set.headers, linksTo(deps.config.publicUrl, creation.verification.id))
         if (creation.replayed) set.headers['idempotent-replayed'] = 'true'
         else addDailyBudget(set.headers, creation.charge)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { createVerification as create, shareCreations } from '../../src/verifications/create.ts'
+import { createVerification as create } from '../../src/verifications/create.ts'
+import { shareCreations } from '../../src/verifications/creations.ts'
 import { createVerification, type ErrorBody, outcome, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 
 const DAY_MS = 86_400_000
@@ -41,10 +42,9 @@ test('creations are counted per UTC day, and recent shows days with any usage, n
 test('creations that share a commit are each counted, none beyond the quota, and each has its record in the audit chain', async () => {
   const app = await startApp()
   const shops = [await app.tenant({ name: 'One', dailyQuota: 20 }), await app.tenant({ name: 'Two', dailyQuota: 50 })]
-  const creations = shareCreations(app.deps)
   const atOnce = async (key: string, count: number) => {
     const caller = await callerOf(app, key)
-    return Array.from({ length: count }, () => create(app.deps, creations, caller, { template: 'age_over_18' }, undefined))
+    return Array.from({ length: count }, () => create(app.deps, { caller, body: { template: 'age_over_18' } }))
   }
   const [one, two] = [await atOnce(shops[0]!.key, 12), await atOnce(shops[1]!.key, 30)]
   const charged = (await Promise.all(one)).map(made => (made.replayed ? 0 : made.charge.created))
@@ -65,10 +65,10 @@ test('two nodes that create by turns in one millisecond never give two creations
   const { app, key } = await startWithTenant()
   const caller = await callerOf(app, key)
   // All that creations share in memory; what two nodes share is in the database.
-  const nodes = [shareCreations(app.deps), shareCreations(app.deps)]
+  const nodes = [app.deps, { ...app.deps, creations: shareCreations(app.deps) }]
   const times: string[] = []
   for (let i = 0; i < 6; i++) {
-    const { verification } = await create(app.deps, nodes[i % 2]!, caller, { template: 'age_over_18' }, undefined)
+    const { verification } = await create(nodes[i % 2]!, { caller, body: { template: 'age_over_18' } })
     times.push(verification.created_at)
   }
   expect(isIncreasing(times)).toBe(true)
@@ -89,8 +89,7 @@ describe('a burst that runs ahead of the clock over midnight', () => {
   async function burst(dailyQuota: number, atOnce: boolean) {
     const { app, key } = await startWithTenant({ now: MIDNIGHT - 2 }, { name: 'Shop', dailyQuota })
     const caller = await callerOf(app, key)
-    const creations = shareCreations(app.deps)
-    const one = () => create(app.deps, creations, caller, { template: 'age_over_18' }, undefined)
+    const one = () => create(app.deps, { caller, body: { template: 'age_over_18' } })
     const made = atOnce ? await Promise.all(Array.from({ length: 5 }, one)) : []
     while (made.length < 5) made.push(await one())
     const { body } = await app.call<Usage>('GET', '/v1/usage', { key })

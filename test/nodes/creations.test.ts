@@ -4,7 +4,6 @@ import type { Runner } from '../../src/db/postgres/pool.ts'
 import { shortLivedInRows } from '../../src/db/postgres/short-lived.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { Unavailable } from '../../src/unavailable.ts'
-import { shareCreations } from '../../src/verifications/create.ts'
 import { createIdempotency } from '../../src/verifications/idempotency.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type TestApp, until } from '../helpers/app.ts'
@@ -61,7 +60,7 @@ nodesTest('a request at work on one node is 409 with Retry-After on the other, a
   const [one, other] = await startNodes()
   const { key } = await one.tenant()
   const caller = await authenticate(one.deps, `Bearer ${key}`)
-  const begun = await shareCreations(one.deps).idempotency.begin(caller, 'order-1', BODY)
+  const begun = await one.deps.creations.idempotency.begin(caller, 'order-1', BODY)
   const refused = await createWith(other, key, 'order-1')
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([409, '30'])
   expect((await createWith(other, key, 'order-1', { template: 'age_over_16' })).status).toBe(422)

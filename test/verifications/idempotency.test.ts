@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
-import { shareCreations } from '../../src/verifications/create.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp } from '../helpers/app.ts'
 
@@ -25,7 +24,7 @@ test('a request that outlived its claim cannot finish once another has taken the
   const app = await startApp()
   const { key } = await app.tenant()
   const caller = await authenticate(app.deps, `Bearer ${key}`)
-  const { begin } = shareCreations(app.deps).idempotency
+  const { begin } = app.deps.creations.idempotency
   const claim = async () => {
     const begun = await begin(caller, 'order-78', { template: 'age_over_18' })
     if ('replay' in begun) throw new Error('there is an answer already')
