@@ -1,11 +1,10 @@
 // The only client for outgoing calls: webhooks, status lists, revocation lists. It resolves a name once, checks its addresses and
 // connects to a checked address. It follows no redirect, uses no proxy of the environment, unpacks nothing, always checks
-// certificates, and bounds time and bytes. Built on sockets of node:net and node:tls: `fetch` always uses HTTP_PROXY, node:http
-// costs twice the processor time, and Bun.connect cannot give up a connection that is still being opened.
-import type { Socket } from 'node:net'
+// certificates, and bounds time and bytes. Not built on `fetch`, which always uses HTTP_PROXY.
+import type { RequestOptions } from 'node:https'
 import { isIP } from '../ip.ts'
 import { within } from '../time.ts'
-import { type Answer, BadAnswer, createAnswerReader, HEADER_LINE } from './answer.ts'
+import { BadAnswer, readAnswer } from './answer.ts'
 import type { ExtraCa } from './authorities.ts'
 import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './policy.ts'
 
@@ -38,6 +37,8 @@ export type EgressAnswer =
   | { ok: false; address?: string; status?: number; failure: EgressFailure; reason?: RefusalReason; detail: string }
 
 const ADDRESSES_TRIED_MAX = 3
+/** For the status line with its headers. */
+const HEADERS_BYTES_MAX = 16 * 1024
 
 const CANCELLED = { failure: 'cancelled', detail: 'It was cancelled.' } as const
 const FAILED = { failure: 'connection_failed', detail: 'The connection failed or was closed.' } as const
@@ -96,10 +97,8 @@ function exchange(
   settle: (answer: EgressAnswer) => void,
 ): void {
   const { limits, onLargeAnswer } = call
-  const isTls = url.protocol === 'https:'
-  const reader = createAnswerReader(limits.answerBytes)
-  const request = requestOf(url, call)
-  const socket = connect(url, address, extraCa)
+  const request = requestTo(url, address, call, extraCa)
+  let status: number | undefined
   let isSent = false
   let isSettled = false
   const finish = (answer: EgressAnswer) => {
@@ -107,13 +106,11 @@ function exchange(
     clearTimeout(connecting)
     clearTimeout(whole)
     signal?.removeEventListener('abort', cancel)
-    socket.destroy()
+    request.destroy()
     settle(answer)
   }
-  const fail = (failure: EgressFailure, detail: string) => {
-    const status = reader.status()
+  const fail = (failure: EgressFailure, detail: string) =>
     finish({ ok: false, address, ...(status !== undefined && { status }), failure, detail })
-  }
   const failWith = (error: unknown) => {
     if (!isSettled) fail(...classify(error, limits.answerBytes))
   }
@@ -129,59 +126,54 @@ function exchange(
     if (isSettled) return
     if (!isGranted) return fail('interrupted', 'This node stood still for too long.')
     isSent = true
-    socket.write(request)
+    request.end(call.body)
   }
-  const receive = (read: () => Answer | undefined) => {
-    if (isSettled) return
-    try {
-      const answer = read()
-      if (!answer) return
-      const { isCut, ...kept } = answer
-      if (isCut && onLargeAnswer === 'fail') throw new BadAnswer('too_large')
-      finish({ ok: true, address, ...kept })
-    } catch (error) {
-      failWith(error)
-    }
-  }
-
-  socket.once(isTls ? 'secureConnect' : 'connect', () => void sendIfAllowed().catch(failWith))
-  // Bytes that arrive before the request is sent cannot be its answer.
-  socket.on('data', (bytes: Buffer) => (isSent ? receive(() => reader.read(bytes)) : failWith(new BadAnswer())))
-  socket.on('end', () => receive(reader.end))
-  socket.on('close', () => receive(reader.end))
-  socket.on('error', failWith)
-}
-
-/** SNI and certificate must match the URL's host, whatever address is connected to. */
-function connect(url: URL, address: string, extraCa: ExtraCa | undefined): Socket {
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  // Loaded here and not imported: the start of the service would wait for both.
-  if (url.protocol === 'http:') return process.getBuiltinModule('node:net').connect({ host: address, port })
-  return process.getBuiltinModule('node:tls').connect({
-    host: address,
-    port,
-    // The certificate of a URL without a name must be for the address.
-    ...(isIP(hostOf(url)) === 0 && { servername: hostOf(url) }),
-    // NODE_TLS_REJECT_UNAUTHORIZED would change the default.
-    rejectUnauthorized: true,
-    ...(extraCa && { secureContext: extraCa.secureContext() }),
+  const count = readAnswer(request, limits.answerBytes, {
+    onAnswer({ isCut, ...answer }) {
+      if (isSettled) return
+      if (isCut && onLargeAnswer === 'fail') failWith(new BadAnswer('too_large'))
+      else finish({ ok: true, address, ...answer })
+    },
+    onFailure: failWith,
+  })
+  request.on('response', ({ statusCode }) => {
+    status = statusCode
+  })
+  request.on('socket', socket => {
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => void sendIfAllowed().catch(failWith))
+    // Bytes that arrive before the request is sent cannot be its answer.
+    socket.on('data', ({ length }: Buffer) => (isSent ? count(length) : failWith(new BadAnswer())))
   })
 }
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
-
-function requestOf(url: URL, { method, headers, body }: EgressCall): Buffer {
-  const lines = Object.entries({
-    'accept-encoding': 'identity',
-    ...headers,
-    host: url.host,
-    connection: 'close',
-    ...((method === 'POST' || body !== undefined) && { 'content-length': String(Buffer.byteLength(body ?? '')) }),
-  }).map(([name, value]) => `${name}: ${value}`)
-  if (!lines.every(line => HEADER_LINE.test(line))) throw new TypeError('a header of the call is malformed')
-  const head = [`${method} ${url.pathname}${url.search} HTTP/1.1`, ...lines, '\r\n'].join('\r\n')
-  return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body ?? '')])
+/** SNI and certificate must match the URL's host, whatever address is connected to. */
+function requestTo(url: URL, address: string, { method, headers, body }: EgressCall, extraCa: ExtraCa | undefined) {
+  const options: RequestOptions = {
+    method,
+    host: address,
+    port: url.port || (url.protocol === 'https:' ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      'accept-encoding': 'identity',
+      ...headers,
+      host: url.host,
+      connection: 'close',
+      ...((method === 'POST' || body !== undefined) && { 'content-length': Buffer.byteLength(body ?? '') }),
+    },
+    agent: false,
+    insecureHTTPParser: false,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    // The certificate of a URL without a name must be for the address.
+    servername: isIP(hostOf(url)) === 0 ? hostOf(url) : '',
+    // NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    rejectUnauthorized: true,
+    ...(extraCa && { secureContext: extraCa.secureContext() }),
+  }
+  // Loaded here and not imported: the start of the service would wait for both.
+  return process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http').request(options)
 }
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
 function classify(error: unknown, answerBytes: number): [EgressFailure, string] {
   if (error instanceof BadAnswer && error.failure === 'too_large')

@@ -1,7 +1,7 @@
 import type { Slip } from './list.ts'
 
 export default [
-  ['address not pinned', 'connect', '({ host: address, port })', '({ host: hostOf(url), port })', 'egress/client'],
+  ['address not pinned', 'requestTo', 'host: address', 'host: hostOf(url)', 'egress/client'],
   [
     'no address taken for this machine',
     'callAt',
@@ -9,7 +9,9 @@ export default [
     '',
     'egress/client',
   ],
-  ['name of a certificate not checked', 'connect', 'servername: hostOf(url)', "servername: 'localhost'", 'egress/extra-ca'],
+  ['name of a certificate not checked', 'requestTo', '=== 0 ? hostOf(url)', "=== 0 ? 'localhost'", 'egress/extra-ca'],
+  ['bare line feed ends a line', 'requestTo', 'insecureHTTPParser: false', 'insecureHTTPParser: true', 'egress/answer'],
+  ['chunks beside a length', 'readAnswer', 'if (!isClear(response)) return onFailure(new BadAnswer())', '', 'egress/answer'],
   [
     'live results over plain http',
     'checkWebhookUrl',
