@@ -1,14 +1,15 @@
 import { loadConfig } from '../config.ts'
-import type { Found } from '../db/check.ts'
+import type { Status } from '../db/check.ts'
 import { StartRefusal } from '../db/refusal.ts'
+import { say } from '../web/shared/finding-words.ts'
+import { findings } from '../web/shared/strings/en.ts'
 import { defineCommand } from './command.ts'
 import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'
 import { pendingIn } from './upgrade.ts'
 import { withDeps } from './with-deps.ts'
 
-/** No German: commands are in English only. */
-type NamedCheck = { name: string } & Pick<Found, 'status' | 'detail' | 'remedy'>
+type NamedCheck = { name: string; status: Status; code: string; detail: string; remedy?: string | undefined }
 
 export const command = defineCommand(
   {
@@ -41,14 +42,17 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
     const pending = await pendingIn(config)
     if (pending.length) return [olderVersion(pending, config.database ? 'database' : 'data_directory')]
     const { examine } = await import('../doctor/examine.ts')
-    return await withDeps(shell, deps => examine(deps, false))
+    const checks = await withDeps(shell, deps => examine(deps, false))
+    return checks.map(check => ({ ...check, ...say(findings, check) }))
   } catch (error) {
     if (!(error instanceof StartRefusal || error instanceof CommandError)) throw error
     // Nothing there can be mended.
     if (error instanceof StartRefusal && error.reason === 'before_first_release') throw error
     const [, detail = error.message, remedy] = /^(.*?); (.*)$/s.exec(error.message) ?? []
     const name = config.database ? 'database' : 'data_directory'
-    return [{ name, status: 'problem', detail: `${capitalised(detail)}.`, remedy: remedy && capitalised(remedy) }]
+    const code = error instanceof StartRefusal ? error.reason : 'not_opened'
+    const said = { detail: `${capitalised(detail)}.`, remedy: remedy && capitalised(remedy) }
+    return [{ name, status: 'problem', code, ...said }]
   }
 }
 
@@ -59,17 +63,19 @@ const capitalised = (text: string): string => text.replace(/^[a-z]+(?=[ ,])/, wo
 const olderVersion = (pending: string[], name: string): NamedCheck => ({
   name,
   status: 'problem',
+  code: 'older_version',
   detail: `The database is of an earlier version than this program (${pending.join(', ')} to be applied).`,
   remedy: 'Stop the service and run "vidimus upgrade", or ask the program that is running.',
 })
 
-const presentCheck = ({ name, status, detail, remedy }: NamedCheck) => ({
+const presentCheck = ({ name, status, code, detail, remedy }: NamedCheck) => ({
   name,
   status,
+  code,
   detail: remedy ? `${detail} ${remedy}` : detail,
 })
 
-const LABELS: Record<Found['status'], string> = { ok: 'ok', not_set_up: 'not set', warning: 'warning', problem: 'problem' }
+const LABELS: Record<Status, string> = { ok: 'ok', not_set_up: 'not set', warning: 'warning', problem: 'problem' }
 
 const linesOf = ({ name, status, detail, remedy }: NamedCheck): string => {
   const first = `${LABELS[status].padEnd(8)} ${name.padEnd(20)} ${detail}`

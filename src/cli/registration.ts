@@ -6,6 +6,8 @@ import {
   readRegistrations,
   removeRegistration,
 } from '../signing/registrations.ts'
+import { say } from '../web/shared/finding-words.ts'
+import { findings } from '../web/shared/strings/en.ts'
 import { argument, defineCommand, listing } from './command.ts'
 import { optional, repeated, text } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
@@ -38,7 +40,7 @@ the EU age app carry none. VIDIMUS_REGISTRATION_CERT counts only while nothing i
       const adding = withDeps(shell, async deps => {
         if (tenant !== undefined) await requireTenant(deps, tenant)
         const { row, notes } = await addRegistration(deps, { text: content, templates, owner: tenant ?? null }, ACTOR)
-        return { shown: presentRegistration(row, deps.now()), notes }
+        return { shown: presentRegistration(row, deps.now()), notes: notes.map(note => say(findings, note).detail) }
       })
       const { shown, notes } = await adding.catch(error => {
         throw error instanceof RegistrationProblem ? new CommandError(`${file}: ${error.message}`) : error

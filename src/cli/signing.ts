@@ -9,6 +9,8 @@ import { cancelScheduled, removeSigningKeys } from '../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../signing/request.ts'
 import { parseUtcInstant } from '../time.ts'
 import { readAccessAuthorities } from '../trust/sources.ts'
+import { say } from '../web/shared/finding-words.ts'
+import { findings } from '../web/shared/strings/en.ts'
 import { type Answer, defineCommand } from './command.ts'
 import { kind, optional, required, text, toggle } from './flags.ts'
 import { ACTOR, CommandError, UsageError } from './output.ts'
@@ -94,7 +96,8 @@ issuers may each have one.`,
         const wanted = { ...pems, from, owner: tenant ?? null, authorities }
         const { state, notes } = await importSigningKey(deps, wanted, ACTOR)
         const shown = await show(deps, state)
-        return { ...shown, json: { ...shown.json, notes }, note: notes.join('\n') }
+        const sentences = notes.map(note => say(findings, note).detail)
+        return { ...shown, json: { ...shown.json, notes: sentences }, note: sentences.join('\n') }
       })
       return await importing.catch(asCommandError)
     },

@@ -1,8 +1,11 @@
 // The way to the first live verification.
+
 import { Type } from '@sinclair/typebox'
+import type { Found } from '../doctor/examine.ts'
 import { Timestamp } from '../http/schema.ts'
 import { Exactly, Nullable, OneOf } from '../http/wire.ts'
 import { DOCUMENT_KINDS } from '../tenants/go-live.ts'
+import { FindingOf } from './finding-schema.ts'
 
 /** Steps in the order a shop takes them: papers of other people first, because they take days. */
 export const STEPS = [
@@ -63,8 +66,8 @@ export const Step = Exactly({
   documents: Documents,
   names: Type.Array(Type.String()),
   at: Nullable(Timestamp),
-  /** Detail of the check behind the step. */
-  detail: Nullable(Exactly({ en: Type.String(), de: Type.String() })),
+  /** What the check behind the step found. */
+  finding: Nullable(FindingOf<Found>()),
   command: Nullable(Type.String()),
 })
 export type Step = typeof Step.static

@@ -1,8 +1,8 @@
 // The steps of going live, each from facts. The sentences are on the page; commands are the same in every language.
 import { X509Certificate } from 'node:crypto'
 import type { Environment } from '../access/scopes.ts'
-import type { Found } from '../db/check.ts'
 import type { CheckName } from '../doctor/check.ts'
+import type { Found } from '../doctor/examine.ts'
 import { sha256Hex } from '../hash.ts'
 import { EXPIRY_WARNING_DAYS, lifeOf, type SigningState } from '../signing/certificate.ts'
 import type { DocumentKind, GoLive } from '../tenants/go-live.ts'
@@ -55,7 +55,7 @@ const HOW: Record<StepName, (facts: Facts) => Result> = {
 }
 
 export const stepsOf = (facts: Facts): Step[] =>
-  STEPS.map(step => ({ step, documents: [], names: [], at: null, detail: null, command: null, ...HOW[step](facts) }))
+  STEPS.map(step => ({ step, documents: [], names: [], at: null, finding: null, command: null, ...HOW[step](facts) }))
 
 function address({ publicUrl, isLocal, check }: Facts): Result {
   const command = 'vidimus doctor'
@@ -66,28 +66,18 @@ function address({ publicUrl, isLocal, check }: Facts): Result {
   if (!publicUrl.startsWith('https:')) return { state, reason: 'address_plain', names: [publicUrl], command }
   // A private address is fine where customers are in the same network, so a warning about it is only shown.
   const unsound = broken ?? (tls.status === 'warning' ? tls : undefined)
-  if (unsound) return { state, reason: 'address_unsound', names: [publicUrl], detail: wordsOf(unsound), command }
-  return {
-    state: 'done',
-    reason: 'reached',
-    names: [publicUrl],
-    detail: url.status === 'ok' ? null : { en: url.detail, de: url.de.detail },
-  }
+  if (unsound) return { state, reason: 'address_unsound', names: [publicUrl], finding: sayable(unsound), command }
+  return { state: 'done', reason: 'reached', names: [publicUrl], finding: url.status === 'ok' ? null : sayable(url) }
 }
 
-type Sentences = NonNullable<Step['detail']>
-
-const wordsOf = ({ detail, remedy, de }: Found): Sentences => ({
-  en: remedy === undefined ? detail : `${detail} ${remedy}`,
-  de: de.remedy === undefined ? de.detail : `${de.detail} ${de.remedy}`,
-})
+const sayable = ({ code, values }: Found) => ({ code, values })
 
 /** The EU age app asks nobody for a certificate of an authority. */
 function identity({ documents, signing, check, now }: Facts): Result {
   if (documents.every(kind => kind === 'eu_age')) return { state: 'not_needed', reason: 'identity_not_needed' }
   const request = 'vidimus signing csr --new-key'
   if (!signing || lifeOf(signing, now) === 'ended')
-    return { state: 'problem', reason: 'identity_unsound', detail: wordsOf(check('signing_certificate')), command: request }
+    return { state: 'problem', reason: 'identity_unsound', finding: sayable(check('signing_certificate')), command: request }
   const { authority, issuer, notAfter, next, pendingSince } = signing
   if (authority === null) return { state: 'done', reason: 'identity_valid', names: [issuer], at: isoUtc(notAfter) }
   if (next) return { state: 'waiting', reason: 'identity_scheduled', names: [next.issuer], at: isoUtc(next.startsAt) }

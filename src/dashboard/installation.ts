@@ -1,6 +1,5 @@
 import { version } from '../../package.json' with { type: 'json' }
 import { addressKind } from '../doctor/address.ts'
-import type { Check } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
 import { hasLiveKeys } from '../doctor/scene.ts'
 import { apiError } from '../http/errors.ts'
@@ -32,8 +31,7 @@ export function createExamination(deps: Deps): () => Promise<Health> {
   let last: { at: number; health: Promise<Health> } | undefined
 
   async function look(at: number): Promise<Health> {
-    const checks = await examine(deps, true)
-    return { checked_at: isoUtc(at), checks: checks.map(presentCheck) }
+    return { checked_at: isoUtc(at), checks: await examine(deps, true) }
   }
 
   return () => {
@@ -42,13 +40,6 @@ export function createExamination(deps: Deps): () => Promise<Health> {
     return last.health
   }
 }
-
-const presentCheck = ({ name, status, detail, remedy, de }: Check): Health['checks'][number] => ({
-  name,
-  status,
-  detail: { en: detail, de: de.detail },
-  remedy: remedy === undefined ? null : { en: remedy, de: de.remedy ?? '' },
-})
 
 /** Anchors that were added one by one; those of lists are on their list's page. */
 export async function readTrust(deps: Deps): Promise<{ data: TrustAnchor[] }> {

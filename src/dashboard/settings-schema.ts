@@ -3,11 +3,13 @@ import { Type } from '@sinclair/typebox'
 import { EXPIRY_DAYS } from '../access/keys.ts'
 import { Device } from '../devices/schema.ts'
 import { CHECKS } from '../doctor/check.ts'
+import type { Found } from '../doctor/examine.ts'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../http/wire.ts'
 import { DOCUMENTS } from '../templates/catalogue.ts'
 import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../templates/schema.ts'
 import { ANCHOR_USES } from '../trust/settings.ts'
+import { FindingOf } from './finding-schema.ts'
 import { LABEL_CHARS_MAX } from './schema.ts'
 
 const PEM_CHARS_MAX = 60_000
@@ -233,8 +235,7 @@ export const Health = Exactly({
       name: OneOf(...CHECKS),
       /** `not_set_up`: neither in order nor wrong. */
       status: OneOf('ok', 'not_set_up', 'warning', 'problem'),
-      detail: Localized,
-      remedy: Nullable(Localized),
+      ...FindingOf<Found>().properties,
     }),
   ),
 })

@@ -2,6 +2,9 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../http/schema.ts'
 import { Exactly, ListOf, Nullable } from '../http/wire.ts'
+import type { ImportNote } from '../signing/import.ts'
+import type { RegistrationNote } from '../signing/registrations.ts'
+import { FindingOf } from './finding-schema.ts'
 
 const PEM_CHARS_MAX = 60_000
 const SUBJECT_CHARS_MAX = 500
@@ -73,8 +76,8 @@ export const ImportSigning = Exactly({
   tenant: ForTenant,
 })
 export type ImportSigning = typeof ImportSigning.static
-/** `notes`: sentences on what was left out, and what wallets may not like. */
-export const ImportedSigning = Exactly({ ...Signing.properties, notes: Type.Array(Type.String()) })
+/** `notes`: what was left out, and what wallets may not like. */
+export const ImportedSigning = Exactly({ ...Signing.properties, notes: Type.Array(FindingOf<ImportNote>()) })
 export type ImportedSigning = typeof ImportedSigning.static
 
 const REGISTRATION_CHARS_MAX = 60_000
@@ -113,5 +116,5 @@ export const AddRegistration = Exactly({
   tenant: ForTenant,
 })
 export type AddRegistration = typeof AddRegistration.static
-export const AddedRegistration = Exactly({ ...Registration.properties, notes: Type.Array(Type.String()) })
+export const AddedRegistration = Exactly({ ...Registration.properties, notes: Type.Array(FindingOf<RegistrationNote>()) })
 export type AddedRegistration = typeof AddedRegistration.static

@@ -1,5 +1,3 @@
-import type { Found } from '../db/check.ts'
-
 /** In the order they are shown: first what a wallet meets, then what an operator looks after. */
 export const CHECKS = [
   'server',
@@ -25,5 +23,3 @@ export const CHECKS = [
 ] as const
 
 export type CheckName = (typeof CHECKS)[number]
-
-export type Check = { name: CheckName } & Found

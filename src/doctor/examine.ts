@@ -1,7 +1,7 @@
 // Finds what would stop a real wallet or webhook, and what endangers the data. The checks run in parallel, each with a time
 // limit; one that fails is a problem with a name and does not end the others. Nothing is changed, and no message is sent.
-import { type Found, runCheck } from '../db/check.ts'
-import { CHECKS, type Check, type CheckName } from './check.ts'
+import { type CheckFailure, type Finding, runCheck } from '../db/check.ts'
+import { CHECKS, type CheckName } from './check.ts'
 import { checkDatabase } from './database-check.ts'
 import { checkDcApi } from './dc-check.ts'
 import type { Deps } from './deps.ts'
@@ -16,7 +16,7 @@ import { checkAnchors, checkTrustLists } from './trust-checks.ts'
 import { checkStatusLists } from './wallet-checks.ts'
 import { checkExtraCa, checkWebhooks } from './webhook-checks.ts'
 
-const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
+const HOW = {
   server: scene => checkOfEngine(scene, 'server'),
   public_url: checkPublicUrl,
   tls: checkTls,
@@ -37,12 +37,16 @@ const HOW: Record<CheckName, (scene: Scene) => Promise<Found>> = {
   backups: scene => checkOfEngine(scene, 'backups'),
   open_files: checkOpenFiles,
   second_factor: checkSecondFactor,
-}
+} satisfies Record<CheckName, (scene: Scene) => Promise<Finding>>
+
+export type Found = CheckFailure | Awaited<ReturnType<(typeof HOW)[CheckName]>>
+
+export type Check = { name: CheckName } & Found
 
 /** `isServer` is true in the service itself, and false in a command beside it. */
 export async function examine(deps: Deps, isServer: boolean, names: readonly CheckName[] = CHECKS): Promise<Check[]> {
   const scene = sceneOf(deps, isServer)
   // The disk of PostgreSQL is its server's.
   const checks = deps.config.database ? names.filter(name => name !== 'disk') : names
-  return await Promise.all(checks.map(async name => ({ name, ...(await runCheck(() => HOW[name](scene))) })))
+  return await Promise.all(checks.map(async name => ({ name, ...(await runCheck<Found>(() => HOW[name](scene))) })))
 }

@@ -9,21 +9,16 @@ import type { Deps } from './deps.ts'
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500
 
-/** Why a destination cannot be reached, as a clause. */
-export type Reason = Readonly<Record<'en' | 'de', string>>
-
-const REASONS = {
-  unknown: { en: 'its name was not found', de: 'sein Name wurde nicht gefunden' },
-  refused: { en: 'its address is not allowed', de: 'seine Adresse ist nicht erlaubt' },
-  silent: { en: 'it does not answer', de: 'er antwortet nicht' },
-  untrusted: { en: 'its certificate is not valid', de: 'sein Zertifikat gilt nicht' },
-  closed: { en: 'it refuses the connection', de: 'er lehnt die Verbindung ab' },
-} as const satisfies Record<string, Reason>
+/** Why a destination cannot be reached. */
+export type Reason = 'unknown' | 'refused' | 'silent' | 'untrusted' | 'closed'
 
 /** Undefined when it can be reached. */
-export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 'resolve'>, origin: string) {
+async function whyUnreachable(
+  { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
+  origin: string,
+): Promise<Reason | undefined> {
   const found = await locate(egress, resolve, origin, { resolveMs: RESOLVE_MS_MAX })
-  if (!found.ok) return found.failure === 'dns_failed' ? REASONS.unknown : REASONS.refused
+  if (!found.ok) return found.failure === 'dns_failed' ? 'unknown' : 'refused'
   const url = new URL(found.url)
   return await new Promise<Reason | undefined>(settle => {
     const socket = open(url, found.addresses[0] ?? '', egress.extraCa)
@@ -32,18 +27,20 @@ export async function whyUnreachable({ egress, resolve }: Pick<Deps, 'egress' | 
       socket.destroy()
       settle(why)
     }
-    const timer = setTimeout(() => finish(REASONS.silent), CONNECT_MS_MAX)
+    const timer = setTimeout(() => finish('silent'), CONNECT_MS_MAX)
     socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => finish())
     socket.on('error', (error: { code?: string }) =>
-      finish(/CERT|TLS|SSL|SIGNED|VERIFY|ALTNAME/.test(error.code ?? '') ? REASONS.untrusted : REASONS.closed),
+      finish(/CERT|TLS|SSL|SIGNED|VERIFY|ALTNAME/.test(error.code ?? '') ? 'untrusted' : 'closed'),
     )
   })
 }
 
+export type Missed = { origin: string; why: Reason }
+
 /** The origins that cannot be reached, each with its reason. */
-export const missedOf = (looked: readonly { origin: string; why: Reason | undefined }[]): Record<'en' | 'de', string[]> => {
-  const listed = (language: 'en' | 'de') => looked.flatMap(({ origin, why }) => (why ? [`${origin} (${why[language]})`] : []))
-  return { en: listed('en'), de: listed('de') }
+export async function missedOf(deps: Pick<Deps, 'egress' | 'resolve'>, origins: readonly string[]): Promise<Missed[]> {
+  const looked = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
+  return looked.flatMap(({ origin, why }) => (why ? [{ origin, why }] : []))
 }
 
 function open(url: URL, host: string, extraCa: ExtraCa | undefined): Socket {

@@ -1,4 +1,4 @@
-import { type Found, ok, problem, someOf, warning } from '../db/check.ts'
+import { ok, problem, warning } from '../db/check.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { coverage } from '../openid4vp/registration.ts'
 import { statusAt } from '../openid4vp/status-bits.ts'
@@ -21,128 +21,44 @@ import { notYet, statesOf } from './signing-checks.ts'
 const STATUSES_MAX = 10
 const PID = /^(?:urn:eudi:pid:|eu\.europa\.ec\.eudi\.pid\.)/
 
-const RENEW = {
-  en: 'Get a current one from the registrar and add it with "vidimus registration add"; remove the old one.',
-  de: 'Holen Sie bei der Registerstelle ein gültiges, fügen Sie es mit „vidimus registration add“ hinzu, und entfernen Sie das alte.',
-}
-
 /** Whether wallets will accept the registration certificates that requests carry, and which are missing. */
-export async function checkRegistration({ deps, liveTenants }: Scene): Promise<Found> {
+export async function checkRegistration({ deps, liveTenants }: Scene) {
   if (!(await statesOf(deps))) return notYet()
   const at = deps.now()
   const rows = await readRegistrations(deps)
   const ended = rows.filter(({ notAfter }) => notAfter !== null && notAfter <= at)
-  if (ended.length > 0)
-    return problem({
-      en: [`Registration certificates have ended: ${namesOf(ended, 'en')}.`, RENEW.en],
-      de: [`Registrierungszertifikate sind abgelaufen: ${namesOf(ended, 'de')}.`, RENEW.de],
-    })
+  if (ended.length > 0) return problem('registrations_ended', { certificates: namesOf(ended) })
   const foreign = await foreignAmong(deps, rows)
-  if (foreign.length > 0)
-    return problem({
-      en: [
-        `Registration certificates are of another organisation than the certificate that wallets see: ${namesOf(foreign, 'en')}.`,
-        'Import the access certificate of that organisation, or remove them with "vidimus registration remove".',
-      ],
-      de: [
-        `Registrierungszertifikate gehören einer anderen Organisation als das Zertifikat, das Wallets sehen: ${namesOf(foreign, 'de')}.`,
-        'Setzen Sie das Zugangszertifikat dieser Organisation ein, oder entfernen Sie sie mit „vidimus registration remove“.',
-      ],
-    })
+  if (foreign.length > 0) return problem('registrations_foreign', { certificates: namesOf(foreign) })
   const statuses = await readStatuses(deps, rows)
-  const revoked = statuses.filter(({ status }) => status === 'revoked').map(({ row }) => row)
-  if (revoked.length > 0)
-    return problem({
-      en: [`Registration certificates were revoked: ${namesOf(revoked, 'en')}.`, RENEW.en],
-      de: [`Registrierungszertifikate wurden widerrufen: ${namesOf(revoked, 'de')}.`, RENEW.de],
-    })
+  const withStatus = (wanted: Judged['status']) =>
+    namesOf(statuses.flatMap(({ row, status }) => (status === wanted ? [row] : [])))
+  const revoked = withStatus('revoked')
+  if (revoked.length > 0) return problem('registrations_revoked', { certificates: revoked })
   const registrars = await readRegistrars(deps)
   const unlisted = registrars.length > 0 ? rows.filter(row => !isOfListed(row, registrars)) : []
-  if (unlisted.length > 0) {
-    const command = 'vidimus trust source add URL --kind lote --use relying-party --env live'
-    return warning({
-      en: [
-        `Registration certificates lead to no registrar on the loaded list, so EU wallets will warn: ${namesOf(unlisted, 'en')}.`,
-        `Get them from a registrar on that list, or add the list that names yours: ${command}`,
-      ],
-      de: [
-        `Registrierungszertifikate führen zu keiner Registerstelle auf der geladenen Liste, EU-Wallets werden also warnen: ${namesOf(unlisted, 'de')}.`,
-        `Holen Sie sie bei einer Registerstelle auf dieser Liste, oder fügen Sie die Liste hinzu, auf der Ihre steht: ${command}`,
-      ],
-    })
-  }
+  if (unlisted.length > 0) return warning('registrations_unlisted', { certificates: namesOf(unlisted) })
   const gaps = (await Promise.all((await liveTenants).map(({ id }) => gapsOf(deps, rows, id)))).flat()
   const missing = [...new Set(gaps.filter(({ gap }) => gap === 'missing').map(({ key }) => key))]
-  if (missing.length > 0)
-    return warning({
-      en: [
-        `There is no registration certificate for what ${someOf(missing)} asks for: EU wallets may warn, or refuse.`,
-        'Add the one of your registrar: vidimus registration add FILE',
-      ],
-      de: [
-        `Für das, wonach ${someOf(missing, 'de')} fragt, gibt es kein Registrierungszertifikat: EU-Wallets warnen vielleicht oder lehnen ab.`,
-        'Fügen Sie das Ihrer Registerstelle hinzu: vidimus registration add DATEI',
-      ],
-    })
+  if (missing.length > 0) return warning('registrations_missing', { templates: missing })
   const beyond = [...new Set(gaps.map(({ key }) => key))]
-  if (beyond.length > 0)
-    return warning({
-      en: [
-        `Wallets will warn that ${someOf(beyond)} asks for more than registered.`,
-        'Register what it asks for, or ask for less in a template of your own.',
-      ],
-      de: [
-        `Wallets werden warnen, dass ${someOf(beyond, 'de')} nach mehr fragt als registriert.`,
-        'Registrieren Sie, wonach gefragt wird, oder fragen Sie in einer eigenen Vorlage nach weniger.',
-      ],
-    })
+  if (beyond.length > 0) return warning('registrations_exceeded', { templates: beyond })
   const ending = rows.filter(row => isEnding(row, at))
-  if (ending.length > 0)
-    return warning({
-      en: [`Registration certificates end soon: ${namesOf(ending, 'en')}.`, RENEW.en],
-      de: [`Registrierungszertifikate laufen bald ab: ${namesOf(ending, 'de')}.`, RENEW.de],
-    })
-  const unknown = statuses.filter(({ status }) => status === 'unknown').map(({ row }) => row)
-  if (unknown.length > 0)
-    return warning({
-      en: [
-        `Whether these registration certificates were revoked could not be found out: ${namesOf(unknown, 'en')}.`,
-        'Let this machine connect to the status list of the registrar, or try again later.',
-      ],
-      de: [
-        `Ob diese Registrierungszertifikate widerrufen wurden, war nicht festzustellen: ${namesOf(unknown, 'de')}.`,
-        'Lassen Sie diese Maschine zur Statusliste der Registerstelle verbinden, oder versuchen Sie es später wieder.',
-      ],
-    })
-  if (rows.length === 0) return ok(describeNone(deps))
-  return ok({
-    en: `Registration certificates: ${namesOf(rows, 'en')}.`,
-    de: `Registrierungszertifikate: ${namesOf(rows, 'de')}.`,
-  })
+  if (ending.length > 0) return warning('registrations_ending', { certificates: namesOf(ending) })
+  const unknown = withStatus('unknown')
+  if (unknown.length > 0) return warning('registrations_unknown', { certificates: unknown })
+  if (rows.length > 0) return ok('registrations_good', { certificates: namesOf(rows) })
+  return deps.registrationCertificate === undefined ? ok('registration_unneeded') : ok('registration_configured')
 }
 
-const describeNone = ({ registrationCertificate }: Scene['deps']) =>
-  registrationCertificate === undefined
-    ? {
-        en: 'No template in live use needs a registration certificate.',
-        de: 'Keine in Live benutzte Vorlage braucht ein Registrierungszertifikat.',
-      }
-    : {
-        en: 'Requests carry the registration certificate of VIDIMUS_REGISTRATION_CERT.',
-        de: 'Anfragen bringen das Registrierungszertifikat aus VIDIMUS_REGISTRATION_CERT mit.',
-      }
+/** The purpose of a certificate, and its last day. */
+export type RegistrationName = { name: string; end: string | null }
 
-/** By purpose and end. */
-const namesOf = (rows: RegistrationRow[], language: 'en' | 'de'): string =>
-  someOf(
-    rows.map(({ id, purposes, notAfter }) => `${purposes[0]?.value ?? id} (${ENDS[language](notAfter)})`),
-    language,
-  )
-
-const ENDS = {
-  en: (notAfter: number | null) => (notAfter === null ? 'without end' : `until ${isoUtc(notAfter).slice(0, 10)}`),
-  de: (notAfter: number | null) => (notAfter === null ? 'ohne Ende' : `bis ${isoUtc(notAfter).slice(0, 10)}`),
-}
+const namesOf = (rows: RegistrationRow[]): RegistrationName[] =>
+  rows.map(({ id, purposes, notAfter }) => ({
+    name: purposes[0]?.value ?? id,
+    end: notAfter === null ? null : isoUtc(notAfter).slice(0, 10),
+  }))
 
 async function foreignAmong(deps: Scene['deps'], rows: RegistrationRow[]): Promise<RegistrationRow[]> {
   const judged = await Promise.all(

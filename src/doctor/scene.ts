@@ -1,5 +1,5 @@
 import { isExpired, readKeys } from '../access/keys.ts'
-import type { EngineCheck, Found } from '../db/check.ts'
+import type { EngineCheck, EngineFinding } from '../db/check.ts'
 import { readTenants, type TenantRow } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { type Visit, visitPublicUrl } from './visit.ts'
@@ -40,7 +40,7 @@ export function sceneOf(deps: Deps, isServer: boolean): Scene {
   }
 }
 
-export async function checkOfEngine({ engineChecks }: Scene, wanted: EngineCheck['name']): Promise<Found> {
+export async function checkOfEngine({ engineChecks }: Scene, wanted: EngineCheck['name']): Promise<EngineFinding> {
   const { name: _, ...found } = (await engineChecks()).find(({ name }) => name === wanted)!
   return found
 }

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type Found, notSetUp, ok, problem, secondOf, someOf, warning } from '../db/check.ts'
+import { found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
 import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { covers } from '../openid4vp/trust-anchor.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
@@ -22,16 +22,9 @@ const END_WARNING_MS = 7 * DAY_MS
 const FAILING_WARNING_MS = DAY_MS
 
 /** Each template used in live needs a trusted issuer. */
-export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found> {
+export async function checkAnchors({ deps, liveTenants }: Scene) {
   const tenants = await liveTenants
-  if (tenants.length === 0)
-    return notSetUp({
-      en: ['There are no live keys yet; test sessions trust the sandbox issuer.', 'See Go live in the dashboard.'],
-      de: [
-        'Es gibt noch keine Schlüssel für Live; Testsitzungen vertrauen dem Sandbox-Aussteller.',
-        'Siehe „Live gehen“ im Dashboard.',
-      ],
-    })
+  if (tenants.length === 0) return notSetUp('no_live_keys')
   const at = deps.now()
   const anchors = (await liveAnchors(deps, at)).filter(({ isUsable }) => isUsable)
   const current = anchors.filter(({ not_after }) => not_after > isoUtc(at))
@@ -39,33 +32,17 @@ export async function checkAnchors({ deps, liveTenants }: Scene): Promise<Found>
   const uncovered = templates.filter(
     ({ types }) => !current.some(({ trusted_for }) => types.some(type => covers(trusted_for, type))),
   )
-  const howTo = (type: string | undefined) => ({ en: howToAdd(type, 'en'), de: howToAdd(type, 'de') })
-  if (current.length === 0) {
-    const remedy = howTo(uncovered[0]?.types[0])
-    return problem({
-      en: ['No issuer is trusted for live sessions: every session will fail.', remedy.en],
-      de: ['In Live wird keinem Aussteller vertraut: Jede Prüfung wird scheitern.', remedy.de],
-    })
-  }
+  if (current.length === 0) return problem('no_issuer', howToAdd(uncovered[0]?.types[0]))
   const [first] = uncovered
   if (first) {
     const keys = [...new Set(uncovered.map(({ key }) => key))]
-    const serious = uncovered.length === templates.length ? problem : warning
-    const remedy = howTo(first.types[0])
-    return serious({
-      en: [`No issuer is trusted in live for what ${someOf(keys)} asks for.`, remedy.en],
-      de: [`In Live wird keinem Aussteller für das vertraut, wonach ${someOf(keys, 'de')} fragt.`, remedy.de],
-    })
+    const serious = found(uncovered.length === templates.length ? 'problem' : 'warning')
+    return serious('issuers_missing', { templates: keys, ...howToAdd(first.types[0]) })
   }
   const soon = isoUtc(at + EXPIRY_WARNING_DAYS * DAY_MS)
   // A list's operator renews its entries.
   const ending = anchors.filter(({ not_after, source }) => source === null && not_after < soon).map(({ label }) => label)
-  if (ending.length)
-    return warning({
-      en: [`Trusted certificates expire soon or have expired: ${someOf(ending)}.`, 'Import current ones.'],
-      de: [`Vertraute Zertifikate laufen bald ab oder sind abgelaufen: ${someOf(ending, 'de')}.`, 'Fügen Sie gültige hinzu.'],
-    })
-  return ok(originsOf(current))
+  return ending.length > 0 ? warning('issuers_ending', { issuers: ending }) : ok('issuers_trusted', countsOf(current))
 }
 
 type Anchor = ReturnType<typeof presentAnchor> & { isUsable: boolean }
@@ -98,202 +75,94 @@ async function templatesInUse(deps: Scene['deps'], tenantId: string): Promise<{ 
   return templates.map(({ key, query }) => ({ key, types: askedBy(query).flatMap(asked => asked.types) }))
 }
 
-function howToAdd(type: string | undefined, language: Language): string {
+/** Commands; the first one where a list names such issuers. */
+function howToAdd(type: string | undefined): { list: string | null; one: string } {
   const preset = type === undefined ? 'NAME' : presetFor('live', type)
-  const one = `vidimus trust add FILE.pem --env live${type === undefined ? '' : ` --for ${type}`}`
-  const list = `vidimus trust source add --preset ${preset} --env live`
-  if (language === 'en') return preset ? `Add its list: ${list}; or one issuer: ${one}` : `Add one: ${one}`
-  return preset ? `Fügen Sie seine Liste hinzu: ${list}; oder einen Aussteller: ${one}` : `Fügen Sie einen hinzu: ${one}`
-}
-
-function originsOf(anchors: readonly Anchor[]): Record<Language, string> {
-  const issuers = new Set(anchors.map(({ fingerprint_sha256 }) => fingerprint_sha256)).size
-  const lists = new Set(anchors.flatMap(({ source }) => source ?? [])).size
-  const files = anchors.filter(({ source }) => source === null).length
-  const from = (language: Language) => [
-    ...(lists > 0 ? [NOUNS[language].list(lists)] : []),
-    ...(files > 0 ? [NOUNS[language].file(files)] : []),
-  ]
   return {
-    en: `${NOUNS.en.issuer(issuers)} from ${from('en').join(' and ')} ${issuers === 1 ? 'is' : 'are'} trusted for live sessions.`,
-    de: `In Live ${issuers === 1 ? 'wird' : 'werden'} ${NOUNS.de.issuer(issuers)} aus ${from('de').join(' und ')} vertraut.`,
+    list: preset ? `vidimus trust source add --preset ${preset} --env live` : null,
+    one: `vidimus trust add FILE.pem --env live${type === undefined ? '' : ` --for ${type}`}`,
   }
 }
 
-type Language = 'en' | 'de'
-
-const counted = (one: string, many: string) => (count: number) => `${count} ${count === 1 ? one : many}`
-
-/** In the case that the sentences above need. */
-const NOUNS = {
-  en: { issuer: counted('issuer', 'issuers'), list: counted('list', 'lists'), file: counted('file', 'files') },
-  de: { issuer: counted('Aussteller', 'Ausstellern'), list: counted('Liste', 'Listen'), file: counted('Datei', 'Dateien') },
-}
+const countsOf = (anchors: readonly Anchor[]) => ({
+  issuers: new Set(anchors.map(({ fingerprint_sha256 }) => fingerprint_sha256)).size,
+  lists: new Set(anchors.flatMap(({ source }) => source ?? [])).size,
+  files: anchors.filter(({ source }) => source === null).length,
+})
 
 /** What is a problem in live is a warning in test. */
-export async function checkTrustLists({ deps }: Scene): Promise<Found> {
+export async function checkTrustLists({ deps }: Scene) {
   const at = deps.now()
   const sources = await readSources(deps)
-  if (sources.length === 0)
-    return notSetUp({
-      en: ['There are no trust lists.', 'Add one under Trust, or trust issuers one by one.'],
-      de: ['Es gibt keine Vertrauenslisten.', 'Fügen Sie unter Vertrauen eine hinzu, oder vertrauen Sie Ausstellern einzeln.'],
-    })
-  const serious = sources.flatMap(source => seriousOf(source, at))
-  const inLive = serious.filter(({ source }) => source.environment === 'live')
-  if (inLive.length > 0) return problem(toldOf(inLive))
-  const lighter = [
-    ...serious,
-    ...sources.filter(({ environment }) => environment === 'live').flatMap(source => lighterOf(source, at)),
-  ]
-  if (lighter.length > 0) return warning(toldOf(lighter))
-  return ok({
-    en: sources.map(source => describe(source, 'en')).join(' '),
-    de: sources.map(source => describe(source, 'de')).join(' '),
-  })
+  if (sources.length === 0) return notSetUp('no_lists')
+  const live = sources.filter(({ environment }) => environment === 'live')
+  const inLive = live.flatMap(source => seriousOf(source, at))
+  if (inLive.length > 0) return problem('lists_troubled', { troubles: inLive })
+  const troubles = [...sources.flatMap(source => seriousOf(source, at)), ...live.flatMap(source => lighterOf(source, at))]
+  return troubles.length > 0 ? warning('lists_troubled', { troubles }) : ok('lists_good', { lists: sources.map(describe) })
 }
 
-type Both = Readonly<Record<Language, string>>
+/** Takes a trouble of a list if it holds. */
+const troubleOf =
+  ({ label }: SourceView) =>
+  <Code extends string, Values extends object>(holds: boolean, code: Code, values: Values) =>
+    holds ? [{ list: label, code, values }] : []
 
-/** The text continues the name of the list. */
-type Trouble = { source: SourceView; text: Both; remedy: Both }
-
-function toldOf(troubles: readonly Trouble[]) {
-  const sentences = (language: Language) => troubles.map(({ source, text }) => `${source.label} ${text[language]}.`).join(' ')
-  return { en: [sentences('en'), remediesOf(troubles, 'en')], de: [sentences('de'), remediesOf(troubles, 'de')] } as const
-}
-
-/** Remedies end with commands, so each is on a line of its own. One list can have several troubles with the same remedy. */
-function remediesOf(troubles: readonly Trouble[], language: Language): string {
-  const lines = new Set(troubles.map(({ source, remedy }) => `${source.label}: ${remedy[language]}`))
-  return lines.size === 1 ? troubles[0]!.remedy[language] : [...lines].join('\n')
-}
-
-function seriousOf(source: SourceView, at: number): Trouble[] {
+function seriousOf(source: SourceView, at: number) {
   const { id, digest, failure, failureDetail, failureSigner, kind, pins, signer } = source
-  const refresh = `vidimus trust source refresh ${id}`
-  const fetchIt = {
-    en: `Look at it with "${refresh}", or bring it: ${refresh} --file LIST`,
-    de: `Sehen Sie nach mit „${refresh}“, oder bringen Sie sie mit: ${refresh} --file LISTE`,
-  }
-  const trouble = (holds: boolean, text: Both, remedy: Both): Trouble[] => (holds ? [{ source, text, remedy }] : [])
+  const trouble = troubleOf(source)
   // A VICAL's signer may be certified by the pinned authority.
   const isUnpinned = kind !== 'vical' && !pins.some(({ fingerprint }) => fingerprint === signer)
   const isWithdrawn = digest === WITHDRAWN
   const end = secondOf(endOf(source))
   return [
-    ...trouble(
-      sourceState(source, at) === 'ended',
-      { en: `has ended on ${end}: its issuers count no more`, de: `ist am ${end} abgelaufen: Ihre Aussteller zählen nicht mehr` },
-      fetchIt,
-    ),
-    ...trouble(
-      failure === 'signer_unknown',
-      { en: `is ${failureDetail}`, de: `hat einen Unterzeichner, den Sie nicht festgelegt haben (${failureDetail})` },
-      {
-        en: `Compare the fingerprint with the operator's publication, then: vidimus trust source pin ${id} ${failureSigner ?? 'FINGERPRINT'}`,
-        de: `Vergleichen Sie den Fingerabdruck mit der Veröffentlichung des Betreibers, dann: vidimus trust source pin ${id} ${failureSigner ?? 'FINGERABDRUCK'}`,
-      },
-    ),
-    ...trouble(
-      isWithdrawn,
-      {
-        en: 'was withdrawn with its signer: none of its issuers counts',
-        de: 'wurde mit ihrem Unterzeichner zurückgezogen: Keiner ihrer Aussteller zählt',
-      },
-      fetchIt,
-    ),
-    ...trouble(
-      isUnpinned && !isWithdrawn && failure !== 'signer_unknown',
-      {
-        en: `was signed by ${signer}, which is not pinned any more, and counts until ${end}`,
-        de: `wurde von ${signer} unterzeichnet, der nicht mehr festgelegt ist, und zählt bis ${end}`,
-      },
-      fetchIt,
-    ),
-    ...trouble(
-      source.entries === 0 && !isWithdrawn,
-      { en: 'names no issuer that counts any more', de: 'nennt keinen Aussteller mehr, der zählt' },
-      {
-        en: 'Ask its operator, or add its issuers by file.',
-        de: 'Fragen Sie den Betreiber, oder fügen Sie ihre Aussteller per Datei hinzu.',
-      },
-    ),
+    ...trouble(sourceState(source, at) === 'ended', 'list_ended', { id, end }),
+    ...trouble(failure === 'signer_unknown', 'list_signer_unknown', { id, failure: failureDetail, signer: failureSigner }),
+    ...trouble(isWithdrawn, 'list_withdrawn', { id }),
+    ...trouble(isUnpinned && !isWithdrawn && failure !== 'signer_unknown', 'list_signer_unpinned', { id, signer, end }),
+    ...trouble(source.entries === 0 && !isWithdrawn, 'list_empty', {}),
   ]
 }
 
-function lighterOf(source: SourceView, at: number): Trouble[] {
+function lighterOf(source: SourceView, at: number) {
   const { id, failure, failureDetail, failingSince, difference, sequence, entries, name } = source
+  const trouble = troubleOf(source)
   const state = sourceState(source, at)
-  const look = { en: `See "vidimus trust source show ${id}".`, de: `Siehe „vidimus trust source show ${id}“.` }
-  const trouble = (holds: boolean, text: Both, remedy: Both = look): Trouble[] => (holds ? [{ source, text, remedy }] : [])
-  const refresh = `vidimus trust source refresh ${id} --file`
-  const bring = {
-    en: `Let this machine reach it, or bring it: ${refresh} LIST`,
-    de: `Lassen Sie diese Maschine sie erreichen, oder bringen Sie sie mit: ${refresh} LISTE`,
-  }
-  const [due, end, since] = [secondOf(nextUpdateOf(source)), secondOf(endOf(source)), secondOf(failingSince ?? at)]
+  const end = secondOf(endOf(source))
+  const since = failingSince ?? at
+  const isFailing = failure !== null && failure !== 'signer_unknown' && at - since > FAILING_WARNING_MS
+  const before = difference?.before
   return [
-    ...trouble(
-      state === 'stale',
-      { en: `has been out of date since ${due} and counts until ${end}`, de: `ist seit ${due} veraltet und zählt bis ${end}` },
-      bring,
-    ),
-    ...trouble(
-      state === 'fresh' && endOf(source) - at < END_WARNING_MS,
-      { en: `counts only until ${end}`, de: `zählt nur bis ${end}` },
-      bring,
-    ),
-    ...trouble(
-      failure !== null && failure !== 'signer_unknown' && at - (failingSince ?? at) > FAILING_WARNING_MS,
-      {
-        en: `could not be updated since ${since}: ${failureDetail}`,
-        de: `ließ sich seit ${since} nicht aktualisieren (${failure})`,
-      },
-      bring,
-    ),
-    ...pinsEnding(source, at).flatMap(text =>
-      trouble(true, text, {
-        en: `Pin its successor: vidimus trust source pin ${id} FINGERPRINT`,
-        de: `Legen Sie den Nachfolger fest: vidimus trust source pin ${id} FINGERABDRUCK`,
-      }),
-    ),
-    ...trouble(hasHalved(source, entries) && source.digest !== WITHDRAWN, {
-      en: `names ${entries} issuers, and ${difference?.before.entries} before`,
-      de: `nennt ${entries} Aussteller, vorher ${difference?.before.entries}`,
+    ...trouble(state === 'stale', 'list_stale', { id, due: secondOf(nextUpdateOf(source)), end }),
+    ...trouble(state === 'fresh' && endOf(source) - at < END_WARNING_MS, 'list_ending', { id, end }),
+    ...trouble(isFailing, 'list_failing', { id, since: secondOf(since), failure, detail: failureDetail }),
+    ...pinsEnding(source, at).flatMap(pin => trouble(true, 'list_pin_ending', { id, ...pin })),
+    ...trouble(hasHalved(source, entries) && source.digest !== WITHDRAWN, 'list_halved', {
+      id,
+      entries,
+      before: before?.entries,
     }),
-    ...trouble(hasNumberGoneBack(source), {
-      en: `has number ${sequence}, and ${difference?.before.sequence} before`,
-      de: `hat die Nummer ${sequence}, vorher ${difference?.before.sequence}`,
-    }),
-    ...trouble(
-      /\btest\b/i.test(name),
-      { en: `calls itself a test list (${name})`, de: `nennt sich selbst Testliste (${name})` },
-      { en: `Remove it: vidimus trust source remove ${id}`, de: `Entfernen Sie sie: vidimus trust source remove ${id}` },
-    ),
+    ...trouble(hasNumberGoneBack(source), 'list_number_back', { id, sequence, before: before?.sequence }),
+    ...trouble(/\btest\b/i.test(name), 'list_for_tests', { id, name }),
   ]
 }
 
 /** A pin without a certificate has signed nothing yet. */
-function pinsEnding({ pins }: SourceView, at: number): Both[] {
+function pinsEnding({ pins }: SourceView, at: number): { day: string; fingerprint: string }[] {
   return pins.flatMap(({ certificate, fingerprint }) => {
     const end = certificate === null ? Number.POSITIVE_INFINITY : new X509Certificate(certificate).validToDate.getTime()
     if (end - at >= EXPIRY_WARNING_DAYS * DAY_MS) return []
-    const [day, begin] = [isoUtc(end).slice(0, 10), `${fingerprint.slice(0, 16)}…`]
-    return [
-      { en: `has a signer that ends on ${day} (${begin})`, de: `hat einen Unterzeichner, der am ${day} abläuft (${begin})` },
-    ]
+    return [{ day: dayOf(end), fingerprint: `${fingerprint.slice(0, 16)}…` }]
   })
 }
 
-function describe(source: SourceView, language: Language): string {
-  const { label, sequence, issuedAt, entries, checkedAt } = source
-  const day = (ms: number) => isoUtc(ms).slice(0, 10)
-  const [issued, next, looked] = [day(issuedAt), day(nextUpdateOf(source)), secondOf(checkedAt)]
-  if (language === 'en') {
-    const number = sequence === null ? '' : ` number ${sequence},`
-    return `${label}:${number} issued ${issued}, next ${next}, ${NOUNS.en.issuer(entries)}, looked at ${looked}.`
-  }
-  const number = sequence === null ? '' : ` Nummer ${sequence},`
-  return `${label}:${number} herausgegeben ${issued}, nächste ${next}, ${entries} Aussteller, angesehen ${looked}.`
-}
+const describe = (source: SourceView) => ({
+  label: source.label,
+  sequence: source.sequence,
+  issued: dayOf(source.issuedAt),
+  next: dayOf(nextUpdateOf(source)),
+  entries: source.entries,
+  looked: secondOf(source.checkedAt),
+})
+
+const dayOf = (ms: number): string => isoUtc(ms).slice(0, 10)

@@ -16,6 +16,7 @@ import {
   validityOf,
 } from './keys.ts'
 import { isLater, leavesAt } from './leaves.ts'
+import { noteIf } from './note.ts'
 import {
   deletePending,
   insertSigningKey,
@@ -39,8 +40,10 @@ export type Import = {
   authorities: readonly string[]
 }
 
-/** `notes` are for the operator: sentences on what was left out, and what wallets may not like. */
-type Imported = { state: SigningState; notes: string[] }
+/** `notes` are for the operator: what was left out, and what wallets may not like. */
+type Imported = { state: SigningState; notes: ImportNote[] }
+
+export type ImportNote = ReturnType<typeof notesOn>[number]
 
 type ImportDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit' | 'config'>
 
@@ -222,18 +225,15 @@ export function withoutAnchors(
   return [leaf, ...(end < 0 ? others : others.slice(0, end))]
 }
 
-function notesOn(chain: X509Certificate[], given: X509Certificate[], { authorities }: Import): string[] {
+function notesOn(chain: X509Certificate[], given: X509Certificate[], { authorities }: Import) {
   const dropped = given.slice(chain.length).map(({ subject }) => oneLine(subject))
   const described = describeCertificate(given[0]!.raw)
-  const broken = described ? brokenRules(described).map(({ en }) => en) : []
+  const broken = described ? brokenRules(described) : []
+  const hasNoPath = authorities.length > 0 && !leadsTo(chain, authorities)
   return [
-    ...(dropped.length > 0 ? [`Left out of the chain, because wallets have it: ${dropped.join('; ')}.`] : []),
-    ...(broken.length > 0
-      ? [`The certificate breaks the profile of access certificates (${broken.join(', ')}); EU wallets may refuse it.`]
-      : []),
-    ...(authorities.length > 0 && !leadsTo(chain, authorities)
-      ? ['The certificate leads to none of the access authorities on the list that is loaded; EU wallets will refuse it.']
-      : []),
+    ...noteIf(dropped.length > 0, 'chain_shortened', { dropped }),
+    ...noteIf(broken.length > 0, 'profile_broken', { broken }),
+    ...noteIf(hasNoPath, 'authority_unlisted', {}),
   ]
 }
 

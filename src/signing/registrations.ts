@@ -8,6 +8,7 @@ import { EXPIRY_WARNING_DAYS, type KeyOwner, signingState } from './certificate.
 import type { Deps } from './deps.ts'
 import { leadsTo } from './import.ts'
 import { organizationOf } from './keys.ts'
+import { noteIf } from './note.ts'
 import { isCurrent, isOfSame } from './registration-choice.ts'
 import { deleteRegistration, insertRegistration, listRegistrations, type RegistrationRow } from './registration-store.ts'
 
@@ -36,7 +37,7 @@ export async function addRegistration(
   deps: RegistrationDeps,
   { text, owner, templates }: NewRegistration,
   actor: string,
-): Promise<{ row: RegistrationRow; notes: string[] }> {
+): Promise<{ row: RegistrationRow; notes: RegistrationNote[] }> {
   const read = parse(text)
   const at = deps.now()
   if (read.notAfter !== null && read.notAfter <= at)
@@ -81,21 +82,20 @@ async function refuseUnknownTemplates(deps: Pick<Deps, 'db'>, owner: KeyOwner, t
   if (unknown !== undefined) throw new RegistrationProblem(`there is no template ${unknown}; "vidimus template list" shows all`)
 }
 
+export type RegistrationNote = Awaited<ReturnType<typeof notesOn>>[number]
+
 /** Notes on problems that wallets or the operator may meet. */
-async function notesOn(deps: Pick<Deps, 'db' | 'now'>, row: RegistrationRow, isOldType: boolean): Promise<string[]> {
+async function notesOn(deps: Pick<Deps, 'db' | 'now'>, row: RegistrationRow, isOldType: boolean) {
   const organization = organizationOf((await signingState(deps, row.tenantId)).chain)
   const { notBefore, notAfter, subject, credentials } = row
+  const begin = notBefore ?? deps.now()
   return [
-    ...(isOldType ? ['It is of the older German type rc-rp+jwt; ask the registrar for rc-wrp+jwt.'] : []),
-    ...(credentials.length === 0 ? ['It registers no credentials, so wallets will warn of everything that is asked for.'] : []),
-    ...(notBefore !== null && notBefore > deps.now() ? [`It counts from ${isoUtc(notBefore)} on.`] : []),
-    ...(notAfter !== null && notAfter - (notBefore ?? deps.now()) > YEAR_MS ? ['It is valid for more than twelve months.'] : []),
-    ...(organization === undefined
-      ? ['The certificate that wallets see names no organisation, so the two could not be compared.']
-      : []),
-    ...(isOfSame(row, organization)
-      ? []
-      : [`It is of ${subject}, but the certificate that wallets see is of ${organization}: it is not sent.`]),
+    ...noteIf(isOldType, 'registration_of_old_type', {}),
+    ...noteIf(credentials.length === 0, 'registration_empty', {}),
+    ...noteIf(begin > deps.now(), 'registration_later', { from: isoUtc(begin) }),
+    ...noteIf(notAfter !== null && notAfter - begin > YEAR_MS, 'registration_too_long', {}),
+    ...noteIf(organization === undefined, 'organization_unknown', {}),
+    ...noteIf(!isOfSame(row, organization), 'registration_foreign', { subject, organization }),
   ]
 }
 

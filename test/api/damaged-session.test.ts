@@ -1,11 +1,11 @@
 // A session that damage has made unreadable: nobody is told anything wrong of it, and the operator is told which one it is.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { linkEntries } from '../../src/audit/link.ts'
-import { examine } from '../../src/doctor/examine.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type ErrorBody, outcome, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { joinMember } from '../helpers/dashboard.ts'
 import { editRows, isOnPostgres, rowsOf } from '../helpers/database.ts'
+import { examine } from '../helpers/doctor.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 

@@ -45,14 +45,14 @@ describe('vidimus doctor', () => {
     expect(run.stdout).toContain(isOnPostgres ? '1 node is running' : 'A service is running on')
   })
 
-  test('--json prints exactly name, status and detail of each check, with the remedy in the detail', async () => {
+  test('--json prints exactly name, status, code and detail of each check, with the remedy in the detail', async () => {
     const dir = temporaryDir()
     const { url, process } = await serve(dir)
     const env = { VIDIMUS_PUBLIC_URL: url.replace('127.0.0.1', 'localhost') }
     const run = await vidimus(dir, ['doctor', '--json'], env)
     const told: Told = JSON.parse(run.stdout)
     expect(Object.keys(told)).toEqual(['checks'])
-    for (const check of told.checks) expect(Object.keys(check)).toEqual(['name', 'status', 'detail'])
+    for (const check of told.checks) expect(Object.keys(check)).toEqual(['name', 'status', 'code', 'detail'])
     expect(told.checks.find(({ name }) => name === 'public_url')?.detail).toMatch(
       /cannot reach it\. Give the service a public name/,
     )
@@ -114,6 +114,7 @@ describe('vidimus doctor', () => {
     expect(JSON.parse(trusting.stdout).checks).toContainEqual({
       name: 'tls',
       status: 'ok',
+      code: 'tls_good',
       detail: expect.stringMatching(/^The certificate of localhost is trusted and valid for 39\d more days\.$/),
     })
     const other = temporaryDir()

@@ -2,8 +2,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
 import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
-import type { Found } from '../../src/db/check.ts'
+import { ok, problem, warning } from '../../src/db/check.ts'
 import { goLive, trustSources } from '../../src/db/schema.ts'
+import type { Found } from '../../src/doctor/examine.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { addRegistration } from '../../src/signing/registrations.ts'
 import { requestNewKey } from '../../src/signing/request.ts'
@@ -299,19 +300,14 @@ describe('the steps', () => {
   })
 })
 
-/** The same words in both languages. */
-const ok = (detail: string): Found => ({ status: 'ok', detail, de: { detail } })
-const trouble = (status: 'warning' | 'problem', detail: string, remedy: string): Found => ({
-  status,
-  detail,
-  remedy,
-  de: { detail, remedy },
-})
-const warning = (detail: string, remedy: string) => trouble('warning', detail, remedy)
-const problem = (detail: string, remedy: string) => trouble('problem', detail, remedy)
+const REACHED = ok('address_reached', { publicUrl: '' })
+const PRIVATE = warning('address_private', { host: '' })
+const SILENT = problem('address_silent', { publicUrl: '' })
+const GOOD = ok('tls_good', { host: '', daysLeft: 90 })
+const LOCAL = warning('tls_local', { host: '' })
 
 describe('the address', () => {
-  const facts = (changed: Partial<Facts>, url = ok('It answers.'), tls = ok('Valid.')): Facts => ({
+  const facts = (changed: Partial<Facts>, url: Found = REACHED, tls: Found = GOOD): Facts => ({
     documents: ['eu_age'],
     firstTestAt: null,
     firstLiveAt: null,
@@ -332,31 +328,23 @@ describe('the address', () => {
   const address = (...given: Parameters<typeof facts>) => stepIn({ steps: stepsOf(facts(...given)) }, 'address')
 
   test.each([
-    ['https that answers is done', {}, ok('Yes.'), ok('Yes.'), 'done', 'reached', null],
-    ['a private network is done, with a note', {}, warning('Private.', 'R'), ok('Yes.'), 'done', 'reached', 'Private.'],
-    ['a name of this machine is to do', { isLocal: true }, warning('Local.', 'R'), ok('Yes.'), 'to_do', 'address_local', null],
+    ['https that answers is done', {}, REACHED, GOOD, 'done', 'reached', null],
+    ['a private network is done, with a note', {}, PRIVATE, GOOD, 'done', 'reached', 'address_private'],
+    ['a name of this machine is to do', { isLocal: true }, PRIVATE, GOOD, 'to_do', 'address_local', null],
     [
-      'it is a problem once there are live keys',
+      'a name of this machine where nothing answers is a problem',
       { isLocal: true },
-      problem('L', 'R'),
-      ok('Yes.'),
+      SILENT,
+      GOOD,
       'problem',
       'address_local',
       null,
     ],
-    ['plain http is to do', { publicUrl: 'http://verify.example' }, warning('P', 'R'), ok(''), 'to_do', 'address_plain', null],
-    [
-      'a certificate that phones refuse is to do',
-      {},
-      ok('Yes.'),
-      warning('Own.', 'Buy.'),
-      'to_do',
-      'address_unsound',
-      'Own. Buy.',
-    ],
-    ['an address where nothing answers is a problem', {}, problem('No.', 'Go.'), ok(''), 'problem', 'address_unsound', 'No. Go.'],
-  ] as const)('%s', (_, changed, url, tls, state, reason, detail) => {
-    expect(address(changed, url, tls)).toMatchObject({ state, reason, detail: detail && { en: detail, de: detail } })
+    ['plain http is to do', { publicUrl: 'http://verify.example' }, PRIVATE, GOOD, 'to_do', 'address_plain', null],
+    ['a certificate that phones refuse is to do', {}, REACHED, LOCAL, 'to_do', 'address_unsound', 'tls_local'],
+    ['an address where nothing answers is a problem', {}, SILENT, GOOD, 'problem', 'address_unsound', 'address_silent'],
+  ] as const)('%s', (_, changed, url, tls, state, reason, code) => {
+    expect(address(changed, url, tls)).toMatchObject({ state, reason, finding: code && { code } })
   })
 })
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { examine } from '../../src/doctor/examine.ts'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { startCodes } from '../../src/people/factors.ts'
 import { finish } from '../../src/people/login.ts'
@@ -22,6 +21,7 @@ import {
   tokenOf,
 } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
+import { examine } from '../helpers/doctor.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const MINUTE_MS = 60_000

@@ -56,7 +56,7 @@ test('a registration certificate is added, listed with what it allows, announced
   const certificate = JSON.stringify({ jwt: await register({ exp: ends / 1000 }) })
   const added = await boss.post<AddedRegistration>('/registrations', { certificate, templates: ['age_over_18'], tenant })
   expect(added.status).toBe(201)
-  expect(added.body.notes).toEqual(['The certificate that wallets see names no organisation, so the two could not be compared.'])
+  expect(added.body.notes).toEqual([{ code: 'organization_unknown', values: {} }])
   const list = async () => (await boss.get<{ data: Registration[] }>('/registrations')).body.data
   expect(await list()).toMatchObject([
     {

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { decodeProtectedHeader } from 'jose'
-import { examine } from '../../src/doctor/examine.ts'
 import { addRegistration, isOfListed } from '../../src/signing/registrations.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { AGE_OF_PIDS, getCertificate, loadAccessList, newAuthority, newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, issue, issueAuthority, pemOf } from '../helpers/certificates.ts'
+import { examine } from '../helpers/doctor.ts'
 
 afterAll(cleanUp)
 

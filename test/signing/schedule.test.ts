@@ -23,6 +23,7 @@ import {
   signsCertificates,
 } from '../helpers/certificates.ts'
 import { AUDIT_ENTRIES, editSettings, rowsOf } from '../helpers/database.ts'
+import { sentencesOf } from '../helpers/doctor.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -250,10 +251,12 @@ describe('a chain', () => {
     const chainPem = leaf + pemOf(access.der) + pemOf(root.der)
     const whole = await importSigningKey(app.deps, { ...OWN, chainPem }, 'test')
     expect(certificatesOf(whole.state.chain)).toHaveLength(2)
-    expect(whole.notes).toEqual(['Left out of the chain, because wallets have it: C=NL, CN=Test Root.'])
+    expect(sentencesOf(whole.notes)).toEqual(['Left out of the chain, because wallets have it: C=NL, CN=Test Root.'])
     // The access authority itself is on the list: it is an anchor, though another one issued it.
     const listed = await importSigningKey(app.deps, { ...OWN, chainPem, authorities: [pemOf(access.der)] }, 'test')
-    expect(listed.notes).toEqual(['Left out of the chain, because wallets have it: CN=Access CA; C=NL, CN=Test Root.'])
+    expect(sentencesOf(listed.notes)).toEqual([
+      'Left out of the chain, because wallets have it: CN=Access CA; C=NL, CN=Test Root.',
+    ])
     expect(await chainOf(app, await createVerification(app, key))).toHaveLength(1)
   })
 
@@ -262,7 +265,7 @@ describe('a chain', () => {
     const elsewhere = pemOf((await newAuthority(app)).der)
     const plain = { name: 'CN=Shop', extensions: [contacts({ type: 'dns', value: 'verify.example' })] }
     const { notes } = await getCertificate(app, { ...plain, authorities: [elsewhere] })
-    expect(notes).toEqual([
+    expect(sentencesOf(notes)).toEqual([
       'The certificate breaks the profile of access certificates (no organisation identifier in the subject, no contact in the alternative names, no policy 0.4.0.194118.1.x); EU wallets may refuse it.',
       'The certificate leads to none of the access authorities on the list that is loaded; EU wallets will refuse it.',
     ])

@@ -4,7 +4,6 @@ import { X509Certificate } from 'node:crypto'
 import { DeviceRequest } from '@owf/mdoc'
 import { decodeProtectedHeader } from 'jose'
 import { browseAudit } from '../../src/audit/browse.ts'
-import { examine } from '../../src/doctor/examine.ts'
 import { flipLastBit, fromBase64, toBase64Url } from '../../src/sandbox/bytes.ts'
 import { type Cbor, decodeCbor, embedded, encodeCbor } from '../../src/sandbox/cbor.ts'
 import { answerPage } from '../../src/sandbox/dc-wallet.ts'
@@ -30,6 +29,7 @@ import {
 } from '../helpers/certificates.ts'
 import { editSettings, rowsOf } from '../helpers/database.ts'
 import { ask, listOrigin, ORIGIN, presentThrough } from '../helpers/dc.ts'
+import { examine } from '../helpers/doctor.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)

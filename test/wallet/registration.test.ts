@@ -10,6 +10,7 @@ import { AGE_OF_PIDS, getCertificate, newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, startWithTenant, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
 import { ask, listOrigin } from '../helpers/dc.ts'
+import { sentencesOf } from '../helpers/doctor.ts'
 
 afterAll(cleanUp)
 
@@ -35,7 +36,7 @@ async function startRegistered() {
       { text: await register({ ...said }), owner: null, templates: [], ...options },
       'test',
     )
-    return { ...row, notes }
+    return { ...row, notes: sentencesOf(notes) }
   }
   return { ...shop, register, add }
 }

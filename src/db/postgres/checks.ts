@@ -1,7 +1,7 @@
 // The part of doctor that only PostgreSQL can be asked. Views of the server show less to a user without pg_monitor:
 // what is not seen is called so, and is no problem.
 import { existsSync, statfsSync } from 'node:fs'
-import { type EngineCheck, type Found, ok, problem, runCheck, secondOf, someOf, warning } from '../check.ts'
+import { type EngineCheck, type EngineFinding, ok, problem, runCheck, type Standbys, secondOf, warning } from '../check.ts'
 import type { MasterKey } from '../root-key.ts'
 import { checkMasterKey } from '../sqlite/checks.ts'
 import type { Connect } from './connect.ts'
@@ -48,115 +48,35 @@ export async function runChecks(checked: Checked): Promise<EngineCheck[]> {
   }
 }
 
-async function checkNodes({ listNodes, node, isServer }: Checked): Promise<Found> {
+async function checkNodes({ listNodes, node, isServer }: Checked): Promise<EngineFinding> {
   const living = (await listNodes()).filter(({ id }) => isServer || id !== node)
-  const count = living.length
-  if (count === 0)
-    return warning({
-      en: ['No service is running on this database.', 'Start it: vidimus serve'],
-      de: ['An dieser Datenbank läuft kein Dienst.', 'Starten Sie ihn: vidimus serve'],
-    })
-  const names = living.map(({ id, version }) => `${id} (${version})`)
-  const text = {
-    en: `${count === 1 ? '1 node is' : `${count} nodes are`} running: ${someOf(names)}.`,
-    de: `${count === 1 ? '1 Knoten läuft' : `${count} Knoten laufen`}: ${someOf(names, 'de')}.`,
-  }
-  if (new Set(living.map(({ version }) => version)).size > 1)
-    return warning({
-      en: [text.en, 'They are of several versions: restart the older ones with the new program.'],
-      de: [text.de, 'Sie haben verschiedene Versionen: Starten Sie die älteren mit dem neuen Programm neu.'],
-    })
-  return ok(text)
+  if (living.length === 0) return warning('no_node')
+  const nodes = living.map(({ id, version }) => `${id} (${version})`)
+  const isOneVersion = new Set(living.map(({ version }) => version)).size === 1
+  return isOneVersion ? ok('nodes_running', { nodes }) : warning('nodes_differ', { nodes })
 }
 
 type ServerFacts = { version: string; commit: string; checksums: string; timeout: string }
 
-async function checkServer(session: Session, { setsLimits }: Checked): Promise<Found> {
+async function checkServer(session: Session, { setsLimits }: Checked): Promise<EngineFinding> {
   const [facts] = await session.rows<ServerFacts>(
     `SELECT current_setting('server_version') AS version, current_setting('synchronous_commit') AS commit,
        current_setting('data_checksums') AS checksums, current_setting('statement_timeout') AS timeout`,
   )
   const { version, commit, checksums, timeout } = facts!
-  if (commit === 'off')
-    return problem({
-      en: [
-        'synchronous_commit is off: a crash of the server loses what was acknowledged.',
-        'Switch it on for the user and the database of the service.',
-      ],
-      de: [
-        'synchronous_commit ist aus: Bei einem Absturz des Servers geht Bestätigtes verloren.',
-        'Schalten Sie es für Benutzer und Datenbank des Dienstes ein.',
-      ],
-    })
-  if (!setsLimits && timeout === '0') {
-    const command = "ALTER ROLE … SET statement_timeout = '5s'"
-    const others = ["lock_timeout = '2s'", "idle_in_transaction_session_timeout = '5s'"]
-    return warning({
-      en: [
-        'Through a pooler the service cannot limit its statements, and the server does not do it.',
-        `Run: ${command}; the same for ${others.join(' and ')}.`,
-      ],
-      de: [
-        'Durch einen Pooler kann der Dienst seine Anweisungen nicht begrenzen, und der Server tut es nicht.',
-        `Führen Sie aus: ${command}; ebenso ${others.join(' und ')}.`,
-      ],
-    })
-  }
+  if (commit === 'off') return problem('commit_not_synchronous')
+  if (!setsLimits && timeout === '0') return warning('statements_unlimited')
   const lacking = await listLacking(session)
-  if (lacking.length > 0)
-    return problem({
-      en: [
-        `The user of VIDIMUS_DATABASE_URL lacks rights to ${someOf(lacking)}: requests fail.`,
-        'Run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants them.',
-      ],
-      de: [
-        `Dem Benutzer aus VIDIMUS_DATABASE_URL fehlen Rechte an ${someOf(lacking, 'de')}: Anfragen scheitern.`,
-        'Rufen Sie „vidimus upgrade“ mit VIDIMUS_DATABASE_OWNER_URL auf; das erteilt sie.',
-      ],
-    })
-  if (await isFull(session))
-    return problem({
-      en: ['The disk of the database server is full, or nearly: creations fail.', 'Make room there.'],
-      de: ['Die Platte des Datenbankservers ist voll oder fast voll: Neue Prüfungen scheitern.', 'Schaffen Sie dort Platz.'],
-    })
+  if (lacking.length > 0) return problem('rights_lacking', { tables: lacking })
+  if (await isFull(session)) return problem('server_full')
   const standbys = await checkStandbys(session)
   if (standbys.status !== 'ok') return standbys
   const bloated = await listBloated(session)
-  if (bloated.length > 0)
-    return warning({
-      en: [
-        `Deleted rows pile up in ${bloated.join(', ')}.`,
-        'See that autovacuum runs, and end transactions that are open for hours.',
-      ],
-      de: [
-        `Gelöschte Zeilen häufen sich in ${bloated.join(', ')}.`,
-        'Sorgen Sie dafür, dass autovacuum läuft, und beenden Sie stundenlange Transaktionen.',
-      ],
-    })
-  if (checksums !== 'on')
-    return warning({
-      en: ['The server has no data checksums: damage on its disk stays unnoticed.', 'Stop it and run: pg_checksums --enable'],
-      de: [
-        'Der Server hat keine Prüfsummen: Schäden auf seiner Platte bleiben unbemerkt.',
-        'Halten Sie ihn an und rufen Sie auf: pg_checksums --enable',
-      ],
-    })
+  if (bloated.length > 0) return warning('rows_pile_up', { tables: bloated })
+  if (checksums !== 'on') return warning('no_checksums')
   const contracts = (await listPending(session)).filter(({ kind }) => kind === 'contract').map(({ id }) => id)
-  if (contracts.length > 0)
-    return warning({
-      en: [
-        `The last upgrade is not finished (${contracts.join(', ')}).`,
-        'When no node of the earlier version runs any more: vidimus upgrade --finish',
-      ],
-      de: [
-        `Die letzte Umstellung ist nicht abgeschlossen (${contracts.join(', ')}).`,
-        'Sobald kein Knoten der früheren Version mehr läuft: vidimus upgrade --finish',
-      ],
-    })
-  return ok({
-    en: `PostgreSQL ${version} answers. ${standbys.detail}`,
-    de: `PostgreSQL ${version} antwortet. ${standbys.de.detail}`,
-  })
+  if (contracts.length > 0) return warning('upgrade_unfinished', { migrations: contracts })
+  return ok('postgres_answers', { version, standbys })
 }
 
 /**
@@ -177,34 +97,16 @@ async function isFull(session: Session): Promise<boolean> {
   }
 }
 
-async function checkStandbys(session: Session): Promise<Found> {
+async function checkStandbys(session: Session): Promise<Standbys> {
   const standbys = await session.rows<{ state: string | null; behind: number | null }>(
     `SELECT sync_state AS state, pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn)::bigint AS behind FROM pg_stat_replication`,
   )
   const count = standbys.length
-  if (count === 0) return ok({ en: 'No standby is seen from here.', de: 'Von hier ist kein Standby zu sehen.' })
+  if (count === 0) return ok('no_standby')
   const synchronous = standbys.filter(({ state }) => state === 'sync' || state === 'quorum').length
-  if (synchronous > 0)
-    return ok({
-      en: `${synchronous} of ${count} standbys are synchronous.`,
-      de: `${synchronous} von ${count} Standbys sind synchron.`,
-    })
-  if (standbys.some(({ state }) => state === null))
-    return ok({
-      en: `${count} standbys; to see more, grant pg_monitor to the user of the service.`,
-      de: `${count} Standbys; um mehr zu sehen, geben Sie dem Benutzer des Dienstes pg_monitor.`,
-    })
-  const behind = `${Math.ceil(Math.min(...standbys.map(each => each.behind ?? 0)) / MIB)} MiB`
-  return warning({
-    en: [
-      `No standby is synchronous: a failover can lose what was acknowledged. The nearest is ${behind} behind.`,
-      'Name one in synchronous_standby_names, if that must not be.',
-    ],
-    de: [
-      `Kein Standby ist synchron: Ein Wechsel kann Bestätigtes verlieren. Der nächste liegt ${behind} zurück.`,
-      'Nennen Sie einen in synchronous_standby_names, wenn das nicht sein darf.',
-    ],
-  })
+  if (synchronous > 0) return ok('standbys_synchronous', { synchronous, count })
+  if (standbys.some(({ state }) => state === null)) return ok('standbys_unseen', { count })
+  return warning('standbys_behind', { behind: `${Math.ceil(Math.min(...standbys.map(each => each.behind ?? 0)) / MIB)} MiB` })
 }
 
 async function listBloated(session: Session): Promise<string[]> {
@@ -218,61 +120,19 @@ async function listBloated(session: Session): Promise<string[]> {
 
 type Archive = { mode: string; archived: number | null; failed: number | null; now: number }
 
-async function checkArchive(session: Session, { dir }: Checked): Promise<Found> {
+async function checkArchive(session: Session, { dir }: Checked): Promise<EngineFinding> {
   const [archive] = await session.rows<Archive>(
     `SELECT current_setting('archive_mode') AS mode, (extract(epoch FROM last_archived_time) * 1000)::bigint AS archived,
        (extract(epoch FROM last_failed_time) * 1000)::bigint AS failed,
        (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM pg_stat_archiver`,
   )
   const { mode, archived, failed, now } = archive!
-  if (mode === 'off')
-    return warning({
-      en: [
-        'The server archives no log, and backups made otherwise are not seen from here.',
-        'See that they are made, and try to restore one.',
-      ],
-      de: [
-        'Der Server archiviert kein Log, und andere Sicherungen sind von hier nicht zu sehen.',
-        'Sorgen Sie dafür, dass es welche gibt, und spielen Sie eine zur Probe zurück.',
-      ],
-    })
-  if (failed !== null && failed > (archived ?? 0))
-    return problem({
-      en: [`The server cannot archive its log since ${secondOf(failed)}.`, 'Read the log of the server: archive_command fails.'],
-      de: [
-        `Der Server kann sein Log seit ${secondOf(failed)} nicht archivieren.`,
-        'Lesen Sie das Log des Servers: archive_command scheitert.',
-      ],
-    })
-  if (archived === null)
-    return warning({
-      en: ['The server has archived nothing yet.', 'See that base backups are made, and try to restore one.'],
-      de: ['Der Server hat noch nichts archiviert.', 'Sorgen Sie für Grundsicherungen, und spielen Sie eine zur Probe zurück.'],
-    })
-  if (now - archived > ARCHIVE_AGE_MAX_MS)
-    return warning({
-      en: [`The server archived its log last at ${secondOf(archived)}.`, 'Set archive_timeout, so that little can be lost.'],
-      de: [
-        `Der Server hat sein Log zuletzt am ${secondOf(archived)} archiviert.`,
-        'Setzen Sie archive_timeout, damit wenig verloren gehen kann.',
-      ],
-    })
-  const told = {
-    en: `The server archived its log last at ${secondOf(archived)}. Base backups are not seen from here.`,
-    de: `Der Server hat sein Log zuletzt am ${secondOf(archived)} archiviert. Grundsicherungen sind von hier nicht zu sehen.`,
-  }
-  if (isPassing(dir))
-    return warning({
-      en: [
-        `${told.en} But ${dir} does not outlive this container, and with it the log of erasures, which a restore needs.`,
-        'Put VIDIMUS_DATA_DIR on a volume.',
-      ],
-      de: [
-        `${told.de} Aber ${dir} endet mit diesem Container, und damit das Log der Löschungen, das eine Rücksicherung braucht.`,
-        'Legen Sie VIDIMUS_DATA_DIR auf ein Volume.',
-      ],
-    })
-  return ok(told)
+  if (mode === 'off') return warning('archive_off')
+  if (failed !== null && failed > (archived ?? 0)) return problem('archive_failing', { since: secondOf(failed) })
+  if (archived === null) return warning('archive_empty')
+  const at = secondOf(archived)
+  if (now - archived > ARCHIVE_AGE_MAX_MS) return warning('archive_old', { at })
+  return isPassing(dir) ? warning('archive_good_directory_passing', { at, dir }) : ok('archive_good', { at })
 }
 
 function isPassing(dir: string): boolean {

@@ -6,3 +6,8 @@ const WORDS = { en: en.dashboard, de: de.dashboard }
 
 /** The words of the dashboard in the reader's language. */
 export const useDashboardWords = () => useWords(WORDS)
+
+const FINDINGS = { en: en.findings, de: de.findings }
+
+/** What checks found, for `say`. */
+export const useFindings = () => useWords(FINDINGS)

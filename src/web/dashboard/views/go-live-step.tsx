@@ -3,11 +3,12 @@ import type { Step, StepName } from '../../../dashboard/go-live-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { serviceUrl } from '../../shared/base.ts'
 import { Copy } from '../../shared/copy.tsx'
-import { useCommon, useLanguage, useRegion } from '../../shared/language.tsx'
+import { say } from '../../shared/finding-words.ts'
+import { useCommon, useRegion } from '../../shared/language.tsx'
 import { useFormat } from '../format.ts'
 import { ButtonTo, hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useDashboardWords, useFindings } from '../words.ts'
 import { HELP } from './go-live-help.ts'
 
 const LOOK = {
@@ -36,8 +37,7 @@ const WHERE: Readonly<Record<StepName, Where>> = {
 export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boolean; children?: ComponentChildren }) {
   const words = useDashboardWords().goLive
   const sentence = useSentence(step)
-  const { state, detail } = step
-  const language = useLanguage()
+  const { state, finding } = step
   return (
     <li class={`card ${state}${isNext ? ' next' : ''}`} aria-current={isNext ? 'step' : undefined}>
       <header>
@@ -45,11 +45,17 @@ export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boo
         <Badge {...LOOK[state]}>{words.states[state]}</Badge>
       </header>
       <p class={state === 'not_needed' ? 'secondary' : undefined}>{sentence}</p>
-      {detail !== null && <p class="secondary">{detail[language]}</p>}
+      {finding && <Finding finding={finding} isDone={state === 'done'} />}
       {children}
       {state !== 'not_needed' && <Act step={step} isNext={isNext} />}
     </li>
   )
+}
+
+/** What is done needs no remedy. */
+function Finding({ finding, isDone }: { finding: NonNullable<Step['finding']>; isDone: boolean }) {
+  const { detail, remedy } = say(useFindings(), finding)
+  return <p class="secondary">{isDone || remedy === undefined ? detail : `${detail} ${remedy}`}</p>
 }
 
 function useSentence({ reason, documents, names, at }: Step): string {

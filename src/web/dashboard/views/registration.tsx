@@ -4,7 +4,6 @@ import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Field, Select, TextArea } from '../../shared/field.tsx'
-import { Notice } from '../../shared/notice.tsx'
 import { ConfirmButton } from '../confirm.tsx'
 import { useData } from '../data.ts'
 import { Facts } from '../facts.tsx'
@@ -14,6 +13,7 @@ import { useFormat } from '../format.ts'
 import { Loaded } from '../loaded.tsx'
 import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { type Note, Notes } from './notes.tsx'
 
 /** Claims that the registrar lets the shops ask for. */
 export function Registrations() {
@@ -21,7 +21,7 @@ export function Registrations() {
   const { call } = useSession()
   const data = useData<{ data: Registration[] }>('registrations')
   const [isAdding, setIsAdding] = useState(false)
-  const [notes, setNotes] = useState<readonly string[]>([])
+  const [notes, setNotes] = useState<readonly Note[]>([])
   const remove = async (id: string) => {
     await call(`registrations/${id}`, { method: 'DELETE' })
     setNotes([])
@@ -30,11 +30,7 @@ export function Registrations() {
   return (
     <Card title={words.registrations}>
       <p class="secondary">{words.registrationsMore}</p>
-      {notes.map(note => (
-        <Notice key={note} tone="wait">
-          {note}
-        </Notice>
-      ))}
+      <Notes notes={notes} />
       <Loaded data={data}>
         {({ data: rows }) =>
           rows.length === 0 ? (

@@ -4,13 +4,13 @@ import { Badge } from '../../shared/badge.tsx'
 import { serviceUrl } from '../../shared/base.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
-import { useLanguage } from '../../shared/language.tsx'
+import { say } from '../../shared/finding-words.ts'
 import { Seal } from '../../shared/seal.tsx'
 import { Time } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
 import { Problem } from '../problem.tsx'
 import { useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useDashboardWords, useFindings } from '../words.ts'
 
 type Check = Health['checks'][number]
 
@@ -70,27 +70,34 @@ const sealOf = (health: Health | undefined) => {
 
 function Checks({ checks }: { checks: readonly Check[] }) {
   const words = useDashboardWords().settings.health
-  const language = useLanguage()
   const sorted = WORST_FIRST.flatMap(status => checks.filter(check => check.status === status))
   return (
     <ul class="health" aria-label={words.title}>
-      {sorted.map(({ name, status, detail, remedy }) => (
-        <li key={name}>
-          <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
-          <div class="stack tight">
-            <h3>{words.names[name]}</h3>
-            <p>{detail[language]}</p>
-            {remedy && <p class="remedy">{remedy[language]}</p>}
-            {status !== 'ok' && (
-              <p class="hint">
-                <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>
-                  {words.help}
-                </a>
-              </p>
-            )}
-          </div>
-        </li>
+      {sorted.map(check => (
+        <CheckItem key={check.name} check={check} />
       ))}
     </ul>
+  )
+}
+
+function CheckItem({ check: { name, status, ...finding } }: { check: Check }) {
+  const words = useDashboardWords().settings.health
+  const { detail, remedy } = say(useFindings(), finding)
+  return (
+    <li>
+      <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
+      <div class="stack tight">
+        <h3>{words.names[name]}</h3>
+        <p>{detail}</p>
+        {remedy && <p class="remedy secondary">{remedy}</p>}
+        {status !== 'ok' && (
+          <p class="hint">
+            <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>
+              {words.help}
+            </a>
+          </p>
+        )}
+      </div>
+    </li>
   )
 }

@@ -17,6 +17,7 @@ import { useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ImportSigningDialog } from './import-signing.tsx'
 import { NewSigningKeyDialog } from './new-signing-key.tsx'
+import { type Note, Notes } from './notes.tsx'
 import { Registrations } from './registration.tsx'
 
 export function InstallationSettings() {
@@ -59,18 +60,14 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
   const [csr, setCsr] = useState<string>()
   const [isImporting, setIsImporting] = useState(false)
   const [isMaking, setIsMaking] = useState(false)
-  const [notes, setNotes] = useState<readonly string[]>([])
+  const [notes, setNotes] = useState<readonly Note[]>([])
   const makeCsr = useAction(async () => setCsr((await call<{ csr: string }>('signing/csr')).csr))
   const { client_id, subject, issuer, is_self_made, chain, authority } = signing
   return (
     <Card title={words.signing}>
       <p class="secondary">{words.signingMore}</p>
       {is_self_made && <Notice tone={isLive ? 'wait' : 'neutral'}>{words.selfMade}</Notice>}
-      {notes.map(note => (
-        <Notice key={note} tone="wait">
-          {note}
-        </Notice>
-      ))}
+      <Notes notes={notes} />
       <Plans signing={signing} onChange={data.reload} />
       <Facts
         facts={[
