@@ -20,6 +20,7 @@ const PURE = [
   'plain-text',
   'unavailable',
   'variables',
+  'words',
   'openid4vp',
   'trust-lists',
 ]
@@ -39,6 +40,7 @@ const ALLOWED: Record<string, string[]> = {
   threads: [],
   unavailable: [],
   variables: [],
+  words: [],
   'read-beginning': [],
   nearest: [],
   'plain-text': [],
@@ -194,6 +196,7 @@ const FOR_BOTH = [
   'sandbox/wallet.ts',
   'templates/purpose.ts',
   'tenants/contrast.ts',
+  'words/templates.ts',
 ]
 
 test('pages take nothing but types from the server, but for what is written for both sides', async () => {

@@ -3,6 +3,7 @@
 // default rules. No `claim_sets`: wallets' support for them is patchy.
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
+import { type Localized, mdocOnly, TEMPLATE_WORDS } from '../words/templates.ts'
 import {
   GERMAN_PID,
   GOOGLE_ID_PASS,
@@ -19,9 +20,6 @@ import {
   PROOF_OF_AGE,
   sdJwt,
 } from './catalogue.ts'
-import { purposeOfAge } from './purpose.ts'
-
-export type Localized = Readonly<Record<'en' | 'de', string>>
 
 /**
  * The part of a result to keep after the check: only that it passed, the claims, or the claims
@@ -40,7 +38,7 @@ export type Template = {
   readonly retention: Retention
 }
 
-type Draft = Omit<Template, 'profile'> & Partial<Template>
+type Draft = Omit<Template, 'key' | 'title' | 'purpose' | 'profile'> & { key: keyof typeof TEMPLATE_WORDS; profile?: Profile }
 
 export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   ageOver(16),
@@ -49,8 +47,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   ageOver(65),
   {
     key: 'eu_av_age_18',
-    title: { en: 'Age 18 or over (EU age app)', de: 'Ab 18 Jahren (EU-Alters-App)' },
-    purpose: purposeOfAge(18),
     profile: 'eu-av',
     query: oneOf(mdoc('proof_of_age', PROOF_OF_AGE, ['age_over_18'])),
     ageOver: 18,
@@ -58,11 +54,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
   {
     key: 'age_over_18_photo',
-    title: { en: 'Age 18 or over, with photo', de: 'Ab 18 Jahren, mit Foto' },
-    purpose: {
-      en: 'To check that you are 18 or over and that the document is yours',
-      de: 'Um zu prüfen, ob Sie mindestens 18 Jahre alt sind und der Ausweis Ihnen gehört',
-    },
     query: oneOf(
       mdoc('mdl', MDL, ['age_over_18', 'portrait']),
       mdoc('photoid', PHOTO_ID, ['age_over_18', 'portrait']),
@@ -74,8 +65,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
   {
     key: 'age_over_18_or_birthdate',
-    title: { en: 'Age 18 or over, else date of birth', de: 'Ab 18 Jahren, sonst Geburtsdatum' },
-    purpose: purposeOfAge(18),
     query: oneOf(
       mdoc('av', PROOF_OF_AGE, ['age_over_18']),
       sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', '18']]),
@@ -88,8 +77,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
   {
     key: 'identity_basic',
-    title: { en: 'Name and date of birth', de: 'Name und Geburtsdatum' },
-    purpose: { en: 'To check who you are', de: 'Um zu prüfen, wer Sie sind' },
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS, [['family_name'], ['given_name'], ['birthdate']]),
       mdoc('pid_mdoc', PID, ['family_name', 'given_name', 'birth_date']),
@@ -100,8 +87,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   {
     // The mandatory set of CIR (EU) 2024/2977 without the portrait, and who issued it.
     key: 'pid_mandatory',
-    title: { en: 'Full identity', de: 'Vollständige Identität' },
-    purpose: { en: 'To establish your identity', de: 'Um Ihre Identität festzustellen' },
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS, [
         ['family_name'],
@@ -126,8 +111,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
   {
     key: 'address',
-    title: { en: 'Name and address', de: 'Name und Anschrift' },
-    purpose: { en: 'To check where you live', de: 'Um zu prüfen, wo Sie wohnen' },
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS_WITH_ADDRESS, [
         ['family_name'],
@@ -158,8 +141,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
   {
     key: 'country',
-    title: { en: 'Country', de: 'Land' },
-    purpose: { en: 'To check which country you are from', de: 'Um zu prüfen, aus welchem Land Sie kommen' },
     query: oneOf(
       sdJwt('pid_sd', PID_VCTS, [['nationalities', null]]),
       mdoc('pid_mdoc', PID, ['nationality']),
@@ -170,8 +151,6 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   {
     // mDL only: the EU mDL rulebook forbids one as an SD-JWT VC.
     key: 'driving_licence',
-    title: { en: 'Driving licence', de: 'Führerschein' },
-    purpose: { en: 'To check your driving licence', de: 'Um Ihren Führerschein zu prüfen' },
     query: oneOf(
       mdoc('mdl', MDL, [
         'family_name',
@@ -191,18 +170,11 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
   {
     key: 'may_drive',
-    title: { en: 'May drive', de: 'Fahrerlaubnis' },
-    purpose: { en: 'To check what you are allowed to drive', de: 'Um zu prüfen, was Sie fahren dürfen' },
     query: oneOf(mdoc('mdl', MDL, ['driving_privileges', 'expiry_date', 'portrait'])),
     retention: 'claims_without_portrait',
   },
   {
     key: 'photo_id',
-    title: { en: 'Photo ID', de: 'Lichtbildausweis' },
-    purpose: {
-      en: 'To check who you are and that the document is yours',
-      de: 'Um zu prüfen, wer Sie sind und ob der Ausweis Ihnen gehört',
-    },
     query: oneOf(
       mdoc('photoid', PHOTO_ID, PHOTO_ID_ELEMENTS),
       mdoc('photoid_lc', PHOTO_ID_LOWER_CASE, PHOTO_ID_ELEMENTS),
@@ -213,12 +185,10 @@ export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   },
 ])
 
-function ageOver(age: number): Draft {
-  const element = `age_over_${age}`
+function ageOver(age: 16 | 18 | 21 | 65): Draft {
+  const element = `age_over_${age}` as const
   return {
     key: element,
-    title: { en: `Age ${age} or over`, de: `Ab ${age} Jahren` },
-    purpose: purposeOfAge(age),
     query: oneOf(
       mdoc('av', PROOF_OF_AGE, [element]),
       sdJwt('pid_sd', PID_VCTS_WITH_AGE, [['age_equal_or_over', String(age)]]),
@@ -233,9 +203,9 @@ function ageOver(age: number): Draft {
   }
 }
 
-/** The profile is HAIP where none is named. */
+/** With its words; the profile is HAIP where none is named. */
 function catalogue(drafts: readonly Draft[]): ReadonlyMap<string, Template> {
-  const templates = drafts.map(draft => ({ profile: 'haip' as const, ...draft }))
+  const templates = drafts.map(draft => ({ profile: 'haip' as const, ...draft, ...TEMPLATE_WORDS[draft.key] }))
   const all = templates.flatMap((template: Template) => (isMixed(template.query) ? [template, mdocTwin(template)] : [template]))
   return new Map(all.map(template => [template.key, deepFreeze(template)]))
 }
@@ -249,7 +219,7 @@ function mdocTwin(template: Template): Template {
   return {
     ...template,
     key: `${template.key}_mdoc`,
-    title: { en: `${template.title.en} (mdoc only)`, de: `${template.title.de} (nur mdoc)` },
+    title: mdocOnly(template.title),
     query: oneOf(...template.query.credentials.filter(({ format }) => format === 'mso_mdoc')),
   }
 }

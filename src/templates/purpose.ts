@@ -1,11 +1,6 @@
 // The purpose of a template while it is edited: one that nobody typed follows the ages that are asked for, and one that
 // somebody typed is compared with them. Runs in the browser too.
-type Localized = Readonly<Record<'en' | 'de', string>>
-
-export const purposeOfAge = (years: number): Localized => ({
-  en: `To check that you are ${years} or over`,
-  de: `Um zu prüfen, ob Sie mindestens ${years} Jahre alt sind`,
-})
+import { type Localized, purposeOfAge } from '../words/templates.ts'
 
 const AGE_CLAIM = /^age_over_(\d{1,3})$/
 /** They prove any age. */

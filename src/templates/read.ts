@@ -1,7 +1,8 @@
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import { BUILTIN_TEMPLATES, type Localized } from './builtin.ts'
+import type { Localized } from '../words/templates.ts'
+import { BUILTIN_TEMPLATES } from './builtin.ts'
 import type { Deps } from './deps.ts'
 import { findTemplate, listTemplates, type TemplateRow } from './store.ts'
 

@@ -11,7 +11,7 @@ const TMPFS = 0x01021994
 
 const cluster = shareCluster()
 
-type Check = { name: string; status: string; detail: string }
+type Check = { name: string; status: string; code: string; detail: string }
 
 async function doctor(url: string, dir: string): Promise<Record<string, Check>> {
   const { stdout } = await vidimus(dir, ['doctor', '--json'], { VIDIMUS_DATABASE_URL: url })
@@ -140,6 +140,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('doctor on PostgreSQL'), () => {
     expect(others.webhooks).toEqual({
       name: 'webhooks',
       status: 'problem',
+      code: 'right_lacking',
       detail:
         'The user of VIDIMUS_DATABASE_URL lacks a right that this check needs. ' +
         'Run "vidimus upgrade" with VIDIMUS_DATABASE_OWNER_URL, which grants it.',

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { mergedName } from '../../src/openid4vp/merge-claims.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
-import { agesNamed, followTicks, isAutomatic, purposeOfAge, strayAges } from '../../src/templates/purpose.ts'
+import { agesNamed, followTicks, isAutomatic, strayAges } from '../../src/templates/purpose.ts'
+import { purposeOfAge } from '../../src/words/templates.ts'
 
 test.each([
   ['To check that you are 18 or over', [18]],
