@@ -329,7 +329,7 @@ browserTest('a network that is locked out is shown to the owner, who lifts the l
   }
   expect((await wrong()).status).toBe(429)
   const { page } = await enter(app, openPage, '/dashboard/devices')
-  await page.getByText(/A network is locked for \d+:\d\d/).waitFor()
+  await page.getByText(/A network is locked for \d+ min/).waitFor()
   await expectAccessible(page)
   await shoot(page, 'dashboard-pairing-lock')
   await page.getByRole('button', { name: 'Deutsch' }).click()

@@ -7,7 +7,7 @@ import { Empty } from '../../shared/empty.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { Table } from '../../shared/table.tsx'
-import { minutes, Time, useNow } from '../../shared/time.tsx'
+import { Time, useNow } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
 import { Confirm } from '../confirm.tsx'
 import { useData } from '../data.ts'
@@ -98,7 +98,7 @@ function PairingLocks() {
       {locks.map(({ id, locked_until }) => (
         <Notice key={id} tone="wait">
           <div class="stack tight">
-            <span>{words.locked(minutes(Date.parse(locked_until) - now))}</span>
+            <span>{words.locked(`${Math.ceil((Date.parse(locked_until) - now) / 60_000)} min`)}</span>
             <span class="secondary">{words.lockedMore}</span>
             <div>
               <Button busy={lift.isBusy} onClick={() => lift.run(id)}>
