@@ -69,7 +69,7 @@ function Shared({ share: { required, alternatives, more } }: { share: Share }) {
           ))}
         </ul>
       )}
-      {more && <p class="hint">{words.moreWays(more.count)}</p>}
+      {more && <p class="secondary">{words.moreWays(more.count)}</p>}
     </>
   )
 }
