@@ -4,7 +4,7 @@ import { sweepExpired } from '../../src/verifications/expire.ts'
 import { sweepHeld } from '../../src/verifications/release.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
-import { browserTest, expectAccessible, NO_PLACE, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
+import { browserTest, expectAccessible, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
 import { pair } from '../helpers/devices.ts'
 import { SHOP, shareService, startShop } from '../helpers/shop.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
@@ -124,27 +124,16 @@ describe('the hosted page', () => {
     expect(page.complaints.filter(complaint => !complaint.includes('ERR_FAILED'))).toEqual([])
   })
 
-  browserTest('the page polls when all places for streams are taken', async openPage => {
-    const { app, origin, key } = await startShop()
-    const session = await createVerification(app, key, BODY)
-    const page = await openPage(origin, DESKTOP)
-    await page.route('**/events', route => route.fulfill(NO_PLACE))
-    const refused = page.waitForResponse('**/events')
-    await page.goto(`/v/${session.id}`)
-    expect((await refused).status()).toBe(429)
-    await page.getByRole('img', { name: /QR code/ }).waitFor()
-    await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
-    await page.getByRole('heading', { name: 'Verified. Thank you.' }).waitFor()
-  })
-
   browserTest('the page polls when a proxy holds the events back', async openPage => {
     const { app, origin, key } = await startShop()
     const session = await createVerification(app, key, BODY)
     const page = await openPage(origin, DESKTOP)
+    await page.clock.install()
     await page.route('**/events', () => {})
     await page.goto(`/v/${session.id}`)
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await answerWith(app, await holderOf(app), session.wallet_uri ?? '')
+    await page.clock.fastForward(10_000)
     await page.getByRole('heading', { name: 'Verified. Thank you.' }).waitFor()
     expect(page.complaints).toEqual([])
   })

@@ -268,6 +268,7 @@ describe('a server that is away', () => {
     const before = await page.getByRole('timer').textContent()
     await until(async () => (await page.getByRole('timer').textContent()) !== before)
     const again = await startAgain(till)
+    await wake(page)
     await answer(again, uri)
     await heading(page, 'Yes').waitFor()
     await page.getByText('Connected').waitFor()
