@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
+import { dashboardRoutes } from './dashboard/routes.ts'
 import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Demo } from './demo/furnish.ts'
 import { demoRoutes } from './demo/routes.ts'
@@ -8,7 +9,6 @@ import { deviceRoutes } from './devices/routes.ts'
 import { tillRoutes } from './devices/till-routes.ts'
 import { createHandbook } from './handbook/index.ts'
 import { docsRoutes } from './http/docs.ts'
-import { onFirstUse } from './http/on-first-use.ts'
 import { describeRoutes, type OpenApi } from './http/openapi.ts'
 import { httpPlugin } from './http/plugin.ts'
 import type { Route } from './http/routing.ts'
@@ -23,10 +23,9 @@ import { dcRoutes } from './wallet/dc-routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { serveLost, webPages } from './web/serve.ts'
 
-/** Every plugin and feature of the service, in order. `laterRoutes`: those that are made with their first request. */
+/** Every plugin and feature of the service, in order. */
 export function createApp(deps: Deps, demo?: Demo) {
   const server = (): Server<unknown> | null => app.server
-  const dashboard = { prefix: '/dashboard/api', make: () => createDashboard(deps, server) }
   const app = new Elysia({ normalize: false })
     .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
     .use(verificationRoutes(deps))
@@ -38,6 +37,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))
     .use(tillRoutes(deps))
+    .use(dashboardRoutes(deps))
     .use(serviceRoutes(deps, { ...deps, beat: at => recordHeartbeat(deps, at) }))
     .use(demo ? demoRoutes(deps, demo) : new Elysia())
     .use(
@@ -49,14 +49,5 @@ export function createApp(deps: Deps, demo?: Demo) {
     )
   // Made on first request: the public address may be unknown until the service listens.
   const document = (): OpenApi => describeRoutes(app.routes, deps.config.publicUrl, WebhookEvent)
-  return Object.assign(app.use(docsRoutes(deps, document)), { laterRoutes: onFirstUse(dashboard) })
-}
-
-/** The routes of the dashboard's pages. They are half of all routes, and many installations are run without it. */
-export async function createDashboard(deps: Deps, server: () => Server<unknown> | null = () => null) {
-  const { dashboardRoutes } = await import('./dashboard/routes.ts')
-  const app = new Elysia({ normalize: false })
-    .use(httpPlugin(deps, { routes: (): Route[] => app.routes, server, lostPage: serveLost }))
-    .use(dashboardRoutes(deps))
-  return app
+  return app.use(docsRoutes(deps, document))
 }

@@ -1,10 +1,8 @@
 // The port of the service. A new certificate replaces the old one without a restart: the runtime's `reload` accepts one and
 // ignores it, so the old listener closes and a new one opens in the same turn of the event loop. `reusePort` would leave no gap,
 // but would let a second service use the port.
-import type { Server } from 'bun'
 import type { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
-import { routesOf } from '../http/handlers.ts'
 import type { TlsPair } from '../http/tls-pair.ts'
 import { PortRefusal } from './refusal.ts'
 
@@ -28,14 +26,14 @@ export type Listener = {
 
 export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | 'host'>, pair: TlsPair | undefined): Listener {
   const ending = new Set<Promise<void>>()
-  const end = (server: Server<unknown>) => {
-    const ended = server.stop().then(() => void ending.delete(ended))
+  const end = () => {
+    const ended = app.server!.stop().then(() => void ending.delete(ended))
     ending.add(ended)
   }
   let isStopped = false
   let served = pair
-  let server = open(app, { port: wanted, host, pair })
-  const port = server.port ?? wanted
+  open(app, { port: wanted, host, pair })
+  const port = app.server?.port ?? wanted
 
   return {
     port,
@@ -43,14 +41,14 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
       // A listener opened after the stop would outlive the database.
       if (isStopped) return
       tryOut(renewed)
-      end(server)
-      server = open(app, { port, host, pair: renewed })
+      end()
+      open(app, { port, host, pair: renewed })
       served = renewed
     },
     certificateEndsAt: () => served?.notAfter,
     async stop() {
       isStopped = true
-      end(server)
+      end()
       await Promise.all(ending)
     },
   }
@@ -58,10 +56,10 @@ export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | '
 
 type Opening = { port: number; host: string; pair: TlsPair | undefined }
 
-/** Not the framework's `listen`, which takes 5 ms to make its table of routes, and makes it again as soon as it listens. */
-function open(app: App, { port, host, pair }: Opening): Server<unknown> {
+function open(app: App, { port, host, pair }: Opening): void {
+  const before = process.listeners('beforeExit')
   try {
-    app.server = Bun.serve({
+    app.listen({
       port,
       hostname: host,
       // Otherwise a second service would get some of the connections.
@@ -70,14 +68,12 @@ function open(app: App, { port, host, pair }: Opening): Server<unknown> {
       maxRequestBodySize: BODY_BYTES_BACKSTOP,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       development: false,
-      routes: { ...routesOf(app), ...app.laterRoutes },
-      // Paths that no route has.
-      fetch: request => app.fetch(request),
     })
   } catch (error) {
     throw new PortRefusal(listenRefusal(host, port, (error as { code?: string }).code))
   }
-  return app.server
+  // The framework stops the service at the exit, which would keep the whole app in memory; `stop` does that here.
+  for (const added of process.listeners('beforeExit')) if (!before.includes(added)) process.off('beforeExit', added)
 }
 
 /** The host as in a URL: IPv6 in brackets. */

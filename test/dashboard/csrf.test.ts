@@ -1,6 +1,6 @@
 // A page of another origin can make a browser send a request with its cookie. Each defence alone stops it.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createDashboard } from '../../src/app.ts'
+import { createApp } from '../../src/app.ts'
 import { startApp } from '../helpers/app.ts'
 import { openBrowser, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 
@@ -71,9 +71,9 @@ test('pages of other origins cannot read, by fetch or as an image', async () => 
   expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin')
 })
 
-test('every route is GET, or POST, PUT or DELETE with a JSON object', async () => {
+test('every route is GET, or POST, PUT or DELETE with a JSON object', () => {
   type Route = { method: string; path: string; hooks: { body?: unknown; detail?: { hide?: boolean } } }
-  const routes = (await createDashboard(app.deps)).routes as unknown as Route[]
+  const routes = (createApp(app.deps).routes as unknown as Route[]).filter(({ path }) => path.startsWith('/dashboard/api'))
   expect(routes.length).toBeGreaterThan(40)
   expect(routes.filter(({ hooks }) => !hooks.detail?.hide)).toEqual([])
   const changing = routes.filter(({ method }) => method !== 'GET')

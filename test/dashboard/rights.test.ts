@@ -73,7 +73,7 @@ const boss = await setUpOwner(app)
 const mia = await joinMember(app, shop.id, 'mia')
 const vera = await joinMember(app, shop.id, 'vera', 'viewer')
 const bob = await joinMember(app, bakery.id, 'bob')
-const routes = await dashboardRoutes(app)
+const routes = dashboardRoutes(app)
 const key = await mia.post<{ api_key: { id: string } }>(`/tenants/${shop.id}/keys`, BODIES['POST /tenants/:tenant/keys'])
 const till = BODIES['POST /tenants/:tenant/devices']
 const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)

@@ -265,7 +265,7 @@ describe('a fresh authentication', () => {
         await boss.get('/session')
       }
       app.clock.advance(1)
-      for (const route of (await dashboardRoutes(app)).filter(each => !ENDING.includes(nameOf(each)))) {
+      for (const route of dashboardRoutes(app).filter(each => !ENDING.includes(nameOf(each)))) {
         const answer = await askRoute(boss, route, { ...NOTHING, tenant, environment })
         if (outcome(answer) === '403 reauthentication_required') asking.add(nameOf(route))
       }

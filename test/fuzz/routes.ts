@@ -3,7 +3,7 @@ import { expectSuccesses, fuzz } from './fuzz.ts'
 import { type Operation, readSurface } from './operations.ts'
 import { type FuzzedService, startFuzzed } from './service.ts'
 
-const surface = await readSurface()
+const surface = readSurface()
 
 /** Each route on a line of its own, so that a report names it. What adds to lists comes last. */
 export function fuzzRoutes(isMeant: (operation: Operation) => boolean, shares: Record<string, number> = {}): void {

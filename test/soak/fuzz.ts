@@ -24,7 +24,7 @@ const SCOPES = 'verifications:create,verifications:read,verifications:delete,dev
 
 const { seed, minutes } = parseSoakArguments(process.argv.slice(2))
 const until = Date.now() + minutes * MINUTE_MS
-const surface = await readSurface()
+const surface = readSurface()
 const dir = temporaryDir()
 const server = await serviceOn(dir, { VIDIMUS_PUBLIC_URL: PUBLIC_URL, VIDIMUS_LOG: 'error' })
 const wires = openWires({ hostname: '127.0.0.1', port: Number(new URL(server.url).port) })

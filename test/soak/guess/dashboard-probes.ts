@@ -18,7 +18,7 @@ export async function dashboardProbes(app: TestApp, receiver: Receiver, random: 
   const bob = await joinMember(app, bakery.id, 'bob')
   const foreign = await thingsOf(app, shop, receiver)
   const one = foreign[0]!
-  const named = (await dashboardRoutes(app)).filter(({ path }) => path.includes(':tenant'))
+  const named = dashboardRoutes(app).filter(({ path }) => path.includes(':tenant'))
   const ofTenants = named.map(
     (route): Probe => ({
       name: `a user: ${nameOf(route)} of another tenant`,
