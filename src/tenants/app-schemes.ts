@@ -58,7 +58,9 @@ const TAKEN_PREFIX = new RegExp(
 /** With a dot, and still no domain: some readers of a link stop at the dot. */
 const SCRIPT_PREFIX = /^(?:javascript|jscript|vbscript|livescript|data|intent|blob|file|view-source|https?|wss?)[.]/
 
-export const isTaken = (scheme: string): boolean => TAKEN.has(scheme) || TAKEN_PREFIX.test(scheme) || SCRIPT_PREFIX.test(scheme)
+/** A dot at the end makes no other name. */
+export const isTaken = (scheme: string): boolean =>
+  TAKEN.has(scheme.replace(/[.]+$/, '')) || TAKEN_PREFIX.test(scheme) || SCRIPT_PREFIX.test(scheme)
 
 /** Lower case, without repeats; throws for the first that cannot be listed. */
 export function readAppSchemes(names: readonly string[]): string[] {

@@ -30,6 +30,7 @@ describe('redirect_url', () => {
     msteams:x teamviewer10://control tvcontrol1:x rustdesk://1 anydesk:1 citrixng:x otpauth://totp/x
     otpauth-migration:x bitcoin:1x lightning:x wifi:S:x com:x upi://pay tg://x whatsapp://send docker:x winscp-sftp:x
     javascript.shop:alert(1) JavaScript.x://x intent.shop://x data.shop:x vbscript.x:x vnd.youtube:x
+    com.:x openid4vp.://authorize wifi..:x
   `)
   test.each(OTHER_SCHEMES)('%j is 400: browsers or systems give the scheme another meaning', async url => {
     await expectRefused(
