@@ -74,7 +74,7 @@ replaced.`,
 
     async delete({ tenant, key }, shell) {
       if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template and stays; delete only your own`)
-      if (!(await withDeps(shell, deps => removeTemplate(deps, tenant, key, ACTOR))))
+      if (!(await withDeps(shell, deps => removeTemplate(deps, { tenantId: tenant, key }, ACTOR))))
         throw new CommandError(`tenant ${tenant} has no template ${key}; "vidimus template list --tenant ${tenant}" shows all`)
       return { json: { key, deleted: true }, text: `Template ${key} is deleted.` }
     },

@@ -1,3 +1,4 @@
+import type { Db } from '../db/engine.ts'
 import { readDevices } from '../devices/read.ts'
 import { apiError } from '../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
@@ -9,7 +10,7 @@ import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { claimsOf, DOCUMENTS, FORMS, hasAges } from '../templates/catalogue.ts'
 import { askedBy, hintsFor } from '../templates/minimise.ts'
 import { presentTemplate } from '../templates/present.ts'
-import { readOwnTemplate, readTemplates } from '../templates/read.ts'
+import { readTemplates } from '../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../templates/rules.ts'
 import { changedParts, removeTemplate, saveTemplate } from '../templates/save.ts'
 import type { Owner } from '../tenants/settings.ts'
@@ -85,10 +86,11 @@ export async function saveTenantTemplate(
     purpose: purpose ?? undefined,
     seenAt: typeof seen_at === 'string' ? Date.parse(seen_at) : seen_at,
   }
-  const before = await readOwnTemplate(deps, tenantId, key)
-  const isJudgedAnew = changedParts(before, draft).some(part => part !== 'title' && part !== 'purpose')
-  if (isJudgedAnew) await requireFreshFor(deps, visit, { tenantId, key }, draft.profile)
-  await saveTemplate(deps, draft, actorOf(visit.user))
+  await saveTemplate(deps, draft, actorOf(visit.user), async (db, before) => {
+    const isJudgedAnew = changedParts(before, draft).some(part => part !== 'title' && part !== 'purpose')
+    const liveSince = before?.liveSince ?? null
+    if (isJudgedAnew) await requireFreshFor({ ...deps, db }, visit, { tenantId, key, liveSince, profile: draft.profile })
+  })
   const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
   if (!saved) throw apiError('template_not_found')
   return presentTemplate(saved)
@@ -97,7 +99,7 @@ export async function saveTenantTemplate(
 const ENVIRONMENTS = ['test', 'live'] as const
 
 /** Revoked devices do not count. */
-export async function readTemplateUse(deps: Deps, { tenantId, key }: Which): Promise<TemplateUse> {
+export async function readTemplateUse(deps: { db: Db }, { tenantId, key }: Which): Promise<TemplateUse> {
   const owners = ENVIRONMENTS.map(environment => ({ tenantId, environment }))
   const devices = await Promise.all(owners.map(async owner => ({ ...owner, all: await readDevices(deps, owner) })))
   const [test, live] = await Promise.all(owners.map(owner => readLatestUse(deps, owner, key)))
@@ -111,13 +113,15 @@ export async function readTemplateUse(deps: Deps, { tenantId, key }: Which): Pro
   }
 }
 
+type Changed = Which & { liveSince: number | null; profile?: Profile }
+
 /**
  * What live verifications or tills used counts like a live setting, and what those of Test used like one of Test. Without
  * encryption (another profile than HAIP) a template counts like one of Test before its first use.
  */
-async function requireFreshFor(deps: Deps, visit: Visit, which: Which, profile?: Profile): Promise<void> {
-  const { devices, last_used_at } = await readTemplateUse(deps, which)
-  const { liveSince = null } = (await readOwnTemplate(deps, which.tenantId, which.key)) ?? {}
+async function requireFreshFor(deps: Pick<Deps, 'db' | 'now'>, visit: Visit, changed: Changed): Promise<void> {
+  const { liveSince, profile } = changed
+  const { devices, last_used_at } = await readTemplateUse(deps, changed)
   const isUsedIn = (environment: Owner['environment']) =>
     last_used_at[environment] !== null || devices.some(device => device.environment === environment)
   if (liveSince !== null || isUsedIn('live')) requireFresh(visit, deps.now(), 'live')
@@ -126,6 +130,8 @@ async function requireFreshFor(deps: Deps, visit: Visit, which: Which, profile?:
 
 export async function removeTenantTemplate(deps: Deps, visit: Visit, { tenantId, key }: Which): Promise<void> {
   if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
-  await requireFreshFor(deps, visit, { tenantId, key })
-  if (!(await removeTemplate(deps, tenantId, key, actorOf(visit.user)))) throw apiError('template_not_found')
+  const isRemoved = await removeTemplate(deps, { tenantId, key }, actorOf(visit.user), (db, before) =>
+    requireFreshFor({ ...deps, db }, visit, { tenantId, key, liveSince: before?.liveSince ?? null }),
+  )
+  if (!isRemoved) throw apiError('template_not_found')
 }

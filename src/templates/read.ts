@@ -4,7 +4,7 @@ import type { Rule } from '../openid4vp/rules.ts'
 import type { Localized } from '../words/templates.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
 import type { Deps } from './deps.ts'
-import { findTemplate, listTemplates, type TemplateRow } from './store.ts'
+import { listTemplates, type TemplateRow } from './store.ts'
 
 /** A built-in template, or one of the tenant's own. */
 export type KnownTemplate = {
@@ -25,13 +25,6 @@ export type KnownTemplate = {
 export async function readTemplates({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<KnownTemplate[]> {
   return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
 }
-
-/** As it is saved; undefined for a built-in one. */
-export const readOwnTemplate = async (
-  { db }: Pick<Deps, 'db'>,
-  tenantId: string,
-  key: string,
-): Promise<TemplateRow | undefined> => await findTemplate(db, tenantId, key)
 
 export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
   ({ key, title, purpose, profile, query, ageOver }) => ({

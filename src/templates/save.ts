@@ -1,9 +1,10 @@
+import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import type { Deps } from './deps.ts'
-import { deleteTemplate, findTemplate, type TemplateRow, upsertTemplate } from './store.ts'
+import { deleteTemplate, lockTemplate, type TemplateRow, upsertTemplate } from './store.ts'
 
 type TemplateDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
 
@@ -27,11 +28,17 @@ export type Part = (typeof PARTS)[number]
 export const changedParts = (before: TemplateRow | undefined, draft: Pick<TemplateDraft, Part>): Part[] =>
   PARTS.filter(part => !Bun.deepEquals(before?.[part] ?? null, draft[part] ?? null))
 
-export async function saveTemplate(deps: TemplateDeps, draft: TemplateDraft, actor: string): Promise<void> {
+/** Throws when the act is not allowed on the template as it is saved; called in the transaction of the act. */
+type Judge = (tx: Db, before: TemplateRow | undefined) => Promise<void>
+
+const anyTime: Judge = async () => {}
+
+export async function saveTemplate(deps: TemplateDeps, draft: TemplateDraft, actor: string, judge = anyTime): Promise<void> {
   const { tenantId, key, title, query, profile, rules, purpose, seenAt } = draft
   const at = deps.now()
   await deps.writeSettings(async tx => {
-    const before = await findTemplate(tx, tenantId, key)
+    const before = await lockTemplate(tx, tenantId, key)
+    await judge(tx, before)
     if (seenAt !== undefined && seenAt !== (before?.updatedAt ?? null)) throw apiError('template_changed')
     await upsertTemplate(tx, {
       tenantId,
@@ -56,9 +63,15 @@ export async function saveTemplate(deps: TemplateDeps, draft: TemplateDraft, act
   })
 }
 
-export async function removeTemplate(deps: TemplateDeps, tenantId: string, key: string, actor: string): Promise<boolean> {
+export async function removeTemplate(
+  deps: TemplateDeps,
+  { tenantId, key }: Pick<TemplateDraft, 'tenantId' | 'key'>,
+  actor: string,
+  judge = anyTime,
+): Promise<boolean> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
+    await judge(tx, await lockTemplate(tx, tenantId, key))
     const removed = await deleteTemplate(tx, tenantId, key)
     if (removed)
       await deps.audit.append(tx, {

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { templates, templateVersions } from '../db/schema.ts'
-import { prepared } from '../db/statements.ts'
+import { locked, prepared } from '../db/statements.ts'
 
 export type TemplateRow = typeof templates.$inferSelect
 
@@ -15,6 +15,16 @@ const selectTemplate = prepared(db =>
 
 export async function findTemplate(db: Db, tenantId: string, key: string): Promise<TemplateRow | undefined> {
   const [row] = await selectTemplate(db).execute({ tenantId, key })
+  return row
+}
+
+/** Its first live verification waits until the transaction is over, or is seen by it. */
+export async function lockTemplate(tx: Db, tenantId: string, key: string): Promise<TemplateRow | undefined> {
+  const found = tx
+    .select()
+    .from(templates)
+    .where(and(eq(templates.tenantId, tenantId), eq(templates.key, key)))
+  const [row] = await locked(found, 'update')
   return row
 }
 

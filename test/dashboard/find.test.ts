@@ -157,7 +157,7 @@ test('a session is judged by the rules of its creation, also when its template i
   await create({ template: 'club' })
   await saveTemplate(app.deps, { ...own, rules: [] }, 'olivia')
   await create({ template: 'club' })
-  await removeTemplate(app.deps, shop.id, 'club', 'olivia')
+  await removeTemplate(app.deps, { tenantId: shop.id, key: 'club' }, 'olivia')
   await create({ template: 'age_over_18' })
   await create({ template: undefined, query })
   const found = await Promise.all(created.map(search => listed({ search })))

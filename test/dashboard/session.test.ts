@@ -3,7 +3,7 @@ import { SCOPES } from '../../src/access/scopes.ts'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { listUsers, type UserRow } from '../../src/people/store.ts'
 import { inviteUser, removeUser } from '../../src/people/users.ts'
-import { startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
+import { startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { issueAuthority, pemOf } from '../helpers/certificates.ts'
 import {
   type Browser,
@@ -16,7 +16,7 @@ import {
   tokenOf,
 } from '../helpers/dashboard.ts'
 import { askRoute, dashboardRoutes, nameOf, QUERY } from '../helpers/dashboard-routes.ts'
-import { rowsOf } from '../helpers/database.ts'
+import { execute, isOnPostgres, rowsOf } from '../helpers/database.ts'
 
 const MINUTE_MS = 60_000
 const OTHER = 'gravel 7 umbrella north'
@@ -396,6 +396,40 @@ describe('a template', () => {
       expect((await save({ rules: [] })).status).toBe(200)
     },
   )
+
+  test.each(['save', 'delete'] as const)('a first live use while a template is changed is seen: %s', async act => {
+    const { app, boss, id, save, remove } = await startSaved()
+    const { deps } = app
+    const key = await app.key(id, { environment: 'live', scopes: [...SCOPES] })
+    app.clock.advance(5 * MINUTE_MS + 1)
+    const { write, writeSettings } = deps
+    deps.writeSettings = async work => {
+      // The creation has marked its template, and is committed once the change is in its write.
+      const [marked, changing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      deps.write = async (work, tenant) =>
+        await write(async tx => {
+          if (isOnPostgres) await execute(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+          const done = await work(tx)
+          marked.resolve()
+          await changing.promise
+          return done
+        }, tenant)
+      const created = createWith(app, key)
+      await marked.promise
+      Object.assign(deps, { write, writeSettings })
+      const changed = writeSettings(work)
+      if (isOnPostgres) await until(async () => isWaiting(app))
+      const both = Promise.allSettled([created, changed])
+      changing.resolve()
+      await both
+      return await changed
+    }
+    expect(outcome(await (act === 'save' ? save({ rules: [] }) : remove()))).toBe(REFUSED)
+    const { data } = (await boss.get<{ data: { key: string; rules: unknown }[] }>(`/tenants/${id}/templates`)).body
+    expect(data.find(each => each.key === 'own')).toMatchObject({ rules: OWN.rules })
+  })
+  const isWaiting = (app: TestApp) =>
+    rowsOf(app, "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()").length > 0
 
   test('a template that Test alone used asks for an hour, one that nobody used for nothing but an unencrypted profile', async () => {
     const unused = await startSaved()

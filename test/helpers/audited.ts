@@ -29,7 +29,7 @@ export async function auditedApp() {
   await revokeKey(deps, lost.row.id, 'test')
   await saveTemplate(deps, { tenantId: shop.id, key: 'membership', title: 'Member', query: QUERY }, 'test')
   await saveTemplate(deps, { tenantId: shop.id, key: 'short-lived', title: 'Short-lived', query: QUERY }, 'test')
-  await removeTemplate(deps, shop.id, 'short-lived', 'test')
+  await removeTemplate(deps, { tenantId: shop.id, key: 'short-lived' }, 'test')
   await createAndErase(app, shop.key, 6)
   const checkpointAt = await sign(app)
   await createAndErase(app, shop.key, 6)
