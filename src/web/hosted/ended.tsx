@@ -108,7 +108,7 @@ type EndProps = { seal: SealState; title: string; back?: ComponentChildren; chil
 
 function End({ seal, title, back, children }: EndProps) {
   return (
-    <article class="card end stack">
+    <article class="card end stack centred">
       <Seal state={seal} size={120} />
       <h1>{title}</h1>
       {children}

@@ -32,7 +32,7 @@ export function Hosted({ id }: { id: string }) {
     document.title = headline || 'Vidimus'
   }, [headline])
   return (
-    <div class="hosted" style={accentOf(shown)}>
+    <div class="app hosted" style={accentOf(shown)}>
       {shown?.environment === 'test' && (
         <TestBand>
           {HAS_SANDBOX && shown.wallet_uri && (
@@ -51,12 +51,12 @@ export function Hosted({ id }: { id: string }) {
         {digital.step !== 'idle' && ` ${words.digital[digital.step]}`}
         {shown && way.isLeaving && ` ${words.returning(shown.asked_by)}`}
       </p>
-      <main ref={main} tabIndex={-1}>
+      <main ref={main} class="stack" tabIndex={-1}>
         {!isConnected && <Notice tone="wait">{common.unreachable}</Notice>}
         <View session={session} way={way} digital={digital} />
       </main>
       <footer>
-        <span class="row">
+        <span class="row tight">
           {words.poweredBy} <Wordmark size={18} />
         </span>
         <LanguageSwitch />

@@ -22,7 +22,7 @@ export function Request({ asked, aheadMs, digital }: Props) {
   const language = useLanguage()
   const { asked_by, purpose, shares, look } = asked
   return (
-    <article class="card request">
+    <article class="card request grid">
       <div class="stack loose">
         <header class="stack tight">
           {look?.logo && <img class="logo" src={serviceUrl(look.logo)} alt="" />}
@@ -43,7 +43,7 @@ export function Request({ asked, aheadMs, digital }: Props) {
       <Way asked={asked} aheadMs={aheadMs} digital={digital} />
       <div class="about-wallets stack tight">
         {look?.privacy_url && (
-          <a href={look.privacy_url} target="_blank" rel="noreferrer">
+          <a class="touch" href={look.privacy_url} target="_blank" rel="noreferrer">
             {words.privacy(asked_by)}
           </a>
         )}
@@ -60,9 +60,9 @@ function Shared({ share: { required, alternatives, more } }: { share: Share }) {
       {!required && <p class="secondary">{words.optional}</p>}
       {(alternatives.length > 1 || more) && <p class="secondary">{words.oneOf}</p>}
       {alternatives.length > 0 && (
-        <ul class="shares">
+        <ul class="shares grid">
           {alternatives.map(({ claims, documents }, i) => (
-            <li key={i}>
+            <li key={i} class="notice">
               <Icon name="document" />
               <Alternative claims={claims} documents={documents} />
             </li>
@@ -79,7 +79,7 @@ function Alternative({ claims, documents }: Share['alternatives'][number]) {
   const { claim, document } = useClaimWords()
   const names = [...new Set(claims.length > 0 ? claims.map(claim) : documents.map(document))]
   return (
-    <ul class={names.length > 1 ? 'several' : undefined}>
+    <ul class={names.length > 1 ? 'several row' : 'grid'}>
       {names.map(name => (
         <li key={name}>{name}</li>
       ))}
@@ -94,7 +94,7 @@ function Way(props: Props) {
   const [isShownAgain, setIsShownAgain] = useState(false)
   if (asked.fetched && !isShownAgain) {
     return (
-      <section class="way stack">
+      <section class="way stack centred">
         <Seal state="busy" />
         <h2>{words.scanned}</h2>
         <p class="secondary">{words.scannedMore}</p>
@@ -125,25 +125,27 @@ function Choices({ asked, aheadMs, digital }: Props) {
   const remaining = <Remaining asked={asked} aheadMs={aheadMs} />
   if (!isPhone) {
     return (
-      <section class="way stack">
+      <section class="way stack centred">
         {code}
         {remaining}
         <Offer digital={digital} />
-        <a href={asked.wallet_uri}>{words.openHere}</a>
+        <a class="touch" href={asked.wallet_uri}>
+          {words.openHere}
+        </a>
         <GiveUp asked={asked} />
       </section>
     )
   }
   const hasOffer = digital.offer !== 'none'
   return (
-    <section class="way stack">
+    <section class="way stack centred">
       <Offer digital={digital} isFirst />
       <LinkButton ref={fallback} kind={hasOffer ? 'plain' : 'primary'} large={!hasOffer} wide href={asked.wallet_uri ?? ''}>
         <Icon name="wallet" />
         {hasOffer ? words.openApp : words.open}
       </LinkButton>
       {remaining}
-      <details>
+      <details class="unfolds">
         <summary>
           {words.otherDevice}
           <Icon name="down" size={16} />
@@ -193,7 +195,11 @@ function Offer({ digital: { offer, step, note, askWallet }, isFirst = false }: {
 
 function GiveUp({ asked: { return_url, asked_by } }: { asked: HostedVerification }) {
   const words = useHostedWords()
-  return return_url === undefined ? null : <a href={return_url}>{words.giveUp(asked_by)}</a>
+  return return_url === undefined ? null : (
+    <a class="touch" href={return_url}>
+      {words.giveUp(asked_by)}
+    </a>
+  )
 }
 
 /** The remaining time. Not announced by itself: a speaking clock is a nuisance. */
@@ -202,7 +208,7 @@ function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: Host
   const leftMs = useLeftMs({ expires_at }, aheadMs)
   const wholeMs = Date.parse(expires_at) - Date.parse(created_at)
   return (
-    <p class="remaining">
+    <p class="remaining row tight">
       <Seal state="waiting" size={22} left={leftMs / wholeMs} />
       {words.left(minutes(leftMs))}
     </p>
@@ -229,14 +235,14 @@ const ABOUT_WALLETS = 'https://ec.europa.eu/digital-building-blocks/sites/displa
 function Help() {
   const words = useHostedWords()
   return (
-    <details>
+    <details class="unfolds">
       <summary>
         {words.noWallet}
         <Icon name="down" size={16} />
       </summary>
       <div class="stack tight">
         <p class="secondary">{words.noWalletMore}</p>
-        <a href={ABOUT_WALLETS} target="_blank" rel="noreferrer">
+        <a class="touch" href={ABOUT_WALLETS} target="_blank" rel="noreferrer">
           {words.aboutWallets}
         </a>
       </div>

@@ -13,13 +13,13 @@ export function Lost() {
   }, [words])
   const bare = location.pathname.replace(/\/+$/, '')
   return (
-    <div class="lost">
+    <div class="app lost">
       <main>
-        <article class="card stack">
+        <article class="card stack centred">
           <Seal state="open" size={96} />
           <h1>{words.title}</h1>
           <p class="secondary">{words.more}</p>
-          <p class="asked">
+          <p class="small breaks">
             <code>{location.pathname}</code>
           </p>
           {bare !== location.pathname && (
@@ -28,7 +28,7 @@ export function Lost() {
               <a href={`${location.origin}${bare}`}>{words.bare}</a>
             </p>
           )}
-          <div class="ways">
+          <div class="row">
             <LinkButton kind="primary" href={serviceUrl('')}>
               {words.home}
             </LinkButton>

@@ -32,7 +32,7 @@ export function Consent({ who, purpose, holder, selected, isSending, onShare, on
   return (
     <div class="stack">
       <SheetTitle>
-        <span class="who">{who}</span> {words.asks}
+        <span class="breaks">{who}</span> {words.asks}
       </SheetTitle>
       {purpose && <p>{inLanguage(purpose, language)}</p>}
       {selected && <h3>{words.shares}</h3>}
@@ -70,7 +70,7 @@ function SharedDocument({ shared: { credential, places } }: { shared: Shared }) 
   const { claim, document } = useClaimWords()
   const names = places.map(place => claim(mergedName(credential.format, place)))
   return (
-    <section class="shared">
+    <section class="shared notice neutral">
       <Icon name="document" />
       <div>
         <strong>{document(credential.type)}</strong> <span class="hint">{FORMATS[credential.format]}</span>

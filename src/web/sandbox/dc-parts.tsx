@@ -90,7 +90,7 @@ function Asked({ stage }: { stage: Stage }) {
     <section class="happened stack" aria-label={words.happened}>
       <h2>{words.happened}</h2>
       {'asking' in stage ? (
-        <ol>
+        <ol class="grid loose">
           <Step title={words.requested}>
             <dl>
               <Row name={words.origin} value={stage.asking.origin} />

@@ -25,14 +25,14 @@ export function Documents({ holder }: { holder: Holder | undefined }) {
   const { document } = PERSONAS[holder.persona]
   return (
     <>
-      <header class="holder">
+      <header class="holder breaks">
         <img src={picture} alt="" width={48} height={64} />
         <div>
           <strong>{name}</strong>
           <p class="secondary">{words.documentStates[document]}</p>
         </div>
       </header>
-      <ul class="documents" aria-label={words.documents}>
+      <ul class="grid tight" aria-label={words.documents}>
         {holder.credentials.map(credential => (
           <Document key={credential.type} credential={credential} seal={SEALS[document]} />
         ))}
@@ -44,10 +44,10 @@ export function Documents({ holder }: { holder: Holder | undefined }) {
 function Document({ credential, seal }: { credential: Credential; seal: SealState }) {
   const { document } = useClaimWords()
   return (
-    <li class="document">
+    <li class="document box">
       <div>
         <strong>{document(credential.type)}</strong>
-        <span class="hint">{FORMATS[credential.format]}</span>
+        <p class="hint">{FORMATS[credential.format]}</p>
       </div>
       <Seal state={seal} size={28} />
     </li>

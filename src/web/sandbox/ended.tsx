@@ -16,7 +16,7 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
   const end = endOf(session)
   const title = session && end !== 'untaken' ? names[outcomeNameOf(endedOf(session))] : words.notTaken
   return (
-    <div class="ended stack">
+    <div class="ended stack centred breaks">
       <Seal state={end === 'completed' && session?.unjudged ? 'answered' : (SEALS[end] ?? 'refused')} size={96} />
       <SheetTitle>{title}</SheetTitle>
       <p class="secondary">{end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]}</p>
@@ -76,7 +76,7 @@ export function Stopped({ problem: { kind, detail }, onClose, children }: Stoppe
   const words = useSandboxWords()
   const { title, more } = words.problems[kind]
   return (
-    <div class="ended stack" role="alert">
+    <div class="ended stack centred breaks" role="alert">
       {kind === 'unreadable' ? (
         <Icon name="unreadable" size={72} />
       ) : (

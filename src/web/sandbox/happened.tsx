@@ -17,7 +17,7 @@ export function Happened({ happened }: { happened: Wallet['happened'] }) {
     <section class="happened stack" aria-label={words.happened}>
       <h2>{words.happened}</h2>
       {happened ? (
-        <ol>
+        <ol class="grid loose">
           <Requested asked={happened.asked} />
           {happened.sent && <WasSent sent={happened.sent} />}
           {happened.sent && <WasAnswered sent={happened.sent} />}
@@ -102,7 +102,7 @@ function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
       {answered.redirectUri && (
         <p>
           {words.redirect}{' '}
-          <a href={answered.redirectUri} rel="noreferrer" target="_top">
+          <a class="breaks" href={answered.redirectUri} rel="noreferrer" target="_top">
             {answered.redirectUri}
           </a>
         </p>
@@ -115,15 +115,15 @@ function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
 export function Row({ name, value, isText = false }: { name: string; value: string; isText?: boolean }) {
   return (
     <>
-      <dt>{name}</dt>
-      <dd class={isText ? undefined : 'mono'}>{value}</dd>
+      <dt class="small">{name}</dt>
+      <dd class={isText ? 'breaks' : 'mono breaks'}>{value}</dd>
     </>
   )
 }
 
 export function Json({ title, value }: { title: string; value: unknown }) {
   return (
-    <details>
+    <details class="unfolds">
       <summary>
         <Icon name="next" size={16} />
         {title}

@@ -19,7 +19,7 @@ export function Personas({ chosen, onChoose }: Props) {
           <Choice key={persona.id} persona={persona} isChosen={persona.id === chosen} onChoose={onChoose} />
         ))}
       </div>
-      <p class="explained secondary">
+      <p class="explained small">
         <Explained persona={PERSONAS[chosen]} />
       </p>
     </fieldset>
@@ -51,7 +51,7 @@ function Choice({ persona, isChosen, onChoose }: ChoiceProps) {
       <span class="persona-title" id={`${id}-title`}>
         {persona.title[language]}
       </span>
-      <span class="persona-more secondary" id={`${id}-more`}>
+      <span class="persona-more small" id={`${id}-more`}>
         <Explained persona={persona} />
       </span>
     </label>
@@ -62,7 +62,7 @@ function Explained({ persona: { explanation, expects } }: { persona: Persona }) 
   const words = useSandboxWords()
   return (
     <>
-      {explanation[useLanguage()]} <span class="expects">{words.expects(expects)}</span>
+      {explanation[useLanguage()]} <span class="expects breaks">{words.expects(expects)}</span>
     </>
   )
 }

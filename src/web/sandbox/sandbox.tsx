@@ -23,8 +23,8 @@ export function Sandbox() {
   }, [words])
   return (
     // Only the phone is shown in a frame.
-    <div class={`sandbox${window.parent === window ? '' : ' framed'}`}>
-      <aside class="sandbox-band" aria-label={words.bandLabel}>
+    <div class={`app sandbox${window.parent === window ? '' : ' framed'}`}>
+      <aside class="band sandbox-band" aria-label={words.bandLabel}>
         <strong>SANDBOX</strong> <span>{words.band}</span>
       </aside>
       <main>

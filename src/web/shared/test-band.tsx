@@ -5,7 +5,7 @@ import { useCommon } from './language.tsx'
 export function TestBand({ children }: { children?: ComponentChildren }) {
   const words = useCommon()
   return (
-    <aside class="test-band" aria-label={words.testLabel}>
+    <aside class="band test-band row" aria-label={words.testLabel}>
       <strong>{HAS_TEST_ANCHORS ? words.testMode : words.testBand}</strong>
       {children}
     </aside>
