@@ -13,7 +13,7 @@ export function frame({ slug, article, contents }: Framed): string {
   <a class="brand" href="${up}docs">Vidimus <span>Handbook</span></a>
   <form class="search" role="search" hidden>
     <label class="only-heard" for="search">Search the handbook</label>
-    <input id="search" type="search" autocomplete="off" placeholder="Search" aria-keyshortcuts="/" />
+    <input class="input" id="search" type="search" autocomplete="off" placeholder="Search" aria-keyshortcuts="/" />
     <p class="only-heard" role="status"></p>
     <ul class="hits" hidden></ul>
   </form>

@@ -107,7 +107,7 @@ function Inside() {
 function Starting() {
   const common = useCommon()
   return (
-    <main class="entrance">
+    <main class="entrance stack loose middle">
       <h1 class="only-heard">{common.loading}</h1>
       <Seal state="busy" />
     </main>

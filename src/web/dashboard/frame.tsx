@@ -65,7 +65,7 @@ function TopBar({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void })
       >
         <Icon name={isOpen ? 'cross' : 'menu'} />
       </button>
-      <Link class="wordmark-link" href={hrefTo('')} aria-label={`Vidimus: ${words.toOverview}`}>
+      <Link class="wordmark-link touch" href={hrefTo('')} aria-label={`Vidimus: ${words.toOverview}`}>
         <Wordmark />
       </Link>
       <TenantSwitch />
@@ -79,10 +79,10 @@ function TenantSwitch() {
   const { session } = useSession()
   const { view } = useRoute()
   const { tenant } = usePlace()
-  if (session.tenants.length === 1) return <span class="tenant">{tenant.name}</span>
+  if (session.tenants.length === 1) return <span class="tenant clipped">{tenant.name}</span>
   return (
     <Choice
-      class="tenant"
+      class="tenant clipped"
       label={words.shop}
       value={tenant.id}
       options={session.tenants.map(({ id, name }) => [id, name])}
@@ -174,7 +174,7 @@ function Account() {
       <LanguageSwitch />
       <Link href={hrefTo('settings/profile')}>
         <Icon name="person" />
-        <span class="cut">{session.user.name}</span>
+        <span class="cut clipped">{session.user.name}</span>
       </Link>
       <button type="button" aria-disabled={signOut.isBusy || undefined} onClick={() => signOut.run()}>
         <Icon name="leave" />

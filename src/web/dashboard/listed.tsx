@@ -16,7 +16,7 @@ export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, rel
     <div class="stack" aria-busy={isBusy || undefined}>
       {children(rows)}
       {(hasMore || problem !== undefined) && (
-        <div class="more stack">
+        <div class="stack centred">
           <Problem of={problem} />
           {hasMore && (
             <Button busy={isBusy} onClick={more}>
@@ -32,7 +32,7 @@ export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, rel
 export function NoMatch({ view, hint }: { view: string; hint?: string | undefined }) {
   const words = useDashboardWords().verifications
   return (
-    <div class="nothing">
+    <div class="nothing stack centred">
       <p class="secondary">{words.noMatch}</p>
       {hint && <p class="hint">{hint}</p>}
       <Button onClick={() => goTo(hrefTo(view), { replace: true })}>{words.clear}</Button>

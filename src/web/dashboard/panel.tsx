@@ -38,11 +38,11 @@ export function Panel({ title, backTo, children }: Props) {
       aria-labelledby={id}
       onKeyDown={event => event.key === 'Escape' && !event.defaultPrevented && !isInDialog(event) && close()}
     >
-      <header class="panel-header">
+      <header class="panel-header line tight">
         <button type="button" class="icon-button back" aria-label={common.back} onClick={close}>
           <Icon name="back" />
         </button>
-        <h2 id={id} ref={heading} tabIndex={-1}>
+        <h2 id={id} class="breaks" ref={heading} tabIndex={-1}>
           {title}
         </h2>
         <button type="button" class="icon-button close" aria-label={words.closePanel} onClick={close}>

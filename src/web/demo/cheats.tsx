@@ -9,9 +9,9 @@ export function Cheats({ story }: { story: Story }) {
   const words = useDemoWords()
   const { step } = story
   return (
-    <section class="cheats" aria-label={words.cheat}>
+    <section class="grid tight" aria-label={words.cheat}>
       <h2>{words.cheat}</h2>
-      <ul class={step === 'cheat' ? 'glowing' : undefined}>
+      <ul class={`cheats grid tight${step === 'cheat' ? ' glowing' : ''}`}>
         {CHEATS.map(cheat => (
           <li key={cheat}>
             <Attempt cheat={cheat} story={story} />
@@ -29,7 +29,7 @@ function Attempt({ cheat, story: { step, caught, cheating, cheat: attempt } }: {
   return (
     <button
       type="button"
-      class={`cheat${code ? ' caught' : ''}`}
+      class={`cheat stack dense${code ? ' caught' : ''}`}
       aria-disabled={step === 'begin' || cheating !== undefined}
       onClick={() => step !== 'begin' && cheating === undefined && attempt(cheat)}
     >

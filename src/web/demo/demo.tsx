@@ -47,8 +47,8 @@ export function DemoPage() {
     document.title = words.title
   }, [words])
   return (
-    <div class="demo">
-      <header class="top">
+    <div class="demo stack">
+      <header class="top row">
         <Wordmark />
         <h1>{words.title}</h1>
         <LanguageSwitch />
@@ -61,7 +61,7 @@ export function DemoPage() {
       )}
       <nav class="pane-choice" aria-label={words.panes}>
         {PANES.map(pane => (
-          <button key={pane} type="button" aria-pressed={pane === shown} onClick={() => setShown(pane)}>
+          <button key={pane} type="button" class="button" aria-pressed={pane === shown} onClick={() => setShown(pane)}>
             {words.tabs[pane]}
           </button>
         ))}
@@ -97,7 +97,7 @@ function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
   const { say, press } = words.steps[step]
   const act = { ask, scan, erase }[step as 'ask' | 'scan' | 'erase']
   return (
-    <section class="next" aria-label={words.next}>
+    <section class="next card row" aria-label={words.next}>
       <p role="status">{say}</p>
       {act && press && (
         <div class="glowing">
@@ -129,10 +129,10 @@ function PaneOf({ pane, step, children }: { pane: Pane; step: Step; children: Co
   const { title, more } = words[pane]
   const isGlowing = step === 'share' && pane === 'phone'
   return (
-    <section class={`pane ${pane}${isGlowing ? ' glowing' : ''}`} aria-label={title}>
+    <section class={`card stack pane ${pane}${isGlowing ? ' glowing' : ''}`} aria-label={title}>
       <header>
         <h2>{title}</h2>
-        <p class="secondary">{more}</p>
+        <p class="small">{more}</p>
       </header>
       <div class="pane-body">{children}</div>
     </section>

@@ -31,13 +31,13 @@ function Session({ session, onErase }: { session: DemoSession; onErase: () => vo
     <>
       <div class="row">
         <StatusBadge status={status} code={error?.code} isHeld={responded_at !== undefined} isJudged={is_judged} />
-        <code class="id">{id}</code>
+        <code class="secondary">{id}</code>
       </div>
       {error && <Reason code={error.code} />}
       {webhook && <Webhook webhook={webhook} />}
       <Moments moments={moments} />
       {checks.length > 0 && (
-        <ul class="checks" aria-label={words.checks}>
+        <ul class="checks grid" aria-label={words.checks}>
           {checks.map((each, i) => (
             <Checked key={i} {...each} />
           ))}
@@ -68,10 +68,10 @@ function Moments({ moments }: { moments: readonly DemoMoment[] }) {
   const words = useDemoWords()
   const clock = new Intl.DateTimeFormat(useRegion(), CLOCK)
   return (
-    <ol class="moments" aria-label={words.timeline}>
+    <ol class="moments grid" aria-label={words.timeline}>
       {moments.map(({ at, event }) => (
-        <li key={`${at}${event}`}>
-          <time dateTime={at} title={at} class="mono">
+        <li key={`${at}${event}`} class="row">
+          <time dateTime={at} title={at} class="mono secondary">
             {clock.format(Date.parse(at))}
           </time>
           {words.moments[event]}
@@ -89,18 +89,18 @@ function Checked({ check, status, detail }: DemoSession['checks'][number]) {
   // A document of the sandbox is as it should be here.
   if (check === 'environment' && status === 'warning')
     return (
-      <li>
+      <li class="line tight">
         <Icon name="info" size={18} />
         {words.sandboxIssuer}
       </li>
     )
   return (
-    <li class={status}>
+    <li class={`line tight ${status}`}>
       <Icon name={MARKS[status] ?? 'dash'} size={18} />
       <span>
         <span class="only-heard">{words.marks[status]}</span> {status === 'fail' ? failed : passed}
         {status !== 'pass' && detail && (
-          <span class="hint">
+          <span class="small">
             {' '}
             <Detail text={detail} />
           </span>
@@ -113,7 +113,7 @@ function Checked({ check, status, detail }: DemoSession['checks'][number]) {
 function Webhook({ webhook: { headers, body } }: { webhook: NonNullable<DemoSession['webhook']> }) {
   const words = useDemoWords()
   return (
-    <section class="webhook stack tight" aria-label={words.webhook}>
+    <section class="stack tight" aria-label={words.webhook}>
       <h3>{words.webhook}</h3>
       <Badge tone="ok" icon="tick">
         {words.verified}
@@ -141,7 +141,7 @@ function WasErased({ erased: { id, deleted, audit } }: { erased: Erased }) {
         {words.erased(verification_sessions, verification_results, webhook_deliveries)} <code>{id}</code>
       </Notice>
       <Notice tone={audit.ok ? 'ok' : 'no'}>
-        {audit.ok ? words.chainHolds(audit.count) : words.chainBroken} <code class="id">{audit.head}</code>
+        {audit.ok ? words.chainHolds(audit.count) : words.chainBroken} <code class="secondary">{audit.head}</code>
       </Notice>
     </>
   )
@@ -151,7 +151,7 @@ function Commands({ commands }: { commands: readonly string[] }) {
   const words = useDemoWords()
   const common = useCommon()
   return (
-    <details class="commands">
+    <details class="unfolds">
       <summary>
         <Icon name="next" size={16} />
         {words.curl}

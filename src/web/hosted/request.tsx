@@ -32,7 +32,7 @@ export function Request({ asked, aheadMs, digital }: Props) {
           {purpose && <p class="purpose">{inLanguage(purpose, language)}</p>}
         </header>
         <section class="stack tight">
-          <h2>{words.shares}</h2>
+          <h2 class="large">{words.shares}</h2>
           {shares.map((share, i) => (
             <Shared key={i} share={share} />
           ))}
@@ -96,7 +96,7 @@ function Way(props: Props) {
     return (
       <section class="way stack centred">
         <Seal state="busy" />
-        <h2>{words.scanned}</h2>
+        <h2 class="large">{words.scanned}</h2>
         <p class="secondary">{words.scannedMore}</p>
         <Remaining asked={asked} aheadMs={aheadMs} />
         <Button kind="quiet" onClick={() => setIsShownAgain(true)}>

@@ -25,10 +25,10 @@ export function Documents({ holder }: { holder: Holder | undefined }) {
   const { document } = PERSONAS[holder.persona]
   return (
     <>
-      <header class="holder breaks">
+      <header class="holder line middle breaks">
         <img src={picture} alt="" width={48} height={64} />
         <div>
-          <strong>{name}</strong>
+          <strong class="large">{name}</strong>
           <p class="secondary">{words.documentStates[document]}</p>
         </div>
       </header>
@@ -44,7 +44,7 @@ export function Documents({ holder }: { holder: Holder | undefined }) {
 function Document({ credential, seal }: { credential: Credential; seal: SealState }) {
   const { document } = useClaimWords()
   return (
-    <li class="document box">
+    <li class="document box line between middle">
       <div>
         <strong>{document(credential.type)}</strong>
         <p class="hint">{FORMATS[credential.format]}</p>

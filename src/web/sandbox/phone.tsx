@@ -30,10 +30,10 @@ export function Screen({ home, sheet }: ScreenProps) {
   return (
     <section class="phone" aria-label={words.phone}>
       <div class="screen">
-        <p class="phone-bar" aria-hidden="true">
+        <p class="band phone-bar" aria-hidden="true">
           SANDBOX
         </p>
-        <div class="home" inert={sheet !== false}>
+        <div class="home stack" inert={sheet !== false}>
           {home}
         </div>
         {sheet && (

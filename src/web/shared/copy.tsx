@@ -25,7 +25,7 @@ export function Copy({ text, label, wraps = false }: { text: string; label: stri
     }
   }
   return (
-    <div class={`copyable${wraps ? ' wraps' : ''}`}>
+    <div class={`copyable line tight middle${wraps ? ' wraps' : ''}`}>
       {wraps ? (
         <code ref={code}>{text}</code>
       ) : (

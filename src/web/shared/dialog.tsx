@@ -47,7 +47,7 @@ export function Dialog({ title, holds = false, isBusy = false, onClose, children
         else if (dialog.current) onClose()
       }}
     >
-      <header>
+      <header class="line between">
         <h2 id={id} ref={heading} tabIndex={-1}>
           {title}
         </h2>

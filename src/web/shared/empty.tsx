@@ -9,7 +9,7 @@ type Props = { title: ComponentChildren; children: ComponentChildren; action?: C
 export function Empty({ title, children, action, curl }: Props) {
   const words = useCommon()
   return (
-    <div class="empty">
+    <div class="empty stack centred">
       <Seal state="open" size={48} />
       <h2>{title}</h2>
       <p class="secondary">{children}</p>

@@ -8,7 +8,7 @@ type Around = { label: ComponentChildren; hint?: ComponentChildren; problem?: Co
 /** Ties label, hint and problem to the control between them. */
 function Frame({ id, label, hint, problem, children }: Around & { id: string; children: ComponentChildren }) {
   return (
-    <div class="field">
+    <div class="field stack dense">
       <label for={id}>{label}</label>
       {hint && (
         <p class="hint" id={`${id}-hint`}>
@@ -103,7 +103,7 @@ export function Select<Value extends string | number>({ label, ...choosing }: { 
   const id = useId()
   return (
     <Frame id={id} label={label}>
-      <Choice id={id} class="input" {...choosing} />
+      <Choice id={id} {...choosing} />
     </Frame>
   )
 }
@@ -111,7 +111,14 @@ export function Select<Value extends string | number>({ label, ...choosing }: { 
 type ChoiceProps<Value extends string | number> = Choosing<Value> & { id?: string; class?: string; label?: string }
 
 /** A select without a visible label. */
-export function Choice<Value extends string | number>({ id, class: name, label, value, options, onChoose }: ChoiceProps<Value>) {
+export function Choice<Value extends string | number>({
+  id,
+  class: name = 'input',
+  label,
+  value,
+  options,
+  onChoose,
+}: ChoiceProps<Value>) {
   const choose = (text: string) => {
     const chosen = options.find(([each]) => String(each) === text)
     if (chosen) onChoose(chosen[0])

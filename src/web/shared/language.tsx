@@ -62,7 +62,7 @@ export function LanguageSwitch() {
   const other = useLanguage() === 'en' ? 'de' : 'en'
   const name = { en: 'English', de: 'Deutsch' }[other]
   return (
-    <button type="button" class="language" lang={other} onClick={() => chooseLanguage(other)}>
+    <button type="button" class="language touch" lang={other} onClick={() => chooseLanguage(other)}>
       <Icon name="language" />
       {name}
     </button>

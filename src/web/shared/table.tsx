@@ -91,7 +91,7 @@ function Folded<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: R
   const shown = columns.filter(({ below }) => below !== undefined)
   const sorted = shown.toSorted((a, b) => Number(a.below === 'last') - Number(b.below === 'last'))
   return sorted.map(({ title, below, folds, long, cell }) => (
-    <span key={title} class={`below below-${folds}`}>
+    <span key={title} class={`below small below-${folds}`}>
       {below === 'titled' && `${title}: `}
       {long ? long(row) : cell(row, undefined)}
     </span>

@@ -40,10 +40,10 @@ export function Asking({ check, title, asked, leftMs }: Props) {
       <div class="code">
         <QrCode text={asked.wallet_uri ?? ''} label={words.qrLabel} />
       </div>
-      <div class="beside">
+      <div class="beside stack centred">
         <div class="stack tight">
           <Heading text={words.scan} />
-          <p class="purpose">{asked.purpose === undefined ? title : inLanguage(asked.purpose, language)}</p>
+          <p class="secondary breaks">{asked.purpose === undefined ? title : inLanguage(asked.purpose, language)}</p>
           <LeadsHere link={asked.wallet_uri ?? ''} />
         </div>
         <div class="row">

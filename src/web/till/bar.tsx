@@ -7,7 +7,7 @@ export function Bar() {
   const connection = useConnection()
   const line = { reached: words.connected, unreachable: words.unreachable, no_network: words.noNetwork }[connection]
   return (
-    <footer class={`bar ${connection === 'reached' ? 'ok' : 'no'}`}>
+    <footer class={`bar line tight middle small ${connection === 'reached' ? 'ok' : 'no'}`}>
       <span class="dot" aria-hidden="true" />
       <span role="status">{line}</span>
     </footer>

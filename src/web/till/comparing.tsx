@@ -72,7 +72,7 @@ function Compare({ check, title, picture, leftMs }: CompareProps) {
       ) : (
         <img src={picture} alt={words.photo} onError={() => setIsBroken(true)} />
       )}
-      <div class="beside">
+      <div class="beside stack">
         <div class="stack tight">
           <Heading text={words.compare} />
           <p class="secondary">

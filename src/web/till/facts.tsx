@@ -24,10 +24,10 @@ export function Facts({ claims }: { claims: Claims }) {
   const isFolded = ([name]: Claims[number]) => OF_DOCUMENT.includes(name)
   const folded = claims.filter(isFolded)
   return (
-    <div class="facts">
+    <div class="facts stack">
       <FactList claims={claims.filter(each => !isFolded(each))} />
       {folded.length > 0 && (
-        <details>
+        <details class="unfolds">
           <summary>
             <Icon name="down" />
             {words.ofDocument}
@@ -44,11 +44,11 @@ function FactList({ claims }: { claims: Claims }) {
   const region = useRegion()
   const { claim } = useClaimWords()
   return (
-    <dl>
+    <dl class="grid">
       {claims.map(([name, value]) => (
         <div key={name}>
-          <dt>{name === 'driving_privileges' ? words.mayDrive : claim(name)}</dt>
-          <dd>{readable(words, region, name, value)}</dd>
+          <dt class="small">{name === 'driving_privileges' ? words.mayDrive : claim(name)}</dt>
+          <dd class="breaks">{readable(words, region, name, value)}</dd>
         </div>
       ))}
     </dl>

@@ -47,17 +47,22 @@ export function Idle({ till, last, refusal }: Props) {
         </Notice>
       )}
       {till.templates.length === 0 && <Notice tone="wait">{words.noTemplates}</Notice>}
-      <ul class="templates">
+      <ul class="templates grid">
         {till.templates.map(template => (
           <li key={template.key}>
-            <button type="button" class="template" disabled={!template.title} onClick={() => start(template.key)}>
+            <button
+              type="button"
+              class="template stack tight centred"
+              disabled={!template.title}
+              onClick={() => start(template.key)}
+            >
               <span class="name">{title(template.key)}</span>
               {template.title ? (
                 <span class="digit" aria-hidden="true">
                   {digitOf(ready.indexOf(template))}
                 </span>
               ) : (
-                <span class="hint">{words.notSetUp}</span>
+                <span class="small">{words.notSetUp}</span>
               )}
             </button>
           </li>

@@ -21,7 +21,7 @@ export function Top({ till }: { till: Till | undefined }) {
       {till?.environment === 'test' && <TestBand />}
       <header class="top">
         {till ? (
-          <p class="who">
+          <p class="who clipped">
             <strong>{till.name}</strong> <span class="secondary">{till.tenant}</span>
           </p>
         ) : (

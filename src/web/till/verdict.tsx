@@ -70,7 +70,7 @@ function Yes({ check, endedAt, verdict, title, ageOver }: Shown & { title: strin
       more={<Origin verdict={verdict} />}
     >
       {claims.length > 0 && (
-        <div class="details">
+        <div class="details stack centred">
           {picture && <img class="portrait" src={picture} alt={words.photo} />}
           <Facts claims={claims} />
         </div>
@@ -104,7 +104,7 @@ function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOv
       more={
         <>
           {words.advice[code] && <p class="advice">{words.advice[code]}</p>}
-          <code class="hint">{code}</code>
+          <code class="small">{code}</code>
         </>
       }
     />
@@ -191,7 +191,7 @@ function End({ check, endedAt, tone, word, sentence, more, children }: EndProps)
   }, [])
   return (
     <main class={`verdict ${tone}`}>
-      <div class="told">
+      <div class="told stack centred">
         <Seal state={seal} size={168} />
         <div class="stack tight">
           {check.isRestored && endedAt !== undefined && <Age endedAt={endedAt} />}
@@ -202,8 +202,8 @@ function End({ check, endedAt, tone, word, sentence, more, children }: EndProps)
         </div>
       </div>
       {children}
-      <div class="foot">
-        <div class="acts">
+      <div class="foot stack tight centred">
+        <div class="acts row">
           <Button kind="quiet" large ref={next} onClick={isSeen}>
             {words.next}
           </Button>
@@ -213,7 +213,7 @@ function End({ check, endedAt, tone, word, sentence, more, children }: EndProps)
             </Button>
           )}
         </div>
-        <p class="closing">
+        <p class="closing line tight middle small">
           <Seal state="waiting" size={18} left={leftMs / SHOWN_MS} />
           {words.seconds(Math.ceil(leftMs / 1000))}
         </p>

@@ -19,7 +19,7 @@ export function ConfirmSigner({ fingerprint, terms, label, ticks, onLabel, onTic
   return (
     <>
       <StepHeading>{words.steps[2]}</StepHeading>
-      <section class="signer stack tight" aria-label={words.fingerprint}>
+      <section class="signer box stack tight" aria-label={words.fingerprint}>
         <h4>{words.fingerprint}</h4>
         <Fingerprint hex={fingerprint} />
       </section>

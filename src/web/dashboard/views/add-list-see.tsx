@@ -80,7 +80,7 @@ function Signer({ list: { signer }, preset }: Pick<Props, 'list' | 'preset'>) {
   const { date } = useFormat()
   const isCarried = preset?.pins.includes(signer.fingerprint)
   return (
-    <section class="signer stack tight" aria-label={words.addList.signer}>
+    <section class="signer box stack tight" aria-label={words.addList.signer}>
       <p class="secondary">{words.addList.signer}</p>
       <p>{signer.subject}</p>
       <p class="hint">

@@ -17,7 +17,7 @@ type Props = { anchors: readonly TrustAnchor[]; onRemove: ((anchor: TrustAnchor)
 export function Anchors({ anchors, onRemove }: Props) {
   const words = useDashboardWords().trust
   return (
-    <ul class="anchors" aria-label={words.caption}>
+    <ul class="anchors grid" aria-label={words.caption}>
       {anchors.map(anchor => (
         <li key={anchor.id}>
           <AnchorCard anchor={anchor} onRemove={onRemove} />
@@ -34,9 +34,9 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Props
   const { label, subject, issuer, not_before, not_after, trusted_for, use, mode, crl, fingerprint_sha256, created_at } = anchor
   return (
     <article class="card stack">
-      <header class="anchor-header">
+      <header class="anchor-header line">
         <Icon name="shield" />
-        <h3>{label}</h3>
+        <h3 class="breaks">{label}</h3>
         <Ends notAfter={not_after} />
       </header>
       <Facts

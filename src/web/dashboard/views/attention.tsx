@@ -16,7 +16,7 @@ export function AttentionList({ attention }: { attention: readonly Attention[] }
   const tell = useTelling()
   if (attention.length === 0) {
     return (
-      <p class="calm secondary">
+      <p class="calm row tight secondary">
         <Icon name="tick" />
         {words.calm}
         {/* Backups, disk and the like are not of this shop. */}
@@ -48,15 +48,19 @@ function Urgent({ attention }: { attention: readonly Attention[] }) {
   const tell = useTelling()
   return (
     <section class="attention" aria-labelledby="attention">
-      <h2 id="attention">{words.attention}</h2>
-      <ul>
+      <h2 id="attention" class="large">
+        {words.attention}
+      </h2>
+      <ul class="plain">
         {attention.map((each, i) => {
           const { sentence, action, href } = tell(each)
           return (
             <li key={i}>
               <Icon name="warning" />
               <span>{sentence}</span>
-              <Link href={href}>{action}</Link>
+              <Link class="touch" href={href}>
+                {action}
+              </Link>
             </li>
           )
         })}

@@ -74,7 +74,7 @@ function State({ verification: { state, started_at, verdict } }: { verification:
 
 function Told({ seal, sentence, more }: { seal: 'busy' | 'verified' | 'refused'; sentence: string; more?: string }) {
   return (
-    <div class="told" role="status">
+    <div class="line middle" role="status">
       <Seal state={seal} size={40} />
       <div>
         <p>

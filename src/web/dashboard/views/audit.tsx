@@ -29,7 +29,7 @@ export function Audit() {
     <Page title={words.title} intro={words.intro}>
       {session.user.is_owner && <AuditChain />}
       {session.user.is_owner && (
-        <div class="filters">
+        <div class="filters row tight">
           <Choice
             label={words.scope}
             value={scope}
@@ -60,7 +60,7 @@ function Records({ rows }: { rows: readonly AuditRecord[] }) {
           title: words.actor,
           folds: 'phone',
           below: 'plain',
-          cell: record => <span class="cut">{actorName(record)}</span>,
+          cell: record => <span class="cut clipped">{actorName(record)}</span>,
           long: actorName,
         },
         { title: words.at, kind: 'number', folds: 'phone', below: 'plain', cell: ({ at }) => <Time at={at} /> },

@@ -37,7 +37,7 @@ export function CheckList({ checked, error }: { checked: Checked; error: string 
   const words = useDashboardWords().verification
   const crossed = checked.checks.filter(({ status }) => status === 'fail').map(({ check }) => check)
   return (
-    <ul class="checks" aria-label={words.checksOf(checked.credential)}>
+    <ul class="checks grid" aria-label={words.checksOf(checked.credential)}>
       {checked.checks.map((finding, i) => (
         <li key={i} class={isSandboxNote(finding) ? 'note' : finding.status}>
           <Icon name={isSandboxNote(finding) ? 'info' : ICONS[finding.status]} />
@@ -103,9 +103,9 @@ function Crossed({ finding: { check, detail }, error, isConsequence }: CrossedPr
         </p>
       )}
       <dl>
-        <dt>{words.means}</dt>
+        <dt class="small">{words.means}</dt>
         <dd>{meaning}</dd>
-        <dt>{words.remedy}</dt>
+        <dt class="small">{words.remedy}</dt>
         <dd>{remedy}</dd>
       </dl>
     </details>

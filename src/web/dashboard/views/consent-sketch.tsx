@@ -13,21 +13,21 @@ export function ConsentSketch({ asks, query, purpose, title }: Props) {
   const { claim, document } = useClaimWords()
   const first = firstChoice(asks, query)
   return (
-    <figure class="sketch">
+    <figure class="sketch grid tight">
       <div class="phone" role="img" aria-label={words.pictureLabel(title)}>
         <div class="speaker" />
         <div class="sheet">
-          <p class="sheet-title">{words.walletTitle}</p>
-          <p class="sheet-who">{words.walletAsks(tenant.name)}</p>
+          <p class="sheet-title large">{words.walletTitle}</p>
+          <p class="secondary">{words.walletAsks(tenant.name)}</p>
           {first.map(({ credential, types, claims }) => (
-            <div class="sheet-document" key={credential}>
-              <p>
+            <div class="sheet-document box" key={credential}>
+              <p class="line middle secondary">
                 <Icon name="document" size={14} />
                 {document(types[0] ?? '')}
               </p>
-              <ul>
+              <ul class="plain">
                 {(claims.length === 0 ? [words.everything] : claims.map(claim)).map(each => (
-                  <li key={each}>
+                  <li key={each} class="line middle">
                     <Icon name="tick" size={12} />
                     {each}
                   </li>
@@ -35,7 +35,7 @@ export function ConsentSketch({ asks, query, purpose, title }: Props) {
               </ul>
             </div>
           ))}
-          <p class="sheet-purpose">
+          <p class="secondary">
             <q>{purpose}</q>
           </p>
           <div class="sheet-buttons">

@@ -25,10 +25,10 @@ function CredentialCard({ credential }: { credential: CredentialResult }) {
   const { doctype_or_vct, format, issuer, signature_valid, trusted, holder_binding_valid, findings } = credential
   const isSandbox = findings.some(({ check, status }) => check === 'environment' && status === 'warning')
   return (
-    <article class="credential">
-      <header>
+    <article class="credential box">
+      <header class="row">
         <Icon name="document" />
-        <div>
+        <div class="breaks">
           <h4>{doctype_or_vct ? document(doctype_or_vct) : words.unreadDocument}</h4>
           <p class="secondary">{issuerName(issuer) || words.unknownIssuer}</p>
           <p class="hint">
@@ -43,7 +43,7 @@ function CredentialCard({ credential }: { credential: CredentialResult }) {
         </div>
         {isSandbox && <Badge icon="info">{words.sandboxIssuer}</Badge>}
       </header>
-      <ul class="holds">
+      <ul class="holds grid dense">
         <Holds is={signature_valid} words={words.signature} />
         <Holds is={trusted} words={words.trusted} />
         <Holds is={holder_binding_valid} words={words.binding} />
@@ -54,7 +54,7 @@ function CredentialCard({ credential }: { credential: CredentialResult }) {
 
 function Holds({ is, words }: { is: boolean; words: { true: string; false: string } }) {
   return (
-    <li class={is ? 'ok' : 'no'}>
+    <li class={`line tight ${is ? 'ok' : 'no'}`}>
       <Icon name={is ? 'tick' : 'cross'} />
       {is ? words.true : words.false}
     </li>

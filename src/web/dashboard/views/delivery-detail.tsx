@@ -116,13 +116,13 @@ function AttemptItem({ attempt }: { attempt: DeliveryAttempt }) {
   ]
   return (
     <li class={outcomeTone(outcome)}>
-      <p class="when">
+      <p class="when row between small">
         <time dateTime={at} title={at}>
           {date(at)}, {clock(at)}
         </time>
         <span>{words.attempt(attempt.attempt)}</span>
       </p>
-      <p class="what">{said.filter(Boolean).join(' · ')}</p>
+      <p class="what breaks">{said.filter(Boolean).join(' · ')}</p>
       {detail && <p class="hint">{detail}</p>}
       {address && (
         <p class="hint">

@@ -33,7 +33,7 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
           cell: (row, folded) => (
             <Link class="row-button" href={hrefTo(placeOf(row))}>
               {row.type}
-              <span class="whose">
+              <span class="whose small">
                 {row.receiver} <code>{row.verification_id.slice(0, SHORT_CHARS)}…</code>
               </span>
               {folded}

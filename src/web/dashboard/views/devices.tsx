@@ -181,7 +181,7 @@ function DeviceList({ devices, onAct }: ListProps) {
 /** Spans, because they are part of the first cell on narrow screens. */
 function Chips({ names }: { names: readonly string[] }) {
   return (
-    <span class="chips">
+    <span class="chips row dense">
       {names.map((name, i) => (
         <span key={name}>
           {name}

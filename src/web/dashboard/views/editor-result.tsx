@@ -5,6 +5,8 @@ import { Hints } from './hints.tsx'
 import type { QueryCheck } from './query-check.ts'
 import { RuleList } from './rule-list.tsx'
 
+const TONES = { good: 'ok', bad: 'no', checking: 'neutral' } as const
+
 type Props = { check: QueryCheck; title: string; purpose: string /** By the builder. */; isBuilt: boolean }
 
 /** The template so far, with the wallet's view. */
@@ -13,7 +15,7 @@ export function EditorResult({ check, title, purpose, isBuilt }: Props) {
   const bad = isBuilt ? words.editor.notChosen : words.editor.bad
   return (
     <aside class="stack editor-result">
-      <p class={`checked ${check.state}`} role="status">
+      <p class={`notice breaks ${TONES[check.state]}`} role="status">
         {check.state === 'good' && words.editor.good}
         {check.state === 'bad' && (check.rulesReason ? words.editor.badRules : bad)}
         {check.state === 'checking' && words.editor.checking}

@@ -21,7 +21,7 @@ export function EntranceFrame({ title, children }: { title: string; children: Co
     document.title = `${title} · Vidimus`
   }, [title])
   return (
-    <div class="entrance">
+    <div class="entrance stack loose middle">
       <header>
         <Wordmark size={32} />
         <span class="only-heard">{words.title}</span>

@@ -39,7 +39,7 @@ function Step({ words: { title, more }, isDone, children }: StepProps) {
     <li class={isDone ? 'done' : undefined}>
       <span class="mark">{isDone && <Icon name="tick" size={16} />}</span>
       <div>
-        <p class="title">
+        <p class="title large">
           {title}
           {isDone && <span class="only-heard"> ({done})</span>}
         </p>

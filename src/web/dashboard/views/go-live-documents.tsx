@@ -32,7 +32,7 @@ export function ChooseDocuments({ chosen: before, onChosen, onCancel }: Props) {
     <Card title={words.question}>
       <p class="secondary">{words.questionMore}</p>
       <form class="stack" onSubmit={save.submit}>
-        <div class="regions">
+        <div class="regions grid">
           {(Object.keys(REGIONS) as (keyof typeof REGIONS)[]).map(region => (
             <fieldset key={region} class="choices">
               <legend>{words.regions[region]}</legend>

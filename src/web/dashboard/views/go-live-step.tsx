@@ -39,9 +39,9 @@ export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boo
   const sentence = useSentence(step)
   const { state, finding } = step
   return (
-    <li class={`card ${state}${isNext ? ' next' : ''}`} aria-current={isNext ? 'step' : undefined}>
-      <header>
-        <h2>{words.steps[step.step].title}</h2>
+    <li class={`card grid breaks ${state}${isNext ? ' next' : ''}`} aria-current={isNext ? 'step' : undefined}>
+      <header class="row between">
+        <h2 class="large">{words.steps[step.step].title}</h2>
         <Badge {...LOOK[state]}>{words.states[state]}</Badge>
       </header>
       <p class={state === 'not_needed' ? 'secondary' : undefined}>{sentence}</p>

@@ -55,10 +55,10 @@ function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => v
   }
   return (
     <Card>
-      <div class="section-header">
+      <div class="section-header row between">
         <div>
           <p class="secondary">{words.accepts}</p>
-          <p class="accepted">{path.documents.map(kind => words.documents[kind].title).join(' · ')}</p>
+          <p class="accepted large">{path.documents.map(kind => words.documents[kind].title).join(' · ')}</p>
         </div>
         <ForEditors>
           <Button onClick={() => setIsChanging(true)}>{words.change}</Button>
@@ -78,14 +78,14 @@ function Steps({ path: { steps, purposes, is_done } }: { path: Path }) {
       {is_done ? (
         <Notice tone="ok">{words.allDone}</Notice>
       ) : (
-        <div class="told" role="status">
+        <div class="line middle" role="status">
           <Seal state="waiting" size={48} left={done / needed.length} />
           <p>
             <strong>{words.progress(done, needed.length)}</strong>
           </p>
         </div>
       )}
-      <ol class="steps" aria-label={words.stepsLabel}>
+      <ol class="steps grid" aria-label={words.stepsLabel}>
         {steps.map(step => (
           <GoLiveStep key={step.step} step={step} isNext={step === next}>
             {step.step === 'registration' && purposes.length > 0 && <Purposes purposes={purposes} />}

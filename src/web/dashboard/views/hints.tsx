@@ -10,7 +10,7 @@ export function Hints({ hints }: { hints: readonly Hint[] }) {
   return (
     <Notice tone="wait">
       <strong>{words.hints}</strong>
-      <ul class="hints">
+      <ul class="plain-list">
         {codes.map(code => (
           <li key={code}>{words.hintWords[code]}</li>
         ))}

@@ -75,9 +75,9 @@ function Imported({ imported, onClose }: { imported: ImportedBundle; onClose: ()
           <Fingerprint hex={signer} />
         </Notice>
       )}
-      <ul class="brought" aria-label={words.caption}>
+      <ul class="grid" aria-label={words.caption}>
         {items.map(({ what, environment, name, outcome, detail }, i) => (
-          <li key={i}>
+          <li key={i} class="entry row between breaks">
             <div>
               <p>
                 <strong>{name}</strong>

@@ -9,7 +9,7 @@ export function ListChange({ difference }: { difference: Difference }) {
   const { added, removed, added_count, removed_count } = difference
   if (added_count + removed_count === 0) return words.sameIssuers
   return (
-    <div class="list-change">
+    <div class="grid dense">
       {added_count > 0 && <Names summary={words.added(added_count)} names={added} />}
       {removed_count > 0 && <Names summary={words.removed(removed_count)} names={removed} />}
     </div>

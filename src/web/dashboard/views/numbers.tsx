@@ -14,21 +14,21 @@ export function Numbers({ numbers }: { numbers: NumbersData }) {
   const { number, percent, duration } = useFormat()
   const { total, success_rate, median_answer_ms, reasons } = numbers
   return (
-    <div class="overview-numbers">
+    <div class="overview-numbers grid loose">
       <Card title={words.chart}>
-        <dl class="figures">
+        <dl class="figures grid">
           {KINDS.map(kind => (
             <div key={kind} class={kind}>
-              <dt>{nameOf(kind)}</dt>
+              <dt class="small">{nameOf(kind)}</dt>
               <dd>{number(total[kind])}</dd>
             </div>
           ))}
           <div>
-            <dt>{words.successRate}</dt>
+            <dt class="small">{words.successRate}</dt>
             <dd>{success_rate === null ? '–' : percent(success_rate)}</dd>
           </div>
           <div>
-            <dt>{words.median}</dt>
+            <dt class="small">{words.median}</dt>
             <dd>{median_answer_ms === null ? '–' : duration(median_answer_ms)}</dd>
           </div>
         </dl>

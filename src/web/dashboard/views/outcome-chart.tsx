@@ -57,7 +57,7 @@ function Bars({ days, most, label }: { days: readonly Day[]; most: number; label
   const { number, day: sayDay } = useFormat()
   const [first, last] = [days[0], days.at(-1)]
   return (
-    <div class="chart">
+    <div class="chart small">
       {/* The text is outside of the picture, which is stretched. */}
       <p aria-hidden="true">{number(most)}</p>
       <svg viewBox={`0 0 ${days.length * BAR.step} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
@@ -79,7 +79,7 @@ function Bars({ days, most, label }: { days: readonly Day[]; most: number; label
           </g>
         ))}
       </svg>
-      <p class="days" aria-hidden="true">
+      <p class="row between" aria-hidden="true">
         <span>{first && sayDay(first.day)}</span>
         <span>{last && sayDay(last.day)}</span>
       </p>

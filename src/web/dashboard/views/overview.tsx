@@ -52,9 +52,13 @@ function Recent({ recent }: Pick<OverviewData, 'recent'>) {
   const templates = useTemplates()
   return (
     <section class="stack">
-      <div class="section-header">
+      <div class="section-header row between">
         <h2>{words.recent}</h2>
-        {recent.length > 0 && <Link href={hrefTo('verifications')}>{words.all}</Link>}
+        {recent.length > 0 && (
+          <Link class="touch" href={hrefTo('verifications')}>
+            {words.all}
+          </Link>
+        )}
       </div>
       {recent.length > 0 ? (
         <VerificationTable rows={recent} templates={templates} />

@@ -32,7 +32,7 @@ export function PairDevice({ registered: { device, pairing_code, pairing_url }, 
   useEvery(LOOK_MS, isWaiting, devices.reload)
   if (status === 'active') {
     return (
-      <div class="stack paired" role="status">
+      <div class="stack centred paired" role="status">
         <Seal state="verified" size={96} />
         <p class="sentence">{words.paired}</p>
         <Button kind="primary" onClick={onClose}>
@@ -44,7 +44,7 @@ export function PairDevice({ registered: { device, pairing_code, pairing_url }, 
   return (
     <div class="stack">
       <p class="secondary">{words.pairMore}</p>
-      <div class="pairing">
+      <div class="pairing grid">
         <QrCode text={pairing_url} label={words.qrLabel} />
         <div class="stack">
           <p>
@@ -75,7 +75,7 @@ function Remaining({ leftMs }: { leftMs: number }) {
   const { duration } = useFormat()
   return (
     <div>
-      <p class="remaining" role="status">
+      <p class="remaining line tight middle" role="status">
         <Seal state="busy" size={20} />
         {words.waiting}
       </p>

@@ -52,7 +52,7 @@ export function RuleBuilder({ text, claims, effective, onText }: Props) {
       {mode === 'own' && !rules && <Notice tone="neutral">{words.rulesJsonOnly}</Notice>}
       {mode === 'own' && rules && (
         <>
-          <ul class="rules">
+          <ul class="rules grid">
             {rules.map((rule, i) => (
               <RuleRow
                 key={i}
@@ -131,7 +131,7 @@ function RuleRow({ rule, number, claims, onChange, onRemove }: RowProps) {
     else onChange(kind === 'one_of' ? { claim, one_of: [] } : { claim, is: kind === 'yes' })
   }
   return (
-    <li class="rule" aria-label={words.ruleNumber(number)}>
+    <li class="rule box inline-form row" aria-label={words.ruleNumber(number)}>
       <Select
         label={words.ruleClaim}
         value={claim}

@@ -33,7 +33,7 @@ export function HealthSettings() {
   return (
     <Card title={words.title}>
       <p class="secondary">{words.more}</p>
-      <div class="told" role="status">
+      <div class="line middle" role="status">
         <Seal state={look.isBusy ? 'busy' : sealOf(health)} size={40} />
         <div>
           <p>

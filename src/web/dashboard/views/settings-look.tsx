@@ -114,7 +114,7 @@ function Logo({ logo, onLogo }: LogoProps) {
     <fieldset class="stack tight">
       <legend>{words.logo}</legend>
       <p class="hint">{words.logoHint}</p>
-      {logo && <img class="shop-logo" src={`data:${logo.type};base64,${logo.base64}`} alt={words.logo} />}
+      {logo && <img class="shop-logo box" src={`data:${logo.type};base64,${logo.base64}`} alt={words.logo} />}
       {hasProblem && (
         <Notice tone="no" alert>
           {words.logoProblem}

@@ -40,7 +40,7 @@ export function PeopleSettings() {
   const renewLink = useAction(async ({ id }: User) => setLinked(await call<Linked>(`users/${id}/reset`, { method: 'POST' })))
   return (
     <>
-      <div class="section-header">
+      <div class="section-header row between">
         <p class="secondary">{words.peopleMore}</p>
         <Button kind="primary" onClick={() => setIsInviting(true)}>
           <Icon name="plus" />

@@ -82,7 +82,12 @@ function SignIns() {
                   </>
                 ),
               },
-              { title: words.name, folds: 'phone', below: 'plain', cell: ({ name }) => <span class="cut">{name || '–'}</span> },
+              {
+                title: words.name,
+                folds: 'phone',
+                below: 'plain',
+                cell: ({ name }) => <span class="cut clipped">{name || '–'}</span>,
+              },
               {
                 title: words.outcome,
                 cell: ({ outcome }) => <Badge tone={outcome === 'signed_in' ? 'ok' : 'no'}>{words.outcomes[outcome]}</Badge>,

@@ -117,7 +117,7 @@ function Quota(shop: ShopProps) {
   const wanted = numberOf(override, QUOTA_MAX)
   return (
     <Card title={words.quota}>
-      <p class="figure-line">{words.quotaNow(number(daily_quota))}</p>
+      <p class="large">{words.quotaNow(number(daily_quota))}</p>
       {session.user.is_owner ? (
         <TenantForm
           {...shop}
@@ -142,7 +142,7 @@ function Retention(shop: ShopProps) {
   return (
     <Card title={words.retention}>
       <p class="secondary">{words.retentionMore}</p>
-      <p class="figure-line">{retention_days === null ? words.retentionOff : words.retentionNow(retention_days)}</p>
+      <p class="large">{retention_days === null ? words.retentionOff : words.retentionNow(retention_days)}</p>
       <TenantForm {...shop} change={wanted !== undefined && { retention_days: wanted }} isChanged={wanted !== retention_days}>
         <NumberField
           label={words.retentionDays}
@@ -226,7 +226,7 @@ function NewShop({ tenants }: Pick<ShopProps, 'tenants'>) {
           </li>
         ))}
       </ul>
-      <form class="inline-form" onSubmit={create.submit}>
+      <form class="inline-form row" onSubmit={create.submit}>
         <Field label={words.settings.newShop} required maxLength={100} value={name} onText={setName} />
         <Button type="submit" busy={create.isBusy}>
           {words.entrance.firstShopDo}

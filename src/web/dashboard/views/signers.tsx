@@ -46,9 +46,9 @@ function Pins({ source: { pins }, onRemove }: { source: TrustSource; onRemove: (
   const words = useDashboardWords().trust.lists
   const { date } = useFormat()
   return (
-    <ul class="signers" aria-label={words.signersCaption}>
+    <ul class="signers grid" aria-label={words.signersCaption}>
       {pins.map(({ fingerprint, subject, not_after }) => (
-        <li key={fingerprint}>
+        <li key={fingerprint} class="entry row between breaks">
           <div>
             {subject && <p>{subject}</p>}
             <Fingerprint hex={fingerprint} />

@@ -102,7 +102,7 @@ function Ages({ claims, onChange }: { claims: readonly string[]; onChange: (clai
           />
         ))}
       </div>
-      <div class="age">
+      <div class="age inline-form row">
         <Field
           label={words.otherAge}
           inputMode="numeric"

@@ -72,7 +72,7 @@ const isVariant = ({ key }: Template): boolean => key.endsWith('_mdoc')
 function List({ title, templates, chosen }: { title: string; templates: readonly Template[]; chosen: string }) {
   return (
     <section class="stack tight">
-      <h2 class="list-title">{title}</h2>
+      <h2 class="large">{title}</h2>
       <TemplateTable caption={title} templates={templates} chosen={chosen} />
     </section>
   )

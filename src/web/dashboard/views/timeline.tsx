@@ -38,13 +38,13 @@ function Happened({ moment, before, isJudged }: HappenedProps) {
   const { sentence, tone, more } = useTold(moment, isJudged)
   return (
     <li class={tone}>
-      <p class="when">
+      <p class="when row between small">
         <time dateTime={moment.at} title={moment.at}>
           {before ? clock(moment.at) : `${date(moment.at)}, ${clock(moment.at)}`}
         </time>
         {before && <span>{words.msLater(duration(Date.parse(moment.at) - Date.parse(before.at)))}</span>}
       </p>
-      <p class="what">{sentence}</p>
+      <p class="what breaks">{sentence}</p>
       {more}
     </li>
   )

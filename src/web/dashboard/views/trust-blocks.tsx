@@ -25,15 +25,15 @@ export function Blocks({ blocks, onChange }: Props) {
   }
   return (
     <section class="stack" aria-labelledby="blocks">
-      <div class="section-header">
+      <div class="section-header row between">
         <h2 id="blocks">{words.title}</h2>
         {isOwner && <Button onClick={() => setIsAdding(true)}>{words.add}</Button>}
       </div>
       <p class="secondary">{words.more}</p>
       {blocks.length > 0 && (
-        <ul class="blocks" aria-label={words.caption}>
+        <ul class="grid" aria-label={words.caption}>
           {blocks.map(block => (
-            <li key={block.fingerprint} class="card">
+            <li key={block.fingerprint} class="card entry row between breaks">
               <div class="stack tight">
                 <p>
                   <strong>{block.reason}</strong>

@@ -34,7 +34,7 @@ export function TrustLists({ sources, blocks, onChange }: Props) {
   const words = useDashboardWords().trust.lists
   if (sources.length === 0) return null
   return (
-    <ul class="trust-lists" aria-label={words.caption}>
+    <ul class="grid" aria-label={words.caption}>
       {sources.map(source => (
         <li key={source.id}>
           <ListCard source={source} blocks={blocks} onChange={onChange} />
@@ -52,9 +52,9 @@ function ListCard({ source, blocks, onChange }: CardProps) {
   const state = source.state === 'fresh' && source.failure ? 'failing' : source.state
   return (
     <article class="card stack">
-      <header class="anchor-header">
+      <header class="anchor-header line">
         <Icon name="list" />
-        <h3>{source.label}</h3>
+        <h3 class="breaks">{source.label}</h3>
         <Badge {...LOOK[state]}>{words.states[state]}</Badge>
       </header>
       <Failure source={source} />

@@ -85,7 +85,7 @@ function Lists({ sources, presets, blocks, onChange, onBundle }: ListsProps) {
   const close = () => setAsks(undefined)
   return (
     <section class="stack" aria-labelledby="lists">
-      <div class="section-header">
+      <div class="section-header row between">
         <h2 id="lists">{words.lists.title}</h2>
         {session.user.is_owner && (
           <div class="row">
@@ -134,7 +134,7 @@ function SingleIssuers({ anchors, hasLists, onChange }: SingleProps) {
   const isEmpty = anchors.length === 0
   return (
     <section class="stack" aria-labelledby="single">
-      <div class="section-header">
+      <div class="section-header row between">
         <h2 id="single">{words.singleTitle}</h2>
         {(!isEmpty || hasLists) && add}
       </div>

@@ -39,14 +39,14 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
   }[status]
   const { seal, tone } = lookOf(detail)
   return (
-    <section class={`verdict ${tone}`} role="status">
+    <section class={`verdict line ${tone}`} role="status">
       <Seal state={seal} size={72} />
       <div class="stack tight">
         <p class="sentence">{sentence}</p>
         <Byline detail={detail} />
         {status === 'failed' && (
           <p>
-            {outcome.remedy} {error && <code class="hint">{error.code}</code>}{' '}
+            {outcome.remedy} {error && <code class="small">{error.code}</code>}{' '}
             {error?.code === 'issuer_untrusted' && <Link href={hrefTo('trust')}>{words.trust.add}</Link>}
           </p>
         )}

@@ -86,7 +86,7 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
   const words = useDashboardWords().verification
   const { wallet_uri: walletUri = '' } = verification
   return (
-    <section class="answer">
+    <section class="answer grid">
       <figure class="stack tight">
         <QrCode text={walletUri} label={words.qrLabel} />
         <figcaption class="hint">{words.scan}</figcaption>

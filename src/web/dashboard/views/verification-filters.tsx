@@ -50,7 +50,7 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
   return (
     <>
       <Search text={filter.search ?? ''} onSearch={search => choose({ search: search || null })} />
-      <fieldset class="filters">
+      <fieldset class="filters row tight">
         <legend class="only-heard">{words.filters}</legend>
         <Choice
           label={words.status}
@@ -96,7 +96,7 @@ function Search({ text, onSearch }: { text: string; onSearch: (text: string) => 
   return (
     <search>
       <form
-        class="search"
+        class="search line dense"
         noValidate
         onSubmit={event => {
           event.preventDefault()
@@ -104,6 +104,7 @@ function Search({ text, onSearch }: { text: string; onSearch: (text: string) => 
         }}
       >
         <input
+          class="input"
           type="search"
           aria-label={words.search}
           placeholder={words.searchHint}
@@ -122,9 +123,9 @@ function Search({ text, onSearch }: { text: string; onSearch: (text: string) => 
 
 function Day({ label, day, onDay }: { label: string; day: string | null; onDay: (day: string | null) => void }) {
   return (
-    <label class="day">
+    <label class="day line tight middle secondary">
       {label}
-      <input type="date" value={day ?? ''} onChange={event => onDay(event.currentTarget.value || null)} />
+      <input class="input" type="date" value={day ?? ''} onChange={event => onDay(event.currentTarget.value || null)} />
     </label>
   )
 }

@@ -45,9 +45,14 @@ export function VerificationTable({ rows, templates, chosen }: Props) {
           title: words.reference,
           folds: 'phone',
           below: 'plain',
-          cell: row => <span class="cut">{Object.values(row.metadata ?? {})[0]}</span>,
+          cell: row => <span class="cut clipped">{Object.values(row.metadata ?? {})[0]}</span>,
         },
-        { title: words.device, folds: 'tablet', below: 'plain', cell: row => <span class="cut">{row.device?.name}</span> },
+        {
+          title: words.device,
+          folds: 'tablet',
+          below: 'plain',
+          cell: row => <span class="cut clipped">{row.device?.name}</span>,
+        },
         { title: words.reason, kind: 'grows', folds: 'tablet', cell: row => row.error && <Reason code={row.error.code} /> },
         {
           title: words.answered,

@@ -39,7 +39,7 @@ export function Webhooks({ id }: { id: string }) {
           <>
             <WebhookEndpointCard key={`to ${environment}`} />
             <WebhookSecretCard key={environment} />
-            <div class="section-header">
+            <div class="section-header row between">
               <h2>{words.log}</h2>
               <div class="row">
                 {mayChange && pages.rows?.some(row => row.status === 'failed') && <ReplayFailed onDone={pages.reload} />}
@@ -88,7 +88,7 @@ function NothingSent() {
 function StatusFilter({ status }: { status: string | null }) {
   const words = useDashboardWords().webhooks
   return (
-    <div class="filters">
+    <div class="filters row tight">
       <Choice
         label={words.status}
         value={status ?? ''}
