@@ -57,7 +57,7 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
           value={filter.status ?? ''}
           options={[
             ['', words.anyStatus],
-            ...STATUSES.map(status => [status, NAMES_OF[status].map(name => names[name]).join(', ')] as const),
+            ...STATUSES.map(status => [status, shortly(NAMES_OF[status].map(name => names[name]))] as const),
           ]}
           onChoose={status => choose({ status: status || null })}
         />
@@ -88,6 +88,10 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
     </>
   )
 }
+
+/** A select is cut where its longest entry does not fit. */
+const shortly = ([first, second, ...more]: readonly string[]): string =>
+  [first, second].filter(Boolean).join(', ') + (more.length > 0 ? ' …' : '')
 
 function Search({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const words = useDashboardWords().verifications
