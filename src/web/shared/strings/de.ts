@@ -268,7 +268,7 @@ export const hosted: typeof en.hosted = {
   shares: 'Sie teilen',
   oneOf: 'Eines davon, je nach Ihrer Wallet',
   moreWays: (count: number) =>
-    `${count} weitere Zusammenstellungen gelten auch. Ihre Wallet zeigt Ihnen, welche sie teilen würde.`,
+    `${count === 1 ? 'Eine weitere Zusammenstellung gilt' : `${count} weitere Zusammenstellungen gelten`} auch. Ihre Wallet zeigt Ihnen, welche sie teilen würde.`,
   optional: 'Nur wenn Sie möchten',
   nothingElse: 'Nur das wird geteilt. Sie bestätigen es in Ihrer Wallet.',
   scan: 'Mit der Kamera Ihres Telefons oder mit Ihrer Wallet scannen',

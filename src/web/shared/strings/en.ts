@@ -276,7 +276,8 @@ export const hosted = {
   asks: 'asks for a proof',
   shares: 'You share',
   oneOf: 'One of these, whichever your wallet offers',
-  moreWays: (count: number) => `${count} more combinations are accepted. Your wallet shows you the one that it would share.`,
+  moreWays: (count: number) =>
+    `${count === 1 ? '1 more combination is' : `${count} more combinations are`} accepted. Your wallet shows you the one that it would share.`,
   optional: 'Only if you want to',
   nothingElse: 'Only this is shared. You confirm it in your wallet.',
   scan: 'Scan with the camera of your phone, or with your wallet',
