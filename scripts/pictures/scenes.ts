@@ -1,12 +1,54 @@
 // Every page, in every state that a person can meet. A scene may take several pictures.
 import type { Locator, Page } from 'playwright-core'
+import type { TrustSource } from '../../src/dashboard/trust-schema.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
+import type { HostedVerification } from '../../src/verifications/schema.ts'
 import type { Scene, Stage } from './stage.ts'
 
 const TEMPLATES = ['age_over_18', 'age_over_18_photo', 'identity_basic', 'driving_licence', 'parcel']
 
 const button = (page: Page | Locator, name: string) => page.getByRole('button', { name, exact: true })
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name })
+
+/** A list whose operator has announced its next signer. */
+const SOURCE: TrustSource = {
+  id: 'list',
+  environment: 'live',
+  kind: 'lote',
+  use: 'issuers',
+  label: 'PID providers',
+  preset: null,
+  location: 'https://lists.example/pid.jwt',
+  types: null,
+  counts_for: ['urn:eudi:pid:1'],
+  service_type: null,
+  mode: null,
+  every_seconds: 3600,
+  grace_seconds: 604_800,
+  name: 'PID providers',
+  state: 'fresh',
+  sequence: 41,
+  issued_at: '2026-11-01T00:00:00Z',
+  next_update: '2027-05-01T00:00:00Z',
+  ends_at: '2027-05-08T00:00:00Z',
+  digest: 'ab'.repeat(32),
+  signer: '3f'.repeat(32),
+  accepted_at: '2026-11-02T00:00:00Z',
+  entries: 27,
+  withdrawn: 1,
+  skipped: {},
+  difference: null,
+  checked_at: '2026-11-19T00:00:00Z',
+  failure: null,
+  pins: ['3f', 'c4'].map(byte => ({
+    fingerprint: byte.repeat(32),
+    subject: `CN=List signer ${byte}`,
+    not_after: '2028-01-01T00:00:00Z',
+    added_at: '2026-11-02T00:00:00Z',
+  })),
+  announced: [],
+  created_at: '2026-11-02T00:00:00Z',
+}
 
 export const SCENES: Readonly<Record<string, Scene>> = {
   async hosted(stage) {
@@ -21,6 +63,21 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await page.goto(`/v/${whole.id}`)
     await page.getByText(words.claims.driving_privileges ?? '').waitFor()
     await shoot('hosted-licence')
+  },
+
+  async 'hosted-more'(stage) {
+    const { page, words, create, shoot } = stage
+    const { id } = await create({ template: 'age_over_18' })
+    // A real query of so many ways would list hundreds before.
+    await page.route('**/data', async route => {
+      const response = await route.fetch()
+      const shown = (await response.json()) as HostedVerification
+      const shares = shown.shares.map(share => ({ ...share, more: { count: 380, documents: ['org.iso.18013.5.1.mDL'] } }))
+      await route.fulfill({ response, json: { ...shown, shares } })
+    })
+    await page.goto(`/v/${id}`)
+    await page.getByText(words.hosted.moreWays(380)).waitFor()
+    await shoot('hosted-more')
   },
 
   async 'hosted-ended'(stage) {
@@ -230,6 +287,32 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       await page.locator('dialog[open], [role=dialog], .saved, .notice').first().waitFor()
       await shoot(`dashboard-${name}`, page)
     }
+  },
+
+  async 'dashboard-locks'(stage) {
+    const { words, asOwner, shoot } = stage
+    const page = await asOwner('/dashboard')
+    const until = new Date(Date.now() + 840_000).toISOString()
+    await page.route('**/pairing-locks', route => route.fulfill({ json: { data: [{ id: 'lock', locked_until: until }] } }))
+    await asOwner('/dashboard/devices')
+    await button(page, words.dashboard.devices.lift).waitFor()
+    await shoot('dashboard-devices-locked', page)
+    await page.unroute('**/pairing-locks')
+  },
+
+  async 'dashboard-signers'(stage) {
+    const { words, asOwner, shoot } = stage
+    const { lists } = words.dashboard.trust
+    const page = await asOwner('/dashboard')
+    await page.route('**/trust/sources', route => route.fulfill({ json: { data: [SOURCE], presets: [] } }))
+    await asOwner('/dashboard/trust?environment=live')
+    await shoot('dashboard-trust-list', page)
+    await page.getByRole('button', { name: lists.signers }).click()
+    await shoot('dashboard-signers', page)
+    await page.getByRole('dialog').getByRole('button', { name: lists.unpin }).first().click()
+    await heading(page, lists.unpinTitle).waitFor()
+    await shoot('dashboard-unpin', page)
+    await page.unroute('**/trust/sources')
   },
 
   async 'dashboard-editor'(stage) {
