@@ -12,8 +12,17 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     folders: /^(pages|recipes|readme|sdk)\b/,
     helpers: ['browser.ts', 'recipe.ts'],
   },
-  { what: 'the document of the API and slow clients, which see no rows', folders: /^http\/(docs|openapi|slow-clients)\./ },
-  { what: 'verdicts on spoilt documents, which no row decides', folders: /^wallet\/(attacks|mutations)\./ },
+  {
+    what: 'documents of the API and the handbook, and HTTP itself, which see no rows',
+    folders:
+      /^(deploy|handbook\/\w+|http\/(docs|envelope|host|load|metrics-access|openapi|page-budgets|paths|slow-clients|timers))\./,
+  },
+  {
+    what: 'verdicts on documents, which no row decides',
+    folders:
+      /^(sandbox\/documents|wallet\/(attacks|bounded-answers|dc-interop|dc-reader|interop|local-lists|mutations|oidf-modules|revoked-issuers|template-rules|unusual|whose-claims))\./,
+  },
+  { what: 'receivers of webhooks, as the sending thread meets them', folders: /^webhooks\/(destinations|faults|poster)\./ },
   { what: 'the protocol and its parsers', folders: /^(openid4vp|egress)\/|^fuzz\/(parsers|dcql)/ },
   {
     what: "SQLite's file: locks, backup, restore, space, upgrades, damage",
