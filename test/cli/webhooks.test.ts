@@ -165,27 +165,6 @@ describe('deliveries', () => {
     expect(delivered?.attempts.map(({ outcome }) => outcome)).toEqual(['http_status', 'delivered'])
   })
 
-  test('replay --failed sends every failed delivery again', async () => {
-    receiver.answer(() => new Response(null, { status: 503 }))
-    const ids = [
-      await verify({ webhook_url: receiver.url('/', '127.0.0.1') }),
-      await verify({ webhook_url: receiver.url('/', '127.0.0.1') }),
-    ]
-    await until(async () => (await listDeliveries('--status', 'failed')).length === 2)
-    const arrivedBefore = receiver.received.length
-    receiver.answer(() => new Response(null, { status: 200 }))
-    const answer = await vidimusJson<{ replayed: number }>(dir, 'deliveries', 'replay', '--failed', '--tenant', tenant)
-    expect(answer.replayed).toBe(2)
-    const ofThese = async () => (await listDeliveries()).filter(each => ids.includes(each.verification_id))
-    await until(async () => (await ofThese()).every(({ status }) => status === 'delivered'))
-    expect((await ofThese()).map(({ attempts }) => attempts.map(({ outcome }) => outcome))).toEqual([
-      ['http_status', 'delivered'],
-      ['http_status', 'delivered'],
-    ])
-    const arrived = receiver.received.slice(arrivedBefore).map(({ body }) => JSON.parse(body).verification.id)
-    expect(arrived.toSorted()).toEqual(ids.toSorted())
-  })
-
   test('replay of an unknown delivery names the command that lists them', async () => {
     const run = await vidimus(dir, ['deliveries', 'replay', 'whd_0000000000000000000000'])
     expect(run).toMatchObject({ exitCode: 1, stdout: '' })

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { TrustAnchor } from '../../src/dashboard/settings-schema.ts'
 import type {
   CheckedList,
-  ImportedBundle,
   RefreshedSource,
   TrustBlock,
   TrustSource,
@@ -121,20 +120,6 @@ describe('rights', () => {
 })
 
 describe('a look', () => {
-  test('a look shows the list, its signer and its issuers by document, and keeps nothing', async () => {
-    const { boss } = await start()
-    const { body } = await boss.post<CheckedList>('/trust/sources/check', { list: base64(SECOND) })
-    expect(body.refused).toBeNull()
-    expect(body.list).toMatchObject({
-      kind: 'vical',
-      name: 'Test Provider',
-      entries: 2,
-      signer: { fingerprint: signer.fingerprint },
-      types: [{ type: MDL, entries: 2 }],
-    })
-    expect(await listed(boss)).toEqual([])
-  })
-
   test('a changed list is refused with its code', async () => {
     const { boss } = await start()
     const spoilt = makeVical({ entries: entriesOf(first) }, signer, { signature: bytes => bytes.map(byte => byte ^ 1) })
@@ -191,19 +176,6 @@ describe('a list', () => {
     expect(await listed(boss)).toEqual([])
   })
 
-  test('a refresh from a file takes a newer list with its difference, and refuses an older one', async () => {
-    const { boss } = await start()
-    const { id } = (await add(boss)).body
-    const refresh = async (bytes: Uint8Array) =>
-      (await boss.post<RefreshedSource>(`/trust/sources/${id}/refresh`, { list: base64(bytes) })).body
-    const newer = await refresh(SECOND)
-    expect(newer).toMatchObject({ outcome: 'accepted', refused: null, source: { sequence: 6, entries: 2 } })
-    expect(newer.source.difference).toMatchObject({ added_count: 1, removed_count: 0 })
-    expect((await refresh(SECOND)).outcome).toBe('unchanged')
-    const older = await refresh(FIRST)
-    expect(older).toMatchObject({ outcome: 'refused', refused: { code: 'rolled_back' }, source: { sequence: 6 } })
-  })
-
   test('a list of a new signer is refused until the signer is pinned; the last pin stays', async () => {
     const { boss } = await start()
     const { id } = (await add(boss)).body
@@ -251,34 +223,15 @@ test('a block is listed with its reason until it is lifted', async () => {
   expect(await blocks()).toEqual([])
 })
 
-describe('a bundle', () => {
-  const bundleOf = async (app: TestApp) => {
-    const { bytes, signer: by } = await exportBundle(app.deps, {}, 'test')
-    return { bundle: Buffer.from(bytes).toString(), by }
-  }
-
-  test('a bundle of an accepted installation brings new lists; of another one it brings nothing new', async () => {
-    const [home, venue] = [await start(), await start()]
-    await add(home.boss)
-    const { bundle, by } = await bundleOf(home.app)
-    const refused = await venue.boss.post<ImportedBundle>('/trust/bundle', { bundle })
-    expect(refused.body).toMatchObject({ signature_valid: true, signer_accepted: false, items: [{ outcome: 'not_taken' }] })
-    expect(await listed(venue.boss)).toEqual([])
-    const taken = await venue.boss.post<ImportedBundle>('/trust/bundle', { bundle, from: by })
-    expect(taken.body).toMatchObject({ signer_accepted: true, items: [{ what: 'list', name: 'Utopia', outcome: 'added' }] })
-    expect(await listed(venue.boss)).toMatchObject([{ label: 'Utopia', entries: 1 }])
-  })
-
-  test('importing is for owners with a fresh password, and a spoilt or too large bundle is refused', async () => {
-    const { app, boss, mia } = await start()
-    const { bundle } = await bundleOf(app)
-    expect(outcome(await mia.post('/trust/bundle', { bundle }))).toBe('403 owner_required')
-    expect(outcome(await boss.post('/trust/bundle', { bundle: 'no bundle' }))).toBe('400 invalid_request')
-    expect((await boss.post('/trust/bundle', { bundle: 'A'.repeat(16 * 1024 * 1024 + 1) })).status).toBe(400)
-    expect((await boss.post('/trust/bundle', { bundle: 'A'.repeat(17 * 1024 * 1024) })).status).toBe(413)
-    wait(app)
-    expect(outcome(await boss.post('/trust/bundle', { bundle }))).toBe('403 reauthentication_required')
-  })
+test('importing a bundle is for owners with a fresh password, and a spoilt or too large one is refused', async () => {
+  const { app, boss, mia } = await start()
+  const bundle = Buffer.from((await exportBundle(app.deps, {}, 'test')).bytes).toString()
+  expect(outcome(await mia.post('/trust/bundle', { bundle }))).toBe('403 owner_required')
+  expect(outcome(await boss.post('/trust/bundle', { bundle: 'no bundle' }))).toBe('400 invalid_request')
+  expect((await boss.post('/trust/bundle', { bundle: 'A'.repeat(16 * 1024 * 1024 + 1) })).status).toBe(400)
+  expect((await boss.post('/trust/bundle', { bundle: 'A'.repeat(17 * 1024 * 1024) })).status).toBe(413)
+  wait(app)
+  expect(outcome(await boss.post('/trust/bundle', { bundle }))).toBe('403 reauthentication_required')
 })
 
 describe('the overview', () => {

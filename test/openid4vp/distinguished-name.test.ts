@@ -109,11 +109,6 @@ describe('different names', () => {
   })
 })
 
-test('a leaf that spells the name of its root differently is trusted in mode pkix without a warning', async () => {
-  const { leaf, root } = await pairOf(printable('Test Root'), utf8('Test Root'))
-  expect(judge(leaf, root)).toEqual({ isTrusted: true, warnings: [] })
-})
-
 const directory = mkdtempSync(join(tmpdir(), 'vidimus-names-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 

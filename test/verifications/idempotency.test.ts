@@ -14,6 +14,7 @@ test('a repeat after the erasure is 422 with that reason, and with another body 
   await app.call('DELETE', `/v1/verifications/${body.id}`, { key })
   const [same, other] = [await repeat('age_over_18'), await repeat('age_over_16')]
   for (const answer of [same, other]) expect([answer.status, answer.body.error.code]).toEqual([422, 'idempotency_key_reused'])
+  expect((await app.call('GET', '/v1/usage', { key })).body).toMatchObject({ verifications_created: 1 })
   expect(same.body.error.message).toBe(
     'The verification made with this Idempotency-Key was erased; choose a new key for a new request.',
   )

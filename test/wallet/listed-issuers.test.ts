@@ -98,13 +98,6 @@ describe('43: the dates of a list', () => {
     expect((await presentPid(party, issuer)).says).toContain('(PID list) ended on')
     deps.wall = wall
   })
-
-  test('43: an anchor of the operator still counts when the list has ended', async () => {
-    const { party, issuer } = await listed
-    party.app.clock.set(NEXT_UPDATE + GRACE_MS)
-    await trust(party.app, issuer, { trustedFor: PID })
-    expect(await presentPid(party, issuer)).toMatchObject({ outcome: 'completed', says: '' })
-  })
 })
 
 describe('an entry of a list', () => {
