@@ -7,10 +7,10 @@ import { countEnds, type End } from '../usage/outcomes.ts'
 import type { Held } from '../webhooks/attempts.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { Deps } from './deps.ts'
-import { uncountedEnd } from './expire.ts'
 import { ownAnswerEndsBefore } from './idempotency.ts'
 import { forgetReplay } from './replay-store.ts'
 import type { ErasureResult } from './schema.ts'
+import { uncountedEnd } from './status.ts'
 import { deleteVerification, findVerification, lockSession, type Owner } from './store.ts'
 
 const SHRED_RETRY_MS = 1000

@@ -7,12 +7,12 @@ import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { claimPage, replaceResponseCode } from './answer-store.ts'
 import type { Deps } from './deps.ts'
-import { statusAt } from './expire.ts'
 import { openSecrets } from './present.ts'
 import { requireSession } from './read.ts'
 import { withResponseCode } from './redirect-url.ts'
 import { newResponseCode, redeemableUntil, storedResponseCode } from './response-code.ts'
 import type { PageOwner, PageReturn } from './schema.ts'
+import { statusAt } from './status.ts'
 import type { VerificationRow } from './store.ts'
 
 type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'write'>

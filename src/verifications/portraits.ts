@@ -3,6 +3,7 @@
 // queries keep theirs.
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import { isObject } from '../openid4vp/members.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Deps } from './deps.ts'
@@ -12,7 +13,7 @@ import type { SessionKey, VerificationRow } from './store.ts'
 
 /** A response code can be redeemed for ten minutes. */
 export const PORTRAIT_MS = 15 * 60_000
-const PORTRAITS = ['portrait', 'picture']
+export const PORTRAITS = ['portrait', 'picture']
 
 export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 
@@ -98,35 +99,3 @@ function withoutMembers(members: Record<string, unknown>): Record<string, unknow
   if (!PORTRAITS.some(name => Object.hasOwn(members, name))) return members
   return Object.fromEntries(Object.entries(members).filter(([name]) => !PORTRAITS.includes(name)))
 }
-
-/** The portrait as a data URL; an empty one where it is nothing that a browser could show. */
-export function portraitUrl({ claims = {}, credentials = [] }: Result): string {
-  const places = [claims, ...credentials.map(each => each.claims)].flatMap(each => [
-    each,
-    ...Object.values(each).filter(isObject),
-  ])
-  const found = places.flatMap(place => PORTRAITS.flatMap(name => (Object.hasOwn(place, name) ? [place[name]] : [])))
-  return found.map(imageUrl).find(url => url !== undefined) ?? 'data:,'
-}
-
-/** That of an SD-JWT is a data URL; that of an mdoc are bytes, in base64url. */
-function imageUrl(portrait: unknown): string | undefined {
-  if (typeof portrait !== 'string' || portrait === '') return undefined
-  if (/^data:image\/[\w.+-]+;base64,[A-Za-z0-9+/=]+$/.test(portrait)) return portrait
-  if (!/^[\w-]+$/.test(portrait)) return undefined
-  const bytes = Buffer.from(portrait, 'base64url')
-  return `data:${mediaTypeOf(bytes)};base64,${bytes.toString('base64')}`
-}
-
-/** The first bytes of JPEG, PNG and JPEG 2000 (ISO/IEC 18013-5 § 7.2.2 allows the first and the last). */
-const MEDIA_TYPES: readonly (readonly [start: string, type: string])[] = [
-  ['ffd8ff', 'image/jpeg'],
-  ['89504e47', 'image/png'],
-  ['0000000c6a502020', 'image/jp2'],
-]
-
-const mediaTypeOf = (bytes: Buffer): string =>
-  MEDIA_TYPES.find(([start]) => bytes.subarray(0, 8).toString('hex').startsWith(start))?.[1] ?? 'application/octet-stream'
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

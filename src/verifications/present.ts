@@ -7,10 +7,10 @@ import { SALT_BYTES } from '../seal.ts'
 import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { statusAt, type Timed } from './expire.ts'
 import { failureOfHeld, isHeld } from './hold.ts'
 import { type Result, withKeptPortrait } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
+import { statusAt, type Timed } from './status.ts'
 import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
 
 /** The sealed members of a session, but for its query. */

@@ -2,8 +2,8 @@ import { apiError } from '../http/errors.ts'
 import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
 import { parseUtcInstant } from '../time.ts'
 import type { Deps } from './deps.ts'
-import { statusAt } from './expire.ts'
 import type { Status, Verification } from './schema.ts'
+import { statusAt } from './status.ts'
 import {
   findSession,
   findStatus,

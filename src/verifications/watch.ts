@@ -1,6 +1,6 @@
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
-import { endsAt, statusAt } from './expire.ts'
+import { endsAt, statusAt } from './status.ts'
 import { findStatus } from './store.ts'
 
 /** Below the server's idle timeout. */
