@@ -65,12 +65,22 @@ function findShapeProblem(schema: TSchema, value: unknown, base: string): Found 
       .replace(/\/(\d+)/g, '[$1]')
       .replaceAll('/', '.')
       .slice(base ? 0 : 1)
-  if (error.schema === Credential) return findShapeProblem(credentialLike(error.value), error.value, path)
+  if (error.schema === Credential) return findCredentialShapeProblem(error.value, path)
   const { reason, isOfList } = error.schema
   return {
     path: isOfList ? path.slice(0, path.lastIndexOf('[')) : path,
     reason: typeof reason === 'function' ? reason(error.value) : reason,
   }
+}
+
+/** An unsupported format first: what else a credential query must have depends on its format. */
+function findCredentialShapeProblem(value: unknown, path: string): Found {
+  const schema = credentialLike(value)
+  const format = isObject(value) ? value.format : undefined
+  return (
+    (format === undefined ? undefined : findShapeProblem(schema.properties.format, format, `${path}.format`)) ??
+    findShapeProblem(schema, value, path)
+  )
 }
 
 function findMeaningProblem({ credentials, credential_sets }: DcqlQuery): Found {

@@ -53,11 +53,11 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/browse-store.ts listOutlines': [
     OWNER,
     { name: 'status', value: 'pending' },
-    { term: Buffer.alloc(16), key: 'key_1', status: 'failed', at: 1 },
+    { term: [Buffer.alloc(16)], key: 'key_1', status: 'failed', at: 1 },
     { from: 1, before: 2, limit: 5 },
   ],
   'verifications/event-store.ts listEvents': [{ id: 'vs_1', tenantId: 'ten_1' }, 5],
-  'verifications/sealed-store.ts listReplaysAfter': ['hash', 5],
+  'verifications/sealed-store.ts renameReplay': ['hash', { hash: 'other', sealed: Buffer.alloc(1) }],
   'verifications/sealed-store.ts updateSession': [
     { id: 'vs_1', tenantId: 'ten_1' },
     { wrappingKey: 1, sealed: Buffer.alloc(1), sealedResponseKey: null },

@@ -308,6 +308,12 @@ describe('reasons', () => {
     expect(findDcqlProblem(sdJwt({ format: 'vc+sd-jwt' }))?.reason).toContain('write "dc+sd-jwt"')
   })
 
+  test('an unsupported format is named before what its query lacks', () => {
+    expect(findDcqlProblem({ credentials: [{ id: 'c', format: 'jwt_vc' }] })?.path).toBe('credentials[0].format')
+    expect(findDcqlProblem({ credentials: [{ id: 'c' }] })?.path).toBe('credentials[0].format')
+    expect(findDcqlProblem({ credentials: [{ id: 'c', format: 'dc+sd-jwt' }] })?.path).toBe('credentials[0].meta')
+  })
+
   test('a reason suggests the misspelt member', () => {
     expect(findDcqlProblem(sdJwt({ claim: [] }))?.reason).toContain(
       '"claim" is unknown and wallets would skip it; write `claims`',

@@ -227,7 +227,7 @@ test('a backup from before rekey --data is restored with the old key in its plac
   expect((await app.call<Verification>('GET', `/v1/verifications/${made[0]!.id}`, { key })).body.purpose).toBe('to sell a bottle')
 })
 
-test('who was erased after rekey --data is erased again when a backup from before is restored with the old key', async () => {
+test('an erasure after rekey --data is repeated when a backup from before is restored with the old key', async () => {
   const own = copyOf(dir)
   const oldKey = join(temporaryDir(), 'old.key')
   const backup = join(temporaryDir(), 'before.db')
