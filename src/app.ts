@@ -1,7 +1,6 @@
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { dashboardRoutes } from './dashboard/routes.ts'
-import { recordHeartbeat } from './db/heartbeat.ts'
 import type { Demo } from './demo/furnish.ts'
 import { demoRoutes } from './demo/routes.ts'
 import type { Deps } from './deps.ts'
@@ -38,7 +37,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(deviceRoutes(deps))
     .use(tillRoutes(deps))
     .use(dashboardRoutes(deps))
-    .use(serviceRoutes(deps, { ...deps, beat: at => recordHeartbeat(deps, at) }))
+    .use(serviceRoutes(deps))
     .use(demo ? demoRoutes(deps, demo) : new Elysia())
     .use(
       webPages(

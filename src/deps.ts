@@ -56,7 +56,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
   const registrationCertificate = readRegistrationCertificate(config.wallet.registrationCertFile)
   const ground = await createGround(config, world, role)
   const { now } = ground
-  const audit = createAudit(ground.sealer, ground.random, ground.auditIds)
+  const audit = createAudit(ground.sealer, ground.random, ground.looseEntries)
   const sandbox = createSandbox(ground)
   // Asked each time: the public URL may be known only once the service listens.
   const isSandboxList = (uri: string) => uri === statusListUri(config.publicUrl)

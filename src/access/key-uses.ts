@@ -20,7 +20,7 @@ export function createKeyUses({ write, now, log }: Pick<Ground, 'write' | 'now' 
   async function writeWaiting(): Promise<void> {
     isWriting = true
     while (waiting.size > 0) {
-      // Sorted, so that two nodes do not wait for each other.
+      // Sorted, so that two processes do not wait for each other.
       const uses = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1))
       waiting = new Map()
       await write(async tx => {

@@ -121,7 +121,7 @@ export function accessPlugin(deps: Deps) {
   })
 }
 
-/** Routes with a budget that all nodes share. */
+/** Routes with a budget that all processes share. */
 const isShared = ({ perSession }: Open): boolean => perSession === 'wallet-post'
 
 /** Pages and wallets of any origin may call; no credentials are involved. */

@@ -1,6 +1,5 @@
-import type { AuditIds, Db } from '../db/engine.ts'
+import type { Db, LooseEntries } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
-import { shareErasures } from '../db/postgres/erasure-lock.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { canonicalJson } from '../hash.ts'
 import type { Random } from '../ids.ts'
@@ -50,8 +49,8 @@ export type Audit = {
   namesOf(id: string): string[]
 }
 
-/** Entries are linked afterwards with `auditIds`; without, each is a record at once. */
-export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds): Audit {
+/** With `loose`, entries are linked afterwards; without, each is a record at once. */
+export function createAudit(sealer: Sealer, random: Random, loose?: LooseEntries): Audit {
   const namesOf = namesUnder(sealer.key('audit subject'))
   const subjectOf = (id: string, bornAt?: number) =>
     namesOf(id).at(bornAt === undefined ? -1 : sealer.begun.filter(begun => begun < bornAt).length)!
@@ -97,15 +96,14 @@ export function createAudit(sealer: Sealer, random: Random, auditIds?: AuditIds)
   }
 
   return {
-    append: async (tx, entry) =>
-      auditIds ? await appendEntry(tx, await auditIds.next(tx), entry) : await appendRecord(tx, entry),
+    append: async (tx, entry) => (loose ? await appendEntry(tx, await loose.nextId(tx), entry) : await appendRecord(tx, entry)),
     async forget(tx, ids) {
-      if (auditIds) await shareErasures(tx)
+      await loose?.beginErasure(tx)
       await eraseDetails(tx, ids)
     },
     async checkpoint(tx, at) {
       // Linking takes the chain's lock, so that the head stays the head until it is signed.
-      if (auditIds) await linkIn(tx)
+      if (loose) await linkIn(tx)
       const head = await findHead(tx)
       const last = await findLastCheckpoint(tx)
       if (!head || head.seq === last?.seq) return

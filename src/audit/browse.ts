@@ -18,7 +18,7 @@ type Page = { before?: number; limit: number; tenantId?: string }
 
 /** Newest first, of one tenant or of all; `nextBefore` is null when there is nothing older. */
 export async function browseAudit(
-  deps: Pick<Deps, 'db' | 'write' | 'auditIds' | 'sealer' | 'sessionKeys' | 'turns'>,
+  deps: Pick<Deps, 'db' | 'write' | 'looseEntries' | 'sealer' | 'sessionKeys' | 'turns'>,
   { before = Number.MAX_SAFE_INTEGER, limit, tenantId }: Page,
 ): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
   await linkEntries(deps)

@@ -47,7 +47,7 @@ const Line = Type.Object(
   exactly,
 )
 
-type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'auditIds' | 'sealer' | 'sessionKeys' | 'audit' | 'now'>
+type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'looseEntries' | 'sealer' | 'sessionKeys' | 'audit' | 'now'>
 
 /** Signs the head and yields the lines up to it. Others may write meanwhile. */
 export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, void, undefined> {
@@ -77,7 +77,7 @@ type Signed = { signedTo: number; snapshot: Awaited<ReturnType<Deps['openSnapsho
  * Records written between signature and snapshot are left out of the export. On SQLite an erasure may be among them: it would
  * leave details missing without the record that explains it, so then both are made again.
  */
-async function openSigned({ openSnapshot, write, auditIds, audit, now }: ExportDeps): Promise<Signed> {
+async function openSigned({ openSnapshot, write, looseEntries, audit, now }: ExportDeps): Promise<Signed> {
   for (let attempt = 1; attempt <= SIGN_ATTEMPTS_MAX; attempt++) {
     let signedTo = 0
     const snapshot = await openSnapshot(async () => {
@@ -87,7 +87,7 @@ async function openSigned({ openSnapshot, write, auditIds, audit, now }: ExportD
       })
       signedTo = last?.seq ?? 0
     })
-    const isUsable = await isComplete(snapshot.db, signedTo, auditIds !== undefined).catch(async error => {
+    const isUsable = await isComplete(snapshot.db, signedTo, looseEntries !== undefined).catch(async error => {
       await snapshot.close()
       throw error
     })

@@ -29,7 +29,7 @@ export async function listUnlinked(tx: Db): Promise<UnlinkedEntry[]> {
   return await tx.select().from(auditUnlinked)
 }
 
-/** Entries of all nodes. */
+/** Entries of all processes. */
 export async function countUnlinked(db: Db): Promise<{ count: number; oldestAt: number | null }> {
   const [row] = await db.select({ count: count(), oldestAt: min(auditUnlinked.at) }).from(auditUnlinked)
   return row!

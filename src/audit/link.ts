@@ -1,5 +1,5 @@
 // Entries become records of the chain here, where acts commit side by side: an act inserts its entry without any lock,
-// and whoever holds the chain's lock gives all entries that are committed by then their place. Every node does so each
+// and whoever holds the chain's lock gives all entries that are committed by then their place. Every process does so each
 // quarter of a second, and everybody who reads, signs, verifies or exports the chain does so first.
 import type { Db, Engine } from '../db/engine.ts'
 import { describeFailure, type Log } from '../log.ts'
@@ -19,7 +19,7 @@ import { findHead } from './store.ts'
 
 const LINK_EVERY_MS = 250
 
-type LinkDeps = Pick<Engine, 'db' | 'write' | 'auditIds'>
+type LinkDeps = Pick<Engine, 'db' | 'write' | 'looseEntries'>
 
 /** Everything that was committed before the call is on the chain afterwards. */
 export async function linkEntries(deps: LinkDeps): Promise<void> {
@@ -34,7 +34,7 @@ export async function linkIn(tx: Db): Promise<void> {
 
 /** Links whenever there is something to link and nobody else is at it. */
 export function startLinking(deps: LinkDeps & { log: Log }): () => Promise<void> {
-  if (!deps.auditIds) return async () => {}
+  if (!deps.looseEntries) return async () => {}
   let linking: Promise<void> | undefined
   let hasFailed = false
   const link = async () => {
@@ -58,11 +58,11 @@ export function startLinking(deps: LinkDeps & { log: Log }): () => Promise<void>
   }
 }
 
-/** Records that wait for their place, on all nodes; a metric. */
+/** Records that wait for their place, of all processes; a metric. */
 export const readUnlinked = (db: Db): ReturnType<typeof countUnlinked> => countUnlinked(db)
 
-async function hasUnlinked({ db, auditIds }: Pick<LinkDeps, 'db' | 'auditIds'>): Promise<boolean> {
-  return auditIds !== undefined && (await countUnlinked(db)).count > 0
+async function hasUnlinked({ db, looseEntries }: Pick<LinkDeps, 'db' | 'looseEntries'>): Promise<boolean> {
+  return looseEntries !== undefined && (await countUnlinked(db)).count > 0
 }
 
 async function linkWhenFree(tx: Db): Promise<void> {

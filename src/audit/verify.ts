@@ -18,7 +18,7 @@ export type AuditVerdict = {
 type ChainDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'audit'>
 
 /** Checks every record, every signed checkpoint and the details that still exist. */
-export const verifyAudit = (deps: ChainDeps & Pick<Deps, 'write' | 'auditIds'>): Promise<AuditVerdict> =>
+export const verifyAudit = (deps: ChainDeps & Pick<Deps, 'write' | 'looseEntries'>): Promise<AuditVerdict> =>
   verifyChain(deps, () => linkEntries(deps))
 
 /** `link` puts what is committed on the chain; a database at rest has nothing to link. */

@@ -13,7 +13,7 @@ export type Write = <T>(work: (tx: Db) => T | Promise<T>, lane?: string) => Prom
 
 /**
  * `session`: one whose state changed, by its notice name. `owed`: a delivery is due. `cancel`: sessions that were
- * erased. `cancelled`: a node that has no attempt for them under way any more.
+ * erased. `cancelled`: a holder that has no attempt for them under way any more.
  */
 export type Topic = 'session' | 'owed' | 'cancel' | 'cancelled'
 
@@ -28,13 +28,34 @@ export type Job<Given = void> = {
   run(given: Given, signal?: AbortSignal): Promise<void>
 }
 
-/** Numbers the audit entries of acts that commit side by side; they are linked to the chain afterwards (audit/link.ts). */
-export type AuditIds = { next(tx: Db): Promise<number> }
+/**
+ * What a process works on carries its name until its work ends. Others take it over when it is lost (leases.ts): the process
+ * ended, or they have not heard of it for some seconds.
+ */
+export type Leases = {
+  /** Names this process as a holder; another one after each start. */
+  holder: string
+  /** All that hold something now, this process among them. */
+  holders(): Promise<string[]>
+  /**
+   * Asked before something is read, and called before it is used: until when the others wait for this process, by its machine's
+   * clock. Undefined when they did not wait all the time since: what was read may be erased.
+   */
+  begin(): () => number | undefined
+  /** False when the others may take what this process holds for lost, or will soon. */
+  isHeld(): boolean
+}
 
-/** The database of an installation, and the channel between its nodes. */
+/** Audit entries of acts that commit side by side: they are linked to the chain afterwards (audit/link.ts). */
+export type LooseEntries = {
+  /** An id, before the entry is there. */
+  nextId(tx: Db): Promise<number>
+  /** Called before details are removed: not while `openSnapshot` reads. */
+  beginErasure(tx: Db): Promise<void>
+}
+
+/** The database of an installation, and the channel between its processes. */
 export type Engine = {
-  /** Names this process among the nodes; another one after each start. */
-  node: string
   /** Committed rows, read-only. */
   db: Db
   /**
@@ -47,7 +68,7 @@ export type Engine = {
   write: Write
   /** Writes of keys, tenants, templates, trust, signing, people: one at a time; each raises `settingsVersion`. */
   writeSettings: Write
-  /** Changes with every `writeSettings`, on every node and in every process. */
+  /** Changes with every `writeSettings`, in every process. */
   settingsVersion(): Promise<number>
   /**
    * A connection that reads as of one moment, after `first` has ended: on PostgreSQL nothing is erased in between. On
@@ -58,21 +79,13 @@ export type Engine = {
   publish(topic: Topic, payload: string): void
   /** An empty payload: another process wrote, and subscribers must look for themselves. */
   subscribe(topic: Topic, hear: (payload: string) => void): () => void
-  /** False when this node has not been able to tell the others for some seconds that it runs. */
-  isBeating(): boolean
-  /**
-   * The other nodes wait for this one until then, by this machine's clock. A node that stood still longer begins another
-   * life: what it read in an earlier one may be erased.
-   */
-  life(): { number: number; until: number }
-  /** How long a durable write proves that the next one will succeed; shorter after one that failed for lack of room. */
-  provenMs(): number
-  /** The names of the nodes that run now. */
-  livingNodes(): Promise<string[]>
-  /** SQLite: the job itself; PostgreSQL: one node at a time runs it. */
+  leases: Leases
+  /** True when this process may serve: what it holds is held, and the database was writable just now. */
+  isReady(): Promise<boolean>
+  /** SQLite: the job itself; PostgreSQL: one process at a time runs it. */
   whenLeader<Given>(job: Job<Given>): Job<Given>
   /** PostgreSQL only: on SQLite the one writer links each audit record at once, and its place on the chain is its id. */
-  auditIds?: AuditIds
+  looseEntries?: LooseEntries
   /** SQLite: copies the log into the file and empties it; false when a reader prevents that. */
   forgetDeleted(): Promise<boolean>
   /** Number of writes that wait for their commit. */

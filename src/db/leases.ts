@@ -6,7 +6,7 @@ type Lease = { leasedBy: Column; leaseUntil: Column }
 
 /**
  * Leases that nobody will end. One process has a SQLite file, so there every lease of another is lost; on PostgreSQL
- * those whose time is up, and those of dead nodes.
+ * those whose time is up, and those of processes that ended.
  */
-export const isLost = ({ leasedBy, leaseUntil }: Lease, node: string, now: number): SQL =>
-  isPostgres ? sql`(${leaseUntil} <= ${now} OR ${leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))` : sql`${leasedBy} <> ${node}`
+export const isLost = ({ leasedBy, leaseUntil }: Lease, holder: string, now: number): SQL =>
+  isPostgres ? sql`(${leaseUntil} <= ${now} OR ${leasedBy} NOT IN (${sql.raw(LIVING_NODES)}))` : sql`${leasedBy} <> ${holder}`

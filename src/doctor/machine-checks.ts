@@ -5,7 +5,7 @@ import { OPEN_FILES_MIN, openFilesLimit } from './open-files.ts'
 import type { Scene } from './scene.ts'
 
 const MINUTE_MS = 60_000
-/** The heartbeat keeps the difference below this. */
+/** The recorded time (db/shown-at.ts) keeps the difference below this. */
 const CLOCK_BEHIND_MAX_MS = 5 * MINUTE_MS
 const CLOCK_APART_MAX_MS = MINUTE_MS
 const STEP_SHOWN_MS = 7 * 24 * 60 * MINUTE_MS

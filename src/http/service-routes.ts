@@ -1,8 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { equalConstantTime, sha256Hex } from '../hash.ts'
-import { within } from '../time.ts'
-import { REFUSED_MS } from '../unavailable.ts'
 import { isFromLoopback } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { apiError } from './errors.ts'
@@ -10,31 +8,11 @@ import { takesFrom, traceOf } from './plugin.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from './probe.ts'
 import { errorResponses } from './schema.ts'
 
-const READY_TIMEOUT_MS = 5000
-
-/** Writes, and tells how long that counts as a proof (db/engine.ts). */
-type Readiness = { beat(at: number): Promise<void>; isBeating(): boolean; provenMs(): number }
-
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false, $id: 'Health' })
 
 /** Routes for operators: health, readiness, metrics. */
-export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readiness) => {
-  let last: { at: number; validMs: number; ready: Promise<boolean> } | undefined
+export const serviceRoutes = (deps: Deps & { isReady(): Promise<boolean> }) => {
   const prove = createProver(deps.sealer)
-  const isReady = () => {
-    if (!isBeating()) return false
-    const at = deps.now()
-    if (!last || at - last.at >= Math.min(last.validMs, provenMs())) {
-      const asked = { at, validMs: provenMs(), ready: canWrite(() => beat(at)) }
-      last = asked
-      void asked.ready.then(isGood => {
-        // More frequent requests get the same refusal: the check is a durable write, and the route is public.
-        if (!isGood) asked.validMs = REFUSED_MS
-      })
-    }
-    return last.ready
-  }
-
   return new Elysia({ tags: ['Service'] })
     .get(
       '/healthz',
@@ -51,7 +29,7 @@ export const serviceRoutes = (deps: Deps, { beat, isBeating, provenMs }: Readine
     .get(
       '/readyz',
       async () => {
-        if (!(await isReady())) throw apiError('not_ready')
+        if (!(await deps.isReady())) throw apiError('not_ready')
         return { status: 'ok' as const }
       },
       {
@@ -87,13 +65,3 @@ function requireMetricsAccess({ config: { metricsToken }, limits }: Deps, reques
   limits.take('badauth', client)
   throw apiError('metrics_token_required', { headers: { 'www-authenticate': 'Bearer' } })
 }
-
-const canWrite = async (beat: () => Promise<void>): Promise<boolean> =>
-  await within(
-    READY_TIMEOUT_MS,
-    beat().then(
-      () => true,
-      () => false,
-    ),
-    () => false,
-  )

@@ -34,7 +34,7 @@ export function addGauges(deps: Deps): void {
     'Length of the audit chain; it never shrinks.',
     async () => (await readHead(db))?.seq ?? 0,
   )
-  if (deps.auditIds) addUnlinked(deps)
+  if (deps.looseEntries) addUnlinked(deps)
   metrics.gauge('vidimus_write_queue', 'Writes waiting for their commit.', deps.waitingWrites)
   metrics.gauge(
     'vidimus_wrapping_key_age_seconds',

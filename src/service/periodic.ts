@@ -2,7 +2,7 @@ import { sweepGuesses } from '../access/guessing.ts'
 import { sweepNetworks } from '../access/networks.ts'
 import { SIGN_EVERY_MS, signHead } from '../audit/sign-head.ts'
 import type { Job } from '../db/engine.ts'
-import { recordHeartbeat } from '../db/heartbeat.ts'
+import { recordShownAt } from '../db/shown-at.ts'
 import type { Deps } from '../deps.ts'
 import { sweepTokens } from '../devices/expire.ts'
 import { describeFailure } from '../log.ts'
@@ -26,7 +26,7 @@ import { sweepRetention } from '../verifications/retain.ts'
 const DRAIN_MS = 5000
 const HOUR_MS = 3_600_000
 
-/** Jobs on shared rows: one node of an installation runs each. */
+/** Jobs on shared rows: one process of an installation runs each. */
 export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'sweep', everyMs: 30_000, run: sweepExpired },
   { name: 'held answers', everyMs: 10_000, run: sweepHeld },
@@ -51,7 +51,7 @@ export const SHARED_JOBS: Job<Deps>[] = [
 const NODE_JOBS: Job<Deps>[] = [
   { name: 'budgets', everyMs: 60_000, run: ({ shortLived }) => shortLived.sweep() },
   { name: 'keys', everyMs: 60_000, run: lookAtKeys },
-  { name: 'heartbeat', everyMs: 60_000, run: deps => recordHeartbeat(deps, deps.now()) },
+  { name: 'heartbeat', everyMs: 60_000, run: deps => recordShownAt(deps, deps.now()) },
 ]
 
 /** Returns a function that stops the jobs and waits for those that run. */

@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
 import { startLinking } from '../audit/link.ts'
 import { signHead, signHeadWhenDue } from '../audit/sign-head.ts'
-import { recordHeartbeat } from '../db/heartbeat.ts'
+import { recordShownAt } from '../db/shown-at.ts'
 import type { Demo } from '../demo/furnish.ts'
 import type { Deps } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
@@ -86,7 +86,7 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
       await jobsEnded
       await signHead(deps).catch(error => warnUnsigned(deps, error))
       // The next start continues from this time; without it, from the last record.
-      await recordHeartbeat(deps, deps.now()).catch(error =>
+      await recordShownAt(deps, deps.now()).catch(error =>
         deps.log.warn('heartbeat.not_recorded', { failure: describeFailure(error) }),
       )
       await deps.close()

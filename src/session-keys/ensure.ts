@@ -24,7 +24,7 @@ export async function ensureWrappingKey(deps: KeyDeps): Promise<void> {
   await refuseMissingKeys(config.keyDir, sessionKeys, db)
   if (currentOf(await sessionKeys.look(db))) return
   try {
-    // Settings are written one at a time on all nodes: of several first starts at once, one makes the key.
+    // Settings are written one at a time by all processes: of several first starts at once, one makes the key.
     await deps.writeSettings(async tx => {
       const rows = await listWrappingKeys(tx)
       if (currentOf(rows)) return

@@ -1,4 +1,4 @@
-// The wrapping key turns once a day, and after "rekey --data". The next key is announced first, and becomes active once every node had time to say that it
+// The wrapping key turns once a day, and after "rekey --data". The next key is announced first, and becomes active once every process had time to say that it
 // cannot read the file. Then the keys of all living verifications are wrapped under it, in small transactions. A key that none of
 // them needs is retired, and destroyed when the window has passed: backups made while it was in use can be restored until then.
 // Each step may be cut off by a kill; the next run continues.
@@ -22,10 +22,10 @@ import {
 const DAY_MS = 86_400_000
 /** Two full hours before the day is over: the next key is active after a day at the latest. */
 const TURN_EVERY_MS = DAY_MS - 2 * 3_600_000
-/** Every node looks once a minute (lookAtKeys). */
+/** Every process looks once a minute (lookAtKeys). */
 const SETTLE_MS = 10 * 60_000
 const BATCH = 50
-/** A second pass finds nothing, unless a node still used the key before. */
+/** A second pass finds nothing, unless a process still used the key before. */
 const PASSES_MAX = 3
 
 export async function turnWrappingKey(deps: KeyDeps): Promise<void> {
@@ -140,7 +140,7 @@ async function destroyRetired(deps: KeyDeps): Promise<void> {
   const isOver = ({ retiredAt }: WrappingKeyRow) => retiredAt !== null && now() - retiredAt >= config.keyWindowDays * DAY_MS
   const due = (await listWrappingKeys(db)).filter(isOver)
   if (due.length === 0) return
-  // A node that had not looked yet may have used one of them after it was retired.
+  // A process that had not looked yet may have used one of them after it was retired.
   await wrapAll(deps, sessionKeys.current())
   for (const row of due) {
     await destroy(deps, row)
@@ -155,7 +155,7 @@ async function destroy({ config, db, write, random, sessionKeys }: KeyDeps, { id
   await sessionKeys.look(db)
 }
 
-/** Runs on every node: follows the turn, and says when a file that was announced cannot be read here. */
+/** Runs in every process: follows the turn, and says when a file that was announced cannot be read here. */
 export async function lookAtKeys({ db, write, now, sessionKeys }: KeyDeps): Promise<void> {
   for (const row of await sessionKeys.look(db)) {
     if (row.activeAt === null && row.unreadableAt === null && !sessionKeys.isReadable(row))

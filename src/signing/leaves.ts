@@ -22,7 +22,7 @@ export function leavesAt<L extends Leaf>(leaves: readonly L[], at: number): Star
   return { current, until }
 }
 
-/** One without a start counts at once, by the clock of a slower node too. */
+/** One without a start counts at once, by the clock of a slower machine too. */
 export const isLater = ({ startsAt }: Pick<Leaf, 'startsAt'>, at: number): boolean => startsAt !== null && startsAt > at
 
 /** The later import wins when two start at the same time. */

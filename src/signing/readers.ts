@@ -20,7 +20,7 @@ export type ReaderCertificate = {
 
 export type Readers = (tenantId: string) => Promise<readonly Reader[]>
 
-type Kept = { row: SigningKeyRow; life: Validity; reader: Reader }
+type Kept = { row: SigningKeyRow; validity: Validity; reader: Reader }
 
 /** Kept in memory until settings change. One that is not valid yet, or no more, signs nothing: no signature is better. */
 export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion' | 'now'>): Readers {
@@ -29,7 +29,7 @@ export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVers
     const version = await deps.settingsVersion()
     if (known?.version !== version) known = { version, kept: openReaders(deps) }
     const at = deps.now()
-    const valid = (await known.kept).filter(({ life }) => isValid(life, at))
+    const valid = (await known.kept).filter(({ validity }) => isValid(validity, at))
     const own = valid.filter(({ row }) => row.tenantId === tenantId)
     return (own.length > 0 ? own : valid.filter(({ row }) => row.tenantId === null)).map(({ reader }) => reader)
   }
@@ -41,7 +41,7 @@ const openReaders = async (deps: Pick<Deps, 'db' | 'sealer'>): Promise<Kept[]> =
       const certificates = chainOf(row.chain)
       const reader = { privateKey: await signingKeyOf(deps, row), chain: certificates.map(({ raw }) => raw) }
       // The stored end of an older import is that of its leaf alone.
-      return { row, life: validityOf(certificates), reader }
+      return { row, validity: validityOf(certificates), reader }
     }),
   )
 

@@ -3,7 +3,7 @@ import { isErased } from './keys.ts'
 import { leavesAt, startOf } from './leaves.ts'
 import { eraseKey, type Leaf, listLeaves, listRetired, retireLeaves } from './store.ts'
 
-/** The clock of another node may be behind: until then it may still take the certificate before. */
+/** The clock of another machine may be behind: until then it may still take the certificate before. */
 const SETTLED_MS = 3_600_000
 /** No session is open for longer than an hour. */
 const KEPT_MS = 86_400_000

@@ -2,7 +2,7 @@
 // rows under the old row key. A node that starts meanwhile waits for the lock, or finds at its first beat that
 // it has the keys of before. One that stood still, and was taken for dead, can write nothing any more (db/postgres/key-epoch.ts).
 import type { DatabaseSettings } from '../db/postgres/address.ts'
-import { createAuditIds } from '../db/postgres/audit-ids.ts'
+import { looseEntries } from '../db/postgres/audit-ids.ts'
 import { holdKeys, replaceEpoch } from '../db/postgres/key-epoch.ts'
 import { awaitBeats, keepNodesOut, listLiving } from '../db/postgres/nodes.ts'
 import { inTransaction, withSession } from '../db/postgres/open.ts'
@@ -40,7 +40,7 @@ async function replaceKey(session: Session, { masterKey, ...wanted }: Wanted): P
   if (!wrapped) throw new StartRefusal('key_missing', 'the database has no keys yet; start the service once')
   const rootKey = openRootKey(findWrapper(masterKey, wrapped, random), wrapped)
   const wrapper = createSealer(writeNewKey(masterKey.file, random), random)
-  const { keyring, signers } = await turnKeys(tx, rootKey, { ...wanted, wrapper, auditIds: createAuditIds() })
+  const { keyring, signers } = await turnKeys(tx, rootKey, { ...wanted, wrapper, looseEntries: looseEntries() })
   await replaceEpoch(session, keyring.epoch)
   return signers
 }

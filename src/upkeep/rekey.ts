@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAudit } from '../audit/append.ts'
 import { checkpointSignerOf, signAgain } from '../audit/sign-head.ts'
-import type { AuditIds, Db } from '../db/engine.ts'
+import type { Db, LooseEntries } from '../db/engine.ts'
 import { backupsFolder } from '../db/files.ts'
 import {
   adoptNewKey,
@@ -44,11 +44,11 @@ export function rekey(dir: string, wanted: Wanted): Promise<Rekeyed> {
   }))
 }
 
-type Turning = Omit<Wanted, 'masterKey'> & { wrapper: Sealer; auditIds?: AuditIds }
+type Turning = Omit<Wanted, 'masterKey'> & { wrapper: Sealer; looseEntries?: LooseEntries }
 
 /** Stores the keys, wrapped anew, and what depends on them, with the record of it. */
 export async function turnKeys(tx: Db, before: Keyring, turning: Turning): Promise<{ keyring: Keyring; signers: Signers }> {
-  const { data, wrapper, keyDir, now, random, actor, auditIds } = turning
+  const { data, wrapper, keyDir, now, random, actor, looseEntries } = turning
   const keyring = data ? beginEpoch(before, random) : before
   const [old, sealer] = [createSealer(before, random), createSealer(keyring, random)]
   const record = {
@@ -59,7 +59,7 @@ export async function turnKeys(tx: Db, before: Keyring, turning: Turning): Promi
     subjectId: 'master key',
     details: { data },
   }
-  const entry = await createAudit(sealer, random, auditIds).append(tx, record)
+  const entry = await createAudit(sealer, random, looseEntries).append(tx, record)
   if (data) {
     await layerRecoveryCodes({ sealer }, tx)
     await layerReplays({ sealer, sessionKeys: createSessionKeys({ keyDir, sealer, random }), now: () => now }, tx)

@@ -66,7 +66,7 @@ async function next(deps: SealDeps, progress: Progress, sealOthers: (tx: Db) => 
   const write = progress.step === 'settings' ? deps.writeSettings : deps.write
   const reached = await write(async tx => {
     const stored = current(deps.sealer, await lockProgress(tx))
-    // Another node took the job over, because this one was slower than its lease.
+    // Another process took the job over, because this one was slower than its lease.
     if (stored && (stored.step !== progress.step || stored.after !== progress.after)) return stored
     const reached = await runStep(deps, tx, progress, sealOthers)
     if (reached.step === 'done') await giveUpOldKeys(deps, tx)

@@ -10,7 +10,7 @@ export async function findProgress(db: Db): Promise<string | undefined> {
   return row && Buffer.from(row.value).toString()
 }
 
-/** Locks the row: of two nodes that continue the job, the second waits for the first. */
+/** Locks the row: of two processes that continue the job, the second waits for the first. */
 export async function lockProgress(tx: Db): Promise<string | undefined> {
   const [row] = await locked(tx.select().from(installation).where(eq(installation.name, SEAL_AGAIN)), 'update')
   return row && Buffer.from(row.value).toString()

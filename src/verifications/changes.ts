@@ -17,7 +17,7 @@ type Follower = { wake: (isNews: boolean) => void; end: () => void }
 /** Sharers of the places: the tenant of the session, and the network of the client. */
 type Sharers = { tenantId: string; client: string }
 
-/** Wakes the SSE subscribers of a session when it changes on any node. */
+/** Wakes the SSE subscribers of a session when it changes in any process. */
 export type Changes = {
   /** Throws 429 beyond the limits; returns its end. `end` is called when the service stops, never to make room for others. */
   follow(id: string, sharers: Sharers, follower: Follower): () => void

@@ -19,17 +19,14 @@ type Tools = { poster: Poster; render: Render; secretsOf: SigningSecrets; limits
 
 /** Renders, resolves, signs and posts. `signal` aborts when the verification is erased. */
 export async function attemptDelivery(
-  deps: Pick<Deps, 'egress' | 'resolve' | 'life'>,
+  deps: Pick<Deps, 'egress' | 'resolve' | 'leases'>,
   { poster, render, secretsOf, limits }: Tools,
   attempt: ClaimedAttempt,
   signal: AbortSignal,
 ): Promise<AttemptAnswer> {
-  // Read before the rows: if other nodes take this one for dead meanwhile, they may erase the rows.
-  const { number } = deps.life()
-  const mayUntil = () => {
-    const life = deps.life()
-    return life.number === number && life.until > Date.now() && !signal.aborted ? life.until : undefined
-  }
+  // Begun before the rows are read: when others take its lease for lost meanwhile, they may erase the rows.
+  const heldUntil = deps.leases.begin()
+  const mayUntil = () => (signal.aborted ? undefined : heldUntil())
   const rendered = await render(attempt)
   if (!rendered) return ERASED
   if (rendered.url === undefined) return NO_RECEIVER

@@ -6,19 +6,19 @@ import type { Clock } from '../time.ts'
 export const LEASE_MS = 60_000
 /** Longer than any attempt, including the time in which its thread must stop. */
 const ATTEMPT_MS_MAX = 18_000
-/** A cancellation is repeated, because notices can be lost and nodes can die. */
+/** A cancellation is repeated, because notices can be lost and processes can end. */
 const ASK_AGAIN_MS = 1000
 
 /** A lease that was deleted with its delivery. */
 export type Held = { verificationId: string; leasedBy: string; leaseUntil: number }
 
-/** Attempts under way. An erasure cancels them on every node and waits for their end. */
+/** Attempts under way. An erasure cancels them in every process and waits for their end. */
 export type Attempts = {
   /** Runs `work` with a signal that aborts when the verification is erased. */
   run(verificationId: string, work: (signal: AbortSignal) => Promise<void>): void
-  /** Settles when no attempt for these verifications is under way on any node. `held`: the leases of their deliveries. */
+  /** Settles when no attempt for these verifications is under way in any process. `held`: the leases of their deliveries. */
   cancel(verificationIds: readonly string[], held: readonly Held[]): Promise<void>
-  /** Handles a `cancel` notice: aborts the attempts, and confirms their end to the node that asked. */
+  /** Handles a `cancel` notice: aborts the attempts, and confirms their end to the process that asked. */
   obey(notice: string): void
   isUnderWay(verificationId: string): boolean
   allEnded(): Promise<void>
@@ -26,9 +26,10 @@ export type Attempts = {
 
 type UnderWay = { name: string; abort(): void; ended: Promise<void> }
 
-type AttemptsDeps = Pick<Engine, 'node' | 'publish' | 'subscribe' | 'livingNodes'> & { now: Clock }
+type AttemptsDeps = Pick<Engine, 'leases' | 'publish' | 'subscribe'> & { now: Clock }
 
 export function createAttempts(deps: AttemptsDeps): Attempts {
+  const { holder } = deps.leases
   const underWay = new Set<UnderWay>()
   const ofThese = (names: readonly string[]) => {
     const wanted = new Set(names)
@@ -46,7 +47,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
     },
     async cancel(ids, held) {
       const names = ids.map(noticeName)
-      deps.publish('cancel', [deps.node, ...names].join(' '))
+      deps.publish('cancel', [holder, ...names].join(' '))
       await end(ofThese(names))
       await othersEnd(deps, held)
     },
@@ -54,29 +55,29 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       const [from, ...names] = notice.split(' ')
       const cancelled = ofThese(names)
       for (const { abort } of cancelled) abort()
-      if (from === deps.node || from === '') return
-      void end(cancelled).then(() => deps.publish('cancelled', [deps.node, ...names].join(' ')))
+      if (from === holder || from === '') return
+      void end(cancelled).then(() => deps.publish('cancelled', [holder, ...names].join(' ')))
     },
     isUnderWay: id => ofThese([noticeName(id)]).length > 0,
     allEnded: () => end(underWay),
   }
 }
 
-async function othersEnd({ node, now, publish, subscribe, livingNodes }: AttemptsDeps, held: readonly Held[]): Promise<void> {
+async function othersEnd({ leases, now, publish, subscribe }: AttemptsDeps, held: readonly Held[]): Promise<void> {
   const endOf = ({ leaseUntil }: Held) => Math.min(leaseUntil - LEASE_MS - now() + ATTEMPT_MS_MAX, ATTEMPT_MS_MAX)
   let waiting = held
-    .filter(({ leasedBy }) => leasedBy !== node)
-    .map(each => ({ node: each.leasedBy, name: noticeName(each.verificationId), until: performance.now() + endOf(each) }))
+    .filter(({ leasedBy }) => leasedBy !== leases.holder)
+    .map(each => ({ holder: each.leasedBy, name: noticeName(each.verificationId), until: performance.now() + endOf(each) }))
   let wake = () => {}
   const leave = subscribe('cancelled', notice => {
     const [from, ...names] = notice.split(' ')
-    waiting = waiting.filter(each => each.node !== from || !names.includes(each.name))
+    waiting = waiting.filter(each => each.holder !== from || !names.includes(each.name))
     wake()
   })
   try {
     while (waiting.length > 0) {
-      const living = await livingNodes()
-      waiting = waiting.filter(each => living.includes(each.node) && each.until > performance.now())
+      const holders = await leases.holders()
+      waiting = waiting.filter(each => holders.includes(each.holder) && each.until > performance.now())
       if (waiting.length === 0) return
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, ASK_AGAIN_MS)
@@ -87,7 +88,7 @@ async function othersEnd({ node, now, publish, subscribe, livingNodes }: Attempt
         }
         wake()
       })
-      publish('cancel', [node, ...waiting.map(({ name }) => name)].join(' '))
+      publish('cancel', [leases.holder, ...waiting.map(({ name }) => name)].join(' '))
     }
   } finally {
     leave()

@@ -16,7 +16,7 @@ export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
  * are released; `hasFreed` is true when other queues may use them.
  */
 export async function claimAttempts(
-  { write, now, node: leasedBy }: Pick<Deps, 'write' | 'now' | 'node'>,
+  { write, now, leases: { holder: leasedBy } }: Pick<Deps, 'write' | 'now' | 'leases'>,
   slots: Slots,
 ): Promise<{ claimed: ClaimedAttempt[]; hasFreed: boolean }> {
   const at = now()

@@ -105,11 +105,11 @@ export async function settleDelivery(
   return (await updateDelivery(tx, settled)).length > 0
 }
 
-export async function listLostLeases(db: Db, node: string, now: number): Promise<DeliveryRow[]> {
+export async function listLostLeases(db: Db, holder: string, now: number): Promise<DeliveryRow[]> {
   return await db
     .select()
     .from(webhookDeliveries)
-    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil), isLost(webhookDeliveries, node, now)))
+    .where(and(isPending, isNotNull(webhookDeliveries.leaseUntil), isLost(webhookDeliveries, holder, now)))
     .orderBy(webhookDeliveries.id)
     .limit(LOST_MAX)
 }

@@ -83,11 +83,12 @@ function finalStatus(outcome: Outcome): 'delivered' | 'failed' | 'cancelled' | u
 
 /**
  * Frees leases that nobody will end (store.ts); their attempts are in the log as interrupted. Of
- * several nodes that find the same one, the first frees it.
+ * several processes that find the same one, the first frees it.
  */
-export async function recoverInterrupted(deps: RecordDeps & Pick<Deps, 'node' | 'attempts'>): Promise<void> {
-  const found = await listLostLeases(deps.db, deps.node, deps.now())
-  const lost = found.filter(({ leasedBy, verificationId: id }) => leasedBy !== deps.node || !deps.attempts.isUnderWay(id))
+export async function recoverInterrupted(deps: RecordDeps & Pick<Deps, 'leases' | 'attempts'>): Promise<void> {
+  const { holder } = deps.leases
+  const found = await listLostLeases(deps.db, holder, deps.now())
+  const lost = found.filter(({ leasedBy, verificationId: id }) => leasedBy !== holder || !deps.attempts.isUnderWay(id))
   if (lost.length === 0) return
   const count = await deps.write(async tx => {
     let freed = 0

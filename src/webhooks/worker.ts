@@ -1,5 +1,5 @@
 // The worker claims due deliveries, attempts them and records how each attempt ended. An attempt is stored before it is sent, and
-// its delivery is leased meanwhile. When a process ends, another node or the next start retries its deliveries: none is lost, but
+// its delivery is leased meanwhile. When a process ends, another process or the next start retries its deliveries: none is lost, but
 // one may be sent twice.
 import type { EgressCall } from '../egress/client.ts'
 import { describeFailure } from '../log.ts'
@@ -24,8 +24,7 @@ const DRAIN_MS = 2000
 
 type WorkerDeps = Pick<
   Deps,
-  | 'node'
-  | 'life'
+  | 'leases'
   | 'db'
   | 'write'
   | 'now'
@@ -108,7 +107,7 @@ export async function startWorker(
     if (hasFreed) serve()
   }
 
-  /** Finds deliveries that were not announced, and those of nodes that ended. */
+  /** Finds deliveries that were not announced, and those of processes that ended. */
   async function lookForOthers(): Promise<void> {
     // Set before the read: an `owed` event during it must cause another read.
     isListed = true

@@ -71,7 +71,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/end-store.ts markExpired': [1, 5],
   'verifications/end-store.ts markOverdue': [1, 5],
   'webhooks/log-store.ts listLatest': ['ten_1', 5],
-  'webhooks/lease-store.ts listLostLeases': ['node', 1],
+  'webhooks/lease-store.ts listLostLeases': ['holder', 1],
   'webhooks/log-store.ts restartFailed': [OWNER, { dueAt: 1, requestId: 'req_1' }, 5],
 }
 

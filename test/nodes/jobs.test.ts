@@ -27,7 +27,7 @@ nodesTest('a job that a living node has is left to it, and that of a dead node i
        ON CONFLICT (name) DO UPDATE SET node = excluded.node, begun_at = excluded.begun_at, leased_until = excluded.leased_until`,
       [node],
     )
-  await hold(one.deps.node)
+  await hold(one.deps.leases.holder)
   await job.run(undefined)
   expect(ran).toEqual([])
   await hold('node-without-beats')

@@ -42,7 +42,7 @@ nodesTest('a stream on a node that hears no notices ends within its next look', 
   await rowsIn(
     one,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'listen%' AND application_name = $1`,
-    [`vidimus/${deaf.deps.node}`],
+    [`vidimus/${deaf.deps.leases.holder}`],
   )
   await answerWith(one, await holderOf(one), wallet_uri)
   expect((await stream.ended).at(-1)).toBe('completed')

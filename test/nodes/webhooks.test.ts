@@ -51,7 +51,7 @@ nodesTest('2,000 deliveries that eight workers on two nodes claim at once have o
   const now = nodes[0].clock.now() + 2 * 3_600_000
   // In the name of the node: it frees leases of nodes that it does not know.
   const claimAll = async ({ deps }: TestApp) => {
-    const { node: leasedBy } = deps
+    const { holder: leasedBy } = deps.leases
     const claimed: string[] = []
     for (;;) {
       const some = await deps.write(tx => claimDue(tx, queue!, { now, leaseUntil: now + 60_000, leasedBy, limit: 4 }))
@@ -89,7 +89,7 @@ nodesTest('a node that starts leaves the leases of living nodes alone', async ()
   const id = await declined({ app: nodes[0], key }, receiver.url())
   await until(async () => receiver.open().length === 1)
   const before = await leaseOf(nodes[0], id)
-  const other = nodes.find(({ deps }) => deps.node !== before!.leased_by)!
+  const other = nodes.find(({ deps }) => deps.leases.holder !== before!.leased_by)!
   await other.stop()
   const third = await startNodes({ beside: nodes.find(each => each !== other)! })
   expect(await leaseOf(third[0], id)).toEqual(before!)
@@ -104,7 +104,7 @@ nodesTest('an erasure on one node ends the call that a receiver holds for anothe
   const id = await declined({ app: nodes[0], key }, receiver.url())
   await until(async () => receiver.open().length === 1)
   const holder = (await leaseOf(nodes[0], id))!.leased_by
-  const eraser = nodes.find(({ deps }) => deps.node !== holder)!
+  const eraser = nodes.find(({ deps }) => deps.leases.holder !== holder)!
   const { status } = await eraser.call('DELETE', `/v1/verifications/${id}`, { key })
   expect(status).toBe(200)
   for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
@@ -113,7 +113,7 @@ nodesTest('an erasure on one node ends the call that a receiver holds for anothe
 
 nodesTest('an erasure that waits for another node succeeds though the connection for beats is lost', async () => {
   const [{ deps, clock, dir }, other] = await startNodes()
-  const held = { verificationId: 'vs_1', leasedBy: other.deps.node, leaseUntil: clock.now() + 60_000 }
+  const held = { verificationId: 'vs_1', leasedBy: other.deps.leases.holder, leaseUntil: clock.now() + 60_000 }
   const beating = `FROM pg_stat_activity
     WHERE datname = current_database() AND query ~ '^(INSERT INTO nodes|SELECT left.pg_walfile)'`
   // The connection for beats asks for the leases of jobs too: after the next beat it is known again.

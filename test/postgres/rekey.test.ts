@@ -55,7 +55,7 @@ nodesTest('rekey is refused while a node runs, and changes nothing', async () =>
   const before = [readFileSync(keyOf(app.dir), 'hex'), rootKeyIn(app.dir)]
   const { exitCode, stderr } = await vidimus(app.dir, ['rekey', '--data'])
   expect(exitCode).toBe(REFUSALS.directory_in_use)
-  expect(stderr).toBe(`vidimus: these nodes run: ${app.deps.node}; stop them, and run this again\n`)
+  expect(stderr).toBe(`vidimus: these nodes run: ${app.deps.leases.holder}; stop them, and run this again\n`)
   expect([readFileSync(keyOf(app.dir), 'hex'), rootKeyIn(app.dir)]).toEqual(before)
   expect(keysIn(app.dir)).toEqual(['master.key'])
 })

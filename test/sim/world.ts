@@ -1,5 +1,5 @@
 import { cpSync, rmSync } from 'node:fs'
-import { recordHeartbeat } from '../../src/db/heartbeat.ts'
+import { recordShownAt } from '../../src/db/shown-at.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Holder } from '../../src/sandbox/wallet.ts'
 import { startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
@@ -62,7 +62,7 @@ export async function restart(world: World, wall: number): Promise<void> {
 
 /** The files as they lie there, without being closed: what a machine finds that lost its power just after a heartbeat. */
 export async function crash(world: World, wall: number): Promise<void> {
-  await recordHeartbeat(world.app.deps, world.app.deps.now())
+  await recordShownAt(world.app.deps, world.app.deps.now())
   const dir = temporaryDir()
   cpSync(world.app.dir, dir, { recursive: true })
   const left = world.app

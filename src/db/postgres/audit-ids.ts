@@ -1,6 +1,7 @@
 // Ids of audit entries, in blocks of 1,000: an act knows its entry's id without asking. A block belongs to the connection
 // it was taken on and is dropped with it, since a failover may hand out a block again that its last moment lost.
-import type { AuditIds, Db } from '../engine.ts'
+import type { Db, LooseEntries } from '../engine.ts'
+import { shareErasures } from './erasure-lock.ts'
 import type { Runner } from './pool.ts'
 
 /** The increment of the sequence. */
@@ -8,10 +9,11 @@ const BLOCK_SIZE = 1000
 
 type Block = { next: number; end: number; generation: number | undefined }
 
-export function createAuditIds(): AuditIds {
+export function looseEntries(): LooseEntries {
   const blocks = new WeakMap<Runner, Block>()
   return {
-    async next(tx) {
+    beginErasure: shareErasures,
+    async nextId(tx) {
       const runner = (tx as Db & { $client: Runner }).$client
       const block = blocks.get(runner)
       const generation = runner.generation?.()

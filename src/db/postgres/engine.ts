@@ -1,10 +1,12 @@
 import { version as ownVersion } from '../../../package.json' with { type: 'json' }
 import { REFUSED_MS } from '../../unavailable.ts'
+import type { Leases } from '../engine.ts'
 import type { Opened, Opening } from '../opening.ts'
+import { createReadiness } from '../readiness.ts'
 import { createKey, makeDirectory } from '../sqlite/data-dir.ts'
 import type { Space } from '../sqlite/space.ts'
 import type { DatabaseSettings } from './address.ts'
-import { createAuditIds } from './audit-ids.ts'
+import { looseEntries } from './audit-ids.ts'
 import { runChecks } from './checks.ts'
 import { createDatabaseClock, type DatabaseClock, readShownAt } from './clock.ts'
 import type { Connect } from './connect.ts'
@@ -126,18 +128,22 @@ export async function openPostgres(
         await light.close()
         await nodes.stop()
       }
+      const leases: Leases = {
+        holder: node,
+        holders: async () => (await listNodes()).map(({ id }) => id),
+        begin: nodes.begin,
+        isHeld: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
+      }
+      // Shorter on a full disk, until a write succeeds.
+      const provenMs = () => (storage.lacksRoom() ? REFUSED_MS : PROVEN_MS)
       return {
         engine: {
           ...storage,
-          node,
-          auditIds: createAuditIds(),
+          leases,
+          isReady: createReadiness({ write: storage.write, leases, space: ELSEWHERE, now, provenMs }),
+          looseEntries: looseEntries(),
           publish: notices.publish,
           subscribe: notices.subscribe,
-          isBeating: () => !hasOldKeys && performance.now() - nodes.lastBeatAt() <= BEAT_AGE_MAX_MS,
-          life: nodes.life,
-          // Shorter on a full disk, until a write succeeds.
-          provenMs: () => (storage.lacksRoom() ? REFUSED_MS : PROVEN_MS),
-          livingNodes: async () => (await listNodes()).map(({ id }) => id),
           whenLeader: nodes.whenLeader,
           checks: () =>
             runChecks({

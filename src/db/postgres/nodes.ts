@@ -1,5 +1,5 @@
 // The running nodes of one installation. Times are the database's: the clocks of the nodes need not agree.
-import type { Engine, Job } from '../engine.ts'
+import type { Job, Leases } from '../engine.ts'
 import type { Runner } from './pool.ts'
 import type { Session } from './session.ts'
 import { followTimeline } from './timeline.ts'
@@ -7,7 +7,7 @@ import { followTimeline } from './timeline.ts'
 export const BEAT_EVERY_MS = 1000
 /** A node without a beat for this long is dead. */
 const DEAD_AFTER_MS = 4000
-/** A node ends its life this much earlier than the others count it as dead. */
+/** A node ends its life this much earlier than the others count it as dead. One that stood still longer begins another. */
 const LIFE_MARGIN_MS = 500
 /** A job whose node did not end it is given to another node after this time. */
 const JOB_LEASE_MS = 120_000
@@ -20,7 +20,7 @@ export type Node = { id: string; version: string; startedAt: number; beatAt: num
 type Nodes = {
   /** When the last beat was written; for readiness. */
   lastBeatAt(): number
-  life: Engine['life']
+  begin: Leases['begin']
   whenLeader<Given>(job: Job<Given>): Job<Given>
   stop(): Promise<void>
 }
@@ -83,7 +83,10 @@ export async function joinNodes(session: Session, { id, version, isServer, onTak
 
   return {
     lastBeatAt: () => lastBeatAt,
-    life: () => life,
+    begin() {
+      const { number } = life
+      return () => (life.number === number && life.until > Date.now() ? life.until : undefined)
+    },
     whenLeader: job => ({
       ...job,
       async run(given, signal) {

@@ -1,6 +1,8 @@
 import { base62 } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
+import type { Leases } from '../engine.ts'
 import type { Opened, Opening } from '../opening.ts'
+import { createReadiness } from '../readiness.ts'
 import { runChecks } from './checks.ts'
 import { openDataDir } from './data-dir.ts'
 import { databaseFile, sizeOf } from './files.ts'
@@ -10,8 +12,6 @@ import { type Space, watchSpace } from './space.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}
-/** No other node waits for this one. */
-const ONLY_LIFE = { number: 0, until: Number.POSITIVE_INFINITY }
 /** A disk may be full the next second. */
 const PROVEN_MS = 1000
 
@@ -47,17 +47,24 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
         await storage.close()
         unlock()
       }
-      const node = base62(random, 16)
-      const livingNodes = async () => [node]
-      const readiness = { isBeating: () => true, life: () => ONLY_LIFE, provenMs: () => PROVEN_MS }
+      const leases = leasesOfOne(base62(random, 16))
+      const isReady = createReadiness({ write: storage.write, leases, space, now, provenMs: () => PROVEN_MS })
       return {
-        engine: { ...storage, ...readiness, node, livingNodes, checks, close },
+        engine: { ...storage, leases, isReady, checks, close },
         space,
         shortLived: shortLivedInMemory(now),
       }
     },
   }
 }
+
+/** No other process waits for this one. */
+const leasesOfOne = (holder: string): Leases => ({
+  holder,
+  holders: async () => [holder],
+  begin: () => () => Number.POSITIVE_INFINITY,
+  isHeld: () => true,
+})
 
 function addGauges(metrics: Metrics, file: string, space: Space): void {
   metrics.gauge('vidimus_database_bytes', 'Size of the database file.', () => sizeOf(file))

@@ -15,7 +15,7 @@ export { BUSY_TIMEOUT_MS, openReader, openWriter } from './connections.ts'
 export const drizzleOn = (sqlite: Database): Db => drizzle(sqlite)
 
 /** The engine without what needs more than its database. */
-export type Storage = Omit<Engine, 'node' | 'livingNodes' | 'isBeating' | 'life' | 'provenMs' | 'checks'>
+export type Storage = Omit<Engine, 'leases' | 'isReady' | 'checks'>
 
 const NO_TOOLS: StorageTools = { onGroup() {}, makeRoom: () => false, assertInPlace() {} }
 

@@ -1,10 +1,13 @@
 import type { Write } from './engine.ts'
 import { installation } from './schema.ts'
 
-type HeartbeatDeps = { write: Write; space: { isShort(): boolean } }
+type ShownAtDeps = { write: Write; space: { isShort(): boolean } }
 
-/** A durable write that proves that the database is writable. The next start continues from this time (sqlite/data-dir.ts). */
-export async function recordHeartbeat({ write, space }: HeartbeatDeps, at: number): Promise<void> {
+/**
+ * Records the time that this installation shows: the next start continues from it (sqlite/data-dir.ts). A durable write, which
+ * proves that the database is writable.
+ */
+export async function recordShownAt({ write, space }: ShownAtDeps, at: number): Promise<void> {
   if (space.isShort()) throw new Error('the disk is full')
   const value = Buffer.from(String(at))
   await write(async tx => {
