@@ -1,7 +1,6 @@
 // The answer of a session: the key that opens it, its result, its response code and the one redemption. Sessions are in store.ts.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { refuseForeign } from '../db/foreign-row.ts'
 import { verificationResults, verificationSessions } from '../db/schema.ts'
 import { column, hot } from '../db/statements.ts'
 import { incomparableSince } from './hold.ts'
@@ -18,18 +17,17 @@ const isUnanswered = () => and(isSession(), eq(verificationSessions.status, 'pen
 /** Answers, cancellations and the deadline race for an open session. */
 const isOpen = () => and(isUnanswered(), gt(verificationSessions.expiresAt, column('at')))
 
-const keep = hot<{ id: string; sealed_response_key: Uint8Array }>(db =>
+const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
   db
     .update(verificationSessions)
     .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${column('sealed')})` })
     .where(isUnanswered())
-    .returning({ id: verificationSessions.id, sealed: verificationSessions.sealedResponseKey }),
+    .returning({ sealed: verificationSessions.sealedResponseKey }),
 )
 
 /** Stores the first key, and gives the stored one; null when the session is answered or ended. */
 export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
   const [row] = await keep(tx, { id, tenantId, sealed })
-  if (row) refuseForeign(tx, row, { id })
   return row?.sealed_response_key ?? null
 }
 
@@ -75,7 +73,6 @@ const close = hot<{ id: string }>(db =>
 export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
   const [row] = await close(tx, { ...closing, ...code })
-  if (row) refuseForeign(tx, row, { id: closing.id })
   return row !== undefined
 }
 
@@ -142,7 +139,6 @@ export async function endComparison(
   { status, at }: { status: 'completed' | 'failed'; at: number },
 ): Promise<boolean> {
   const [row] = await decide(tx, { id, tenantId, environment, deviceId, status, incomparableSince: incomparableSince(at) })
-  if (row) refuseForeign(tx, row, { id })
   return row !== undefined
 }
 
@@ -173,11 +169,10 @@ const selectRedeemableOfDevice = selectWhere(byDevice)
 export async function isRedeemable(db: Db, owner: Owner, id: string, codeHash: string, now: number): Promise<boolean> {
   const select = owner.deviceId === undefined ? selectRedeemable : selectRedeemableOfDevice
   const [row] = await select(db, { ...owner, id, codeHash, now })
-  if (row) refuseForeign(db, row, { id })
   return row !== undefined
 }
 
-type Redeemed = { id: string; tenant_id: string; status: 'completed' | 'failed'; release: 'on_redeem' | null }
+type Redeemed = { status: 'completed' | 'failed'; release: 'on_redeem' | null }
 
 const redeemWhere = (...owned: SQL[]) =>
   hot<Redeemed>(db =>
@@ -188,12 +183,7 @@ const redeemWhere = (...owned: SQL[]) =>
         status: sql`CASE ${verificationSessions.status} WHEN 'pending' THEN 'completed' ELSE ${verificationSessions.status} END`,
       })
       .where(isRedeemableBy(...owned))
-      .returning({
-        id: verificationSessions.id,
-        tenantId: verificationSessions.tenantId,
-        status: verificationSessions.status,
-        release: verificationSessions.release,
-      }),
+      .returning({ status: verificationSessions.status, release: verificationSessions.release }),
   )
 
 const redeem = redeemWhere()
@@ -209,7 +199,6 @@ export async function markRedeemed(
 ): Promise<{ wasHeld: boolean } | undefined> {
   const redeemIt = owner.deviceId === undefined ? redeem : redeemOfDevice
   const [row] = await redeemIt(tx, { ...owner, id, codeHash, now })
-  if (row) refuseForeign(tx, row, { id, tenant_id: owner.tenantId })
   // A session of this kind completes in no other way.
   return row && { wasHeld: row.release === 'on_redeem' && row.status === 'completed' }
 }

@@ -1,6 +1,5 @@
 import { and, eq, gt, lte } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { refuseForeign } from '../db/foreign-row.ts'
 import { portraits } from '../db/portrait-table.ts'
 
 type SessionKey = { id: string; tenantId: string }
@@ -18,7 +17,6 @@ export async function findPortrait(db: Db, { id, tenantId }: SessionKey, now: nu
     .select()
     .from(portraits)
     .where(and(isOf({ id, tenantId }), gt(portraits.keptUntil, now)))
-  if (row) refuseForeign(db, row, { verificationId: id, tenantId })
   return row
 }
 

@@ -1,7 +1,6 @@
 // Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have stores of their own.
 import { and, count, desc, eq, getTableColumns, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { refuseForeign } from '../db/foreign-row.ts'
 import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
 import { column, hot, locked, rowWithout, wholeRow } from '../db/statements.ts'
 import { deletePortrait } from './portrait-store.ts'
@@ -78,11 +77,6 @@ const withResult = (db: Db) =>
     .from(verificationSessions)
     .leftJoin(verificationResults, isItsResult)
 
-function notForeign(db: Db, row: VerificationWithResult, asked: Partial<VerificationRow>): VerificationWithResult {
-  refuseForeign(db, row.verification, asked)
-  return row
-}
-
 const byDevice = () => eq(verificationSessions.deviceId, column('deviceId'))
 
 const wholeSession = rowWithout(verificationSessions, ['sealedQuery'])
@@ -114,13 +108,13 @@ export async function findVerification(
 ): Promise<VerificationWithResult | undefined> {
   const select = deviceId === undefined ? selectOne : selectOneOfDevice
   const [row] = await select(db, { tenantId, environment, deviceId, id })
-  return row && notForeign(db, bothOf(row), { tenantId, environment, deviceId, id })
+  return row && bothOf(row)
 }
 
 /** A session of either environment. */
 export async function findOfTenant(db: Db, tenantId: string, id: string): Promise<VerificationWithResult | undefined> {
   const [row] = await selectOneOfTenant(db, { tenantId, id })
-  return row && notForeign(db, bothOf(row), { tenantId, id })
+  return row && bothOf(row)
 }
 
 /** A page of longer rows would hold the event loop while the database reads them: they are read one at a time. */
@@ -165,13 +159,13 @@ export async function listVerifications(
   const select = deviceId === undefined ? selectPage : selectPageOfDevice
   const rows = await select(db, { tenantId, environment, deviceId, ...page })
   return rows.map(row => ({
-    ...notForeign(db, bothOf(row), { tenantId, environment, deviceId }),
+    ...bothOf(row),
     isLong: Boolean(row.isLong),
     bytes: Number(row.bytes),
   }))
 }
 
-type StatusRow = Pick<VerificationRow, 'id' | 'status' | 'release'> & {
+type StatusRow = Pick<VerificationRow, 'status' | 'release'> & {
   tenant_id: string
   expires_at: number
   responded_at: number | null
@@ -180,7 +174,6 @@ type StatusRow = Pick<VerificationRow, 'id' | 'status' | 'release'> & {
 const selectStatus = hot<StatusRow>(db =>
   db
     .select({
-      id: verificationSessions.id,
       tenantId: verificationSessions.tenantId,
       status: verificationSessions.status,
       expiresAt: verificationSessions.expiresAt,
@@ -197,7 +190,6 @@ export async function findStatus(
   id: string,
 ): Promise<Pick<VerificationRow, 'tenantId' | 'status' | 'expiresAt' | 'respondedAt' | 'release'> | undefined> {
   const [row] = await selectStatus(db, { id })
-  if (row) refuseForeign(db, row, { id })
   return (
     row && {
       tenantId: row.tenant_id,
@@ -221,7 +213,6 @@ export async function findSession(db: Db, id: string): Promise<VerificationRow |
   const [found] = await selectSession(db, { id })
   if (!found) return undefined
   const row = wholeSession.read(found)
-  refuseForeign(db, row, { id })
   return row
 }
 
@@ -269,7 +260,6 @@ export async function lockSession(
   const [found] = await selectLocked(tx, { id, tenantId })
   if (!found) return undefined
   const row = wholeSession.read(found)
-  refuseForeign(tx, row, { id, tenantId })
   return row.environment === environment && (deviceId === undefined || row.deviceId === deviceId) ? row : undefined
 }
 
@@ -308,9 +298,7 @@ export async function listEndedSince(
     )
     .orderBy(endedAt, verificationSessions.id)
     .limit(limit)
-  return rows
-    .map(row => notForeign(db, row, { tenantId }))
-    .flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
+  return rows.flatMap(({ verification, result }) => (result ? [{ verification, result }] : []))
 }
 
 type Deleted = Pick<VerificationRow, 'auditSeq' | 'createdAt' | 'idempotencyHash'> & {

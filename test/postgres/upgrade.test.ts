@@ -37,7 +37,7 @@ const FILLING: Migration[] = [
     id: '9000_filling',
     sql: [
       'ALTER TABLE tenants ADD COLUMN note text',
-      'SELECT FROM settings_version FOR UPDATE',
+      'SELECT 1 FROM settings_version FOR UPDATE',
       "UPDATE tenants SET note = coalesce(note, '') || name",
     ].join('--> statement-breakpoint'),
     kind: 'expand',

@@ -66,7 +66,7 @@ export async function openDatabase({
 }: Opening): Promise<OpenedDatabase> {
   const node = `${hostname().slice(0, 40)}-${Buffer.from(random(6)).toString('hex')}`
   const connect = createConnect(settings, node)
-  const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
+  const session = createSession(onClose => connect.open('job', onClose), { silenceMaxMs: SILENCE_MAX_MS })
   try {
     await reach(connect, session, { patienceMs, stopping, onWait: why => onWait?.(addressOf(settings), why) })
     const version = await refuseUnfit(session)
@@ -101,10 +101,9 @@ export async function withSession<Result>(
   act: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const connect = createConnect(settings, 'command')
-  const session = createSession(
-    onClose => connect.open(use, onClose),
-    use === 'schema' ? Number.POSITIVE_INFINITY : SILENCE_MAX_MS,
-  )
+  const session = createSession(onClose => connect.open(use, onClose), {
+    silenceMaxMs: use === 'schema' ? Number.POSITIVE_INFINITY : SILENCE_MAX_MS,
+  })
   try {
     await reach(connect, session, { patienceMs: COMMAND_PATIENCE_MS })
     await refuseUnfit(session)
@@ -254,7 +253,7 @@ type Joined = Keys & { connect: Connect; sealer: Sealer }
 
 /** Called after the first beat: from then on this node keeps the keys from being replaced. */
 export async function refuseOldKeys({ connect, sealer, ...keys }: Joined): Promise<void> {
-  const session = createSession(onClose => connect.open('job', onClose), SILENCE_MAX_MS)
+  const session = createSession(onClose => connect.open('job', onClose), { silenceMaxMs: SILENCE_MAX_MS })
   try {
     if ((await openSealer(session, keys)).sealer.epoch === sealer.epoch) return
     throw new StartRefusal('key_wrong', 'the keys were replaced while this node started; start it again')

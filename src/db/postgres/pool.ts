@@ -1,6 +1,5 @@
 import { drizzle } from 'drizzle-orm/pg-proxy'
 import type { Db } from '../engine.ts'
-import type { ForeignRow } from '../foreign-row.ts'
 import { asUnavailable, createSession, isPassing, type Open, type Session } from './session.ts'
 
 /** Runs the hot statements of statements.ts. */
@@ -10,8 +9,6 @@ export type Runner = {
   send?(text: string, params: unknown[]): void
   /** Counts the connections of a transaction's session. */
   generation?(): number
-  /** Called for a row that was not asked for: answers on this connection may belong to other statements. */
-  distrust?(error: ForeignRow): void
 }
 
 /** drizzle's own PostgreSQL dialect, over one of our sessions. */
@@ -31,7 +28,7 @@ export function createReaders(
   onStatement?: (ms: number) => void,
   onForeignRow?: () => void,
 ): Runner & Pick<Session, 'values' | 'close'> {
-  const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
+  const sessions = Array.from({ length: count }, () => createSession(open, { onStatement, onForeignRow }))
   const leastBusy = () => sessions.reduce((best, each) => (each.underWay() < best.underWay() ? each : best))
   const repeated = async <Result>(read: (session: Session) => Promise<Result>): Promise<Result> => {
     for (let tries = 1; ; tries++) {
@@ -45,11 +42,6 @@ export function createReaders(
   return {
     rows: <Found>(text: string, params: unknown[]) => repeated(session => session.rows<Found>(text, params)),
     values: (text, params) => repeated(session => session.values(text, params)),
-    distrust() {
-      onForeignRow?.()
-      // Nobody knows which one it was.
-      for (const session of sessions) session.drop()
-    },
     async close() {
       await Promise.all(sessions.map(session => session.close()))
     },
@@ -64,8 +56,8 @@ type Writers = {
   close(): Promise<void>
 }
 
-export function createWriters(open: Open, count: number, onStatement?: (ms: number) => void): Writers {
-  const sessions = Array.from({ length: count }, () => createSession(open, undefined, onStatement))
+export function createWriters(open: Open, count: number, onStatement?: (ms: number) => void, onForeignRow?: () => void): Writers {
+  const sessions = Array.from({ length: count }, () => createSession(open, { onStatement, onForeignRow }))
   const free = sessions.map((_, place) => place)
   const waiting: ((place: number) => void)[] = []
   return {

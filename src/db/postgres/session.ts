@@ -3,6 +3,7 @@
 // connection. A dropped or lost connection is opened again by the next statement, but never inside a transaction.
 import type { ReservedSQL, SQL } from 'bun'
 import { Unavailable } from '../../unavailable.ts'
+import { ForeignRow, NUMBER, nextNumber, numbered } from './numbered.ts'
 
 /** The server ends a statement after 5 seconds by itself; beyond that it is silent. */
 const SILENCE_MAX_MS = 7000
@@ -28,7 +29,15 @@ export type Session = {
 /** Makes a client of one connection, which is opened by its first statement. */
 export type Open = (onClose: () => void) => SQL
 
-export function createSession(open: Open, silenceMaxMs = SILENCE_MAX_MS, onStatement: (ms: number) => void = () => {}): Session {
+type SessionOptions = {
+  silenceMaxMs?: number
+  onStatement?(ms: number): void
+  /** Rows of another statement came back. */
+  onForeignRow?(): void
+}
+
+export function createSession(open: Open, options: SessionOptions = {}): Session {
+  const { silenceMaxMs = SILENCE_MAX_MS, onStatement, onForeignRow } = options
   let client: SQL | undefined
   let connection: Promise<ReservedSQL> | undefined
   let connected: ReservedSQL | undefined
@@ -88,19 +97,37 @@ export function createSession(open: Open, silenceMaxMs = SILENCE_MAX_MS, onState
     } finally {
       underWay--
       progressAt = performance.now()
-      onStatement(progressAt - startedAt)
+      onStatement?.(progressAt - startedAt)
     }
+  }
+
+  /** Answers on this connection may belong to other statements: those under way fail with it. */
+  const refuse = (): never => {
+    drop()
+    onForeignRow?.()
+    throw new ForeignRow()
   }
 
   return {
     async rows<Found>(text: string, params: unknown[] = []) {
-      const rows = await run<Found[]>(text, params, query => query)
-      for (const row of rows as Row[]) for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
-      return rows
+      const asked = numbered(text, params.length)
+      const number = asked && nextNumber()
+      const rows = await run<Row[]>(asked ?? text, asked ? [...params, number] : params, query => query)
+      for (const row of rows) {
+        if (row[NUMBER] !== number) refuse()
+        delete row[NUMBER]
+        for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
+      }
+      return rows as Found[]
     },
     async values(text, params) {
-      const rows = await run<unknown[][]>(text, params, query => query.values())
-      for (const row of rows) for (let i = 0; i < row.length; i++) if (typeof row[i] === 'bigint') row[i] = Number(row[i])
+      const asked = numbered(text, params.length)
+      const number = asked && nextNumber()
+      const rows = await run<unknown[][]>(asked ?? text, asked ? [...params, number] : params, query => query.values())
+      for (const row of rows) {
+        if (asked && row.pop() !== number) refuse()
+        for (let i = 0; i < row.length; i++) if (typeof row[i] === 'bigint') row[i] = Number(row[i])
+      }
       return rows
     },
     underWay: () => underWay,

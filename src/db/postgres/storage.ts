@@ -44,7 +44,7 @@ export function createStorage(
 ): Storage {
   const { reads, writes } = connect.counts
   const readers = createReaders(onClose => connect.open('read', onClose), reads, onStatement, onForeignRow)
-  const writers = createWriters(onClose => connect.open('write', onClose), writes, onStatement)
+  const writers = createWriters(onClose => connect.open('write', onClose), writes, onStatement, onForeignRow)
   const transactions: Transactions[] = []
   const lanes = new Map<string, Lane>()
   const underWay = new Set<Promise<void>>()
@@ -55,7 +55,7 @@ export function createStorage(
     for (let tries = 1; ; tries++) {
       try {
         const result = await writers.alone((session, place) => {
-          transactions[place] ??= transactionsOn(session, onForeignRow)
+          transactions[place] ??= transactionsOn(session)
           return transactions[place].run(connect.begin, epoch, work)
         })
         lacksRoom = false

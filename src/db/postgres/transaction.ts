@@ -2,7 +2,6 @@
 // heard before the commit. After the first error, or on another connection, nothing more is sent.
 import { Unavailable } from '../../unavailable.ts'
 import type { Db } from '../engine.ts'
-import { ForeignRow } from '../foreign-row.ts'
 import type { Begin } from './connect.ts'
 import { refuseOldEpoch } from './key-epoch.ts'
 import { drizzleOver, type Runner } from './pool.ts'
@@ -24,7 +23,7 @@ export type Transactions = {
 }
 
 /** One per session: drizzle's prepared statements stay with it. */
-export function transactionsOn(session: Session, onForeignRow?: () => void): Transactions {
+export function transactionsOn(session: Session): Transactions {
   let generation = -1
   let failure: unknown
   let underWay: Promise<unknown>[] = []
@@ -53,10 +52,6 @@ export function transactionsOn(session: Session, onForeignRow?: () => void): Tra
       follow(session.rows(text, params)).catch(() => {})
     },
     generation: () => session.generation(),
-    distrust(error) {
-      failure ??= error
-      onForeignRow?.()
-    },
   }
   const tx = drizzleOver(runner)
 
@@ -88,7 +83,7 @@ export function transactionsOn(session: Session, onForeignRow?: () => void): Tra
         failure ??= error
         const thrown = failure
         await Promise.all(underWay)
-        if (isEntryTaken(thrown) || thrown instanceof ForeignRow) session.drop()
+        if (isEntryTaken(thrown)) session.drop()
         if (!(error instanceof CommitUnknown)) await rollBack()
         throw thrown
       }
