@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DatabaseSettings, parseDatabaseUrl } from './db/postgres/address.ts'
+import { type DatabaseSettings, parseDatabaseUrl } from './db/database-url.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 import { isIPv6 } from './ip.ts'
 import { readBeginning } from './read-beginning.ts'

@@ -14,6 +14,11 @@ const TAG_BYTES = 16
 const EPOCHS = 256
 export const SALT_BYTES = 16
 
+/** For sealers that only open. */
+export const NO_RANDOM: Random = () => {
+  throw new Error('nothing is sealed here')
+}
+
 export type Place = {
   tenant: string
   table: string

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import { join, resolve } from 'node:path'
-import { parseDatabaseUrl } from '../src/db/postgres/address.ts'
+import { parseDatabaseUrl } from '../src/db/database-url.ts'
 import { VARIABLES } from '../src/variables.ts'
 import { vidimus } from './helpers/command.ts'
 

@@ -1,11 +1,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
-import { findWrapper } from '../db/root-key.ts'
-import { enter, inspect } from '../db/sqlite/data-dir.ts'
-import { databaseFile } from '../db/sqlite/files.ts'
-import { findRootKey } from '../db/sqlite/installation.ts'
-import { refusalFrom } from '../db/sqlite/refusal.ts'
+import { besideService } from '../db/storage/copies.ts'
+import { databaseFile } from '../db/storage/database-file.ts'
 import { realWorld } from '../ground.ts'
 import { fileOf, listFiles } from '../session-keys/files.ts'
 import { isoUtc } from '../time.ts'
@@ -64,28 +61,23 @@ function ownFiles({ dataDir, keyDir, masterKey }: Places): string[] {
 }
 
 async function backUp(places: Places, file: string, force: boolean): Promise<BackupReport> {
-  const { dataDir, masterKey } = places
   const { now, random } = realWorld()
-  const release = enter(dataDir, 'command')
-  try {
-    inspect(databaseFile(dataDir), reader => {
-      const wrapped = findRootKey(reader)
-      if (wrapped) findWrapper(masterKey, wrapped, random)
-    })
-    return await makeBackup(places, file, { takenAt: now(), random, mayReplace: force })
-  } catch (error) {
-    const { code, path } = error as { code?: string; path?: string }
-    // Only the copy is written.
-    const why = whyUnwritten(code === 'SQLITE_FULL' ? { code: 'ENOSPC' } : error, file)
-    if (why instanceof CommandError) throw why
-    if (path?.startsWith(file))
-      throw new CommandError(
-        code === 'ENAMETOOLONG'
-          ? `cannot write ${file}: its name is too long; choose a shorter one`
-          : `cannot write ${file} (${code}); give a path in a directory that exists and is yours`,
-      )
-    throw refusalFrom(error, dataDir, databaseFile(dataDir))
-  } finally {
-    release()
-  }
+  return await besideService(places, random, () =>
+    makeBackup(places, file, { takenAt: now(), random, mayReplace: force }).catch(error => {
+      throw unwritten(error, file)
+    }),
+  )
+}
+
+/** Only the copy is written. */
+function unwritten(error: unknown, file: string): unknown {
+  const { code, path } = error as { code?: string; path?: string }
+  const why = whyUnwritten(code === 'SQLITE_FULL' ? { code: 'ENOSPC' } : error, file)
+  if (why instanceof CommandError) return why
+  if (!path?.startsWith(file)) return error
+  return new CommandError(
+    code === 'ENAMETOOLONG'
+      ? `cannot write ${file}: its name is too long; choose a shorter one`
+      : `cannot write ${file} (${code}); give a path in a directory that exists and is yours`,
+  )
 }

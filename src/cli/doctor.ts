@@ -1,12 +1,12 @@
 import { loadConfig } from '../config.ts'
 import type { Status } from '../db/check.ts'
 import { StartRefusal } from '../db/refusal.ts'
+import { listPending } from '../db/storage/upgrade.ts'
 import { say } from '../web/shared/finding-words.ts'
 import { findings } from '../web/shared/strings/en.ts'
 import { defineCommand } from './command.ts'
 import { CommandError, type Shell } from './output.ts'
 import { requireDatabase } from './require-database.ts'
-import { pendingIn } from './upgrade.ts'
 import { withDeps } from './with-deps.ts'
 
 type NamedCheck = { name: string; status: Status; code: string; detail: string; remedy?: string | undefined }
@@ -39,7 +39,7 @@ async function examineHere(shell: Shell): Promise<NamedCheck[]> {
   const config = loadConfig(shell.env)
   try {
     await requireDatabase(config)
-    const pending = await pendingIn(config)
+    const pending = await listPending(config)
     if (pending.length) return [olderVersion(pending, config.database ? 'database' : 'data_directory')]
     const { examine } = await import('../doctor/examine.ts')
     const checks = await withDeps(shell, deps => examine(deps, false))

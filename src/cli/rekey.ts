@@ -2,12 +2,10 @@ import { accessSync, constants, lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { backupsFolder } from '../db/files.ts'
-import { databaseFile } from '../db/sqlite/files.ts'
-import { refusalFrom } from '../db/sqlite/refusal.ts'
+import { refuseClosed } from '../db/storage/file-refusal.ts'
 import { realWorld } from '../ground.ts'
 import type { Purpose } from '../seal.ts'
 import { rekey, type Signers } from '../upkeep/rekey.ts'
-import { rekeyPostgres } from '../upkeep/rekey-postgres.ts'
 import { defineCommand } from './command.ts'
 import { toggle } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
@@ -38,7 +36,7 @@ backup and the old key can read that backup for ever.`,
   },
   async ({ data }, { env }) => {
     const config = loadConfig(env)
-    const { dataDir: dir, masterKey, keyDir, database } = config
+    const { dataDir: dir, masterKey, database } = config
     const key = masterKey.file
     await requireDatabase(config)
     // The directory comes first: a key that lies elsewhere would not help.
@@ -46,10 +44,7 @@ backup and the old key can read that backup for ever.`,
     refuseLink(key)
     refuseUnwritable(key)
     const { now, random } = realWorld()
-    const wanted = { data, masterKey, keyDir, now: now(), random, actor: ACTOR }
-    const { signers, oldBackups } = database
-      ? { signers: await rekeyPostgres(database, wanted), oldBackups: [] }
-      : await rekey(dir, wanted)
+    const { signers, oldBackups } = await rekey({ ...config, data, now: now(), random, actor: ACTOR })
     const turned = data ? [ROWS, ...Object.values(NAMES)] : []
     const old = oldBackups.length
       ? `${oldBackups.length} backups in ${backupsFolder(dir)} can be read only with a copy of the old key.`
@@ -104,14 +99,6 @@ function describeTurned(turned: string[], { bundle, audit }: Signers): string[] 
     `Trust bundles that were made before are signed by ${bundle.before}, new ones by ${bundle.after}: accept that with --from where they go.`,
     `Audit exports that were made before are signed by ${audit.before}, new ones by ${audit.after}: note that where you note heads.`,
   ]
-}
-
-function refuseClosed(dir: string): void {
-  try {
-    accessSync(dir, constants.W_OK)
-  } catch (error) {
-    throw refusalFrom(error, dir, databaseFile(dir))
-  }
 }
 
 /** The new key is written beside the old one; systemd and Kubernetes give keys in directories that cannot be written. */

@@ -52,7 +52,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
     const service = await start(deps)
     try {
       const firstKey = dev ? await makeFirstKey(deps) : undefined
-      // Each link voids the one before: of several nodes, only the one that made the database prints one.
+      // Each link voids the one before: of several processes, only the one that made the database prints one.
       const setupUrl = deps.isNew || deps.isAlone ? await openSetupIfPossible(deps) : null
       const isUnset = setupUrl === null && (await needsSetup(deps))
       if (json) print(JSON.stringify({ listening: service.url, setup_url: setupUrl, ...(firstKey && { test_key: firstKey }) }))

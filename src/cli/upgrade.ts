@@ -1,13 +1,9 @@
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { type Config, loadConfig } from '../config.ts'
+import type { DatabaseSettings } from '../db/database-url.ts'
 import { backupsFolder } from '../db/files.ts'
-import type { DatabaseSettings } from '../db/postgres/address.ts'
-import { pendingExpands, upgradeDatabase } from '../db/postgres/upgrade.ts'
-import { inspect } from '../db/sqlite/data-dir.ts'
-import { databaseFile } from '../db/sqlite/files.ts'
-import { countApplied, MIGRATIONS } from '../db/sqlite/migrate.ts'
-import { refusalFrom } from '../db/sqlite/refusal.ts'
+import { listPending, upgradeServer } from '../db/storage/upgrade.ts'
 import { createDeps } from '../deps.ts'
 import { realWorld } from '../ground.ts'
 import { type Answer, defineCommand } from './command.ts'
@@ -36,10 +32,10 @@ user that may change the schema; the user of VIDIMUS_DATABASE_URL is granted wha
   },
   async ({ dryRun, finish }, { env }) => {
     const config = loadConfig(env)
-    if (config.database) return await upgradePostgres(config.database, dryRun, finish)
+    if (config.database) return await upgradeOnServer(config.database, dryRun, finish)
     if (finish) throw new UsageError('--finish is for PostgreSQL: an upgrade of the database file is finished at once')
     await requireDatabase(config)
-    const migrations = dryRun ? await pendingIn(config) : await upgrade(config)
+    const migrations = dryRun ? await listPending(config) : await upgrade(config)
     const copy = migrations.length ? join(backupsFolder(config.dataDir), `before-${migrations[0]}.db`) : null
     return { json: { dry_run: dryRun, migrations, copy }, text: describe(migrations, copy, dryRun) }
   },
@@ -53,30 +49,17 @@ function describe(migrations: readonly string[], copy: string | null, isDryRun: 
     : `Applied: ${list}.\nThe database from before is ${copy}`
 }
 
-async function upgradePostgres(settings: DatabaseSettings, isDryRun: boolean, isFinish: boolean): Promise<Answer> {
+async function upgradeOnServer(settings: DatabaseSettings, isDryRun: boolean, isFinish: boolean): Promise<Answer> {
   const now = realWorld().now()
-  const { applied, left, olderNodes } = await upgradeDatabase(settings, { now, version, isFinish, isDryRun })
-  if (olderNodes.length > 0)
-    throw new CommandError(
-      `nodes of an earlier version still run; restart them with this program first: ${olderNodes.join(', ')}`,
-    )
+  const { applied, left, older } = await upgradeServer(settings, { now, version, isFinish, isDryRun })
+  if (older.length > 0)
+    throw new CommandError(`nodes of an earlier version still run; restart them with this program first: ${older.join(', ')}`)
   const list =
     applied.length === 0 ? 'The database is up to date.' : `${isDryRun ? 'To be applied' : 'Applied'}: ${applied.join(', ')}.`
   const rest = `Left for "vidimus upgrade --finish", when no node of an earlier version runs any more: ${left.join(', ')}.`
   return {
     json: { dry_run: isDryRun, migrations: applied, copy: null, left },
     text: left.length === 0 ? list : `${list}\n${rest}`,
-  }
-}
-
-/** The migrations that the next start would apply. */
-export async function pendingIn({ dataDir: dir, database }: Config): Promise<string[]> {
-  if (database) return await pendingExpands(database)
-  try {
-    const applied = inspect(databaseFile(dir), reader => countApplied(reader))
-    return MIGRATIONS.slice(applied).map(([id]) => id)
-  } catch (error) {
-    throw refusalFrom(error, dir, databaseFile(dir))
   }
 }
 

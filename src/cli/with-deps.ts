@@ -15,16 +15,16 @@ export async function withDeps<T>(shell: Shell, work: (deps: Deps) => Promise<T>
 export async function withNewDeps<T>(shell: Shell, work: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(shell.env)
   // Loaded only now: help, wrong calls and the check of an export need none of it.
-  const [{ createDeps }, { realWorld }, { refusalFrom }] = await Promise.all([
+  const [{ createDeps }, { realWorld }, { refusalOf }] = await Promise.all([
     import('../deps.ts'),
     import('../ground.ts'),
-    import('../db/postgres/open.ts'),
+    import('../db/open.ts'),
   ])
   const deps = await createDeps(config, { ...realWorld(), writeLog: shell.complain }, 'command')
   try {
     return await work(deps)
   } catch (error) {
-    throw config.database ? refusalFrom(asCommandError(error)) : asCommandError(error)
+    throw await refusalOf(config, asCommandError(error))
   } finally {
     await deps.close()
   }

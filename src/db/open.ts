@@ -3,6 +3,10 @@ import { openSqlite } from './sqlite/engine.ts'
 
 export type { OnWait, Role, Space } from './opening.ts'
 
+/** An error of a server's statement as a refusal that says what to do; other errors as they are. */
+export const refusalOf = async ({ database }: Pick<Opening['config'], 'database'>, error: unknown): Promise<unknown> =>
+  database ? (await import('./postgres/open.ts')).refusalFrom(error) : error
+
 /** The only place that asks which database is used. */
 export const openEngine = async (opening: Opening): Promise<Opened> => {
   const { database } = opening.config

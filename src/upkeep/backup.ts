@@ -8,22 +8,14 @@ import { verifyChain } from '../audit/verify.ts'
 import { publish } from '../db/files.ts'
 import { holdPart } from '../db/part-file.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { loadMasterKey, type MasterKey, openRootKey } from '../db/root-key.ts'
-import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
-import { findRootKey } from '../db/sqlite/installation.ts'
-import { countApplied } from '../db/sqlite/migrate.ts'
-import { damagedBackup } from '../db/sqlite/refusal.ts'
-import { isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
-import { drizzleOn, openReader } from '../db/sqlite/storage.ts'
+import type { MasterKey } from '../db/root-key.ts'
+import { copiedAt, readFile, refuseUnsound, rootKeyOf, writeSnapshot } from '../db/storage/copies.ts'
+import { databaseFile, sizeOf } from '../db/storage/database-file.ts'
+import { damagedBackup } from '../db/storage/file-refusal.ts'
 import type { Random } from '../ids.ts'
-import { createSealer, type Keyring, type Sealer } from '../seal.ts'
+import { createSealer, NO_RANDOM } from '../seal.ts'
 import { createSessionKeys, refuseMissingKeys } from '../session-keys/keys.ts'
 import { countAll } from '../verifications/figures.ts'
-
-/** For sealers that only open: nothing of a backup is sealed here. */
-export const NO_RANDOM: Random = () => {
-  throw new Error('nothing is sealed here')
-}
 
 export type BackupReport = { takenAt: number; bytes: number; verifications: number; auditRecords: number; head: string }
 
@@ -38,7 +30,7 @@ export async function makeBackup(
 ): Promise<BackupReport> {
   const { part, release } = holdPart(target, random)
   try {
-    const before = await headOf(databaseFile(dir))
+    const before = await readFile(databaseFile(dir), readHead)
     writeSnapshot(databaseFile(dir), part, takenAt)
     const report = await checkBackup(part, keys)
     await refuseOlder(part, before)
@@ -66,12 +58,9 @@ function unsound(dir: string, { cause }: StartRefusal): StartRefusal {
  * number of sessions is the one on the chain.
  */
 export async function checkBackup(file: string, { keyDir, masterKey }: KeyPlaces): Promise<BackupReport> {
-  if (!isSound(file)) throw damagedBackup(file)
-  withReader(file, countApplied)
+  refuseUnsound(file)
   const sealer = createSealer(rootKeyOf(file, masterKey), NO_RANDOM)
-  const reader = openReader(file)
-  try {
-    const db = drizzleOn(reader)
+  return await readFile(file, async db => {
     const sessionKeys = createSessionKeys({ keyDir, sealer, random: NO_RANDOM })
     const { problem, count, head } = await verifyChain({ db, sealer, sessionKeys, audit: createAudit(sealer, NO_RANDOM) })
     if (problem) {
@@ -84,46 +73,11 @@ export async function checkBackup(file: string, { keyDir, masterKey }: KeyPlaces
     const erased = await countRecords(db, 'verification.erased')
     if (created - erased !== verifications)
       throw damagedBackup(file, new Error(`${created} created, ${erased} erased, ${verifications} there`))
-    return { takenAt: takenAtOf(reader) ?? 0, bytes: sizeOf(file), verifications, auditRecords: count, head }
-  } finally {
-    reader.close()
-  }
-}
-
-/** Refuses a database of another master key. */
-export function rootKeyOf(file: string, masterKey: MasterKey): Keyring {
-  return withReader(file, reader => {
-    const wrapped = findRootKey(reader)
-    if (!wrapped) throw damagedBackup(file)
-    const wrapper: Sealer = createSealer(loadMasterKey(masterKey), NO_RANDOM)
-    try {
-      return openRootKey(wrapper, wrapped)
-    } catch (error) {
-      throw new StartRefusal(
-        'key_wrong',
-        `${masterKey.file} does not open ${file}; put the key in place that was used then`,
-        error,
-      )
-    }
+    return { takenAt: copiedAt(file) ?? 0, bytes: sizeOf(file), verifications, auditRecords: count, head }
   })
-}
-
-export async function headOf(file: string): Promise<Head | undefined> {
-  const reader = openReader(file)
-  try {
-    return await readHead(drizzleOn(reader))
-  } finally {
-    reader.close()
-  }
 }
 
 /** The copy must contain the head that the chain had when the copy began. */
 async function refuseOlder(part: string, before: Head | undefined): Promise<void> {
-  if (!before) return
-  const reader = openReader(part)
-  try {
-    if (!(await isOnChain(drizzleOn(reader), before))) throw damagedBackup(part)
-  } finally {
-    reader.close()
-  }
+  if (before && !(await readFile(part, db => isOnChain(db, before)))) throw damagedBackup(part)
 }

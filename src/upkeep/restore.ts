@@ -3,25 +3,21 @@
 // restore brings anybody back.
 import { dirname } from 'node:path'
 import { createAudit } from '../audit/append.ts'
+import { readHead } from '../audit/browse.ts'
 import { readErasures } from '../audit/erasures.ts'
 import type { Db } from '../db/engine.ts'
 import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { makeDirectory } from '../db/sqlite/data-dir.ts'
-import { databaseFile, sizeOf } from '../db/sqlite/files.ts'
-import { holdDirectory } from '../db/sqlite/locks.ts'
-import { countApplied, MigrationError, migrate } from '../db/sqlite/migrate.ts'
-import { damagedBackup, refusalFrom, refuseReadOnly } from '../db/sqlite/refusal.ts'
-import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../db/sqlite/replace.ts'
-import { forgetSnapshotTime, isSound, takenAtOf, withReader, writeSnapshot } from '../db/sqlite/snapshot.ts'
-import { createStorage, drizzleOn, openReader, openWriter } from '../db/sqlite/storage.ts'
+import { copiedAt, isSound, readFile, refuseUnsound, rootKeyOf } from '../db/storage/copies.ts'
+import { databaseFile, sizeOf } from '../db/storage/database-file.ts'
+import { prepareCopy, preparedFile, replaceDatabase, whileRestoring } from '../db/storage/restore.ts'
 import type { Random } from '../ids.ts'
-import { createSealer, type Keyring } from '../seal.ts'
+import { createSealer, type Keyring, NO_RANDOM } from '../seal.ts'
 import { createSessionKeys, refuseMissingKeys, type SessionKeys } from '../session-keys/keys.ts'
 import { isoUtc } from '../time.ts'
 import { eraseAgain } from '../verifications/erase-again.ts'
 import { type ErasureLog, erasureLogIn, installationOf, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
-import { type BackupReport, checkBackup, headOf, type KeyPlaces, NO_RANDOM, rootKeyOf } from './backup.ts'
+import { type BackupReport, checkBackup, type KeyPlaces } from './backup.ts'
 
 export type Restoration = BackupReport & {
   erasedAgain: number
@@ -46,29 +42,13 @@ type Wanted = {
   actor: string
 }
 
-export async function restoreBackup(wanted: Wanted): Promise<Restoration> {
-  const { dir, file } = wanted
-  makeDirectory(dir)
-  refuseReadOnly(dir)
-  const release = holdDirectory(dir, 'alone')
-  try {
-    finishReplacing(dir)
-    return await replaceBy(wanted)
-  } catch (error) {
-    if (error instanceof MigrationError)
-      throw new StartRefusal('schema_newer', `${file}: ${error.message}; restore it with that version`, error)
-    throw refusalFrom(error, dir, file)
-  } finally {
-    discardPrepared(dir)
-    release()
-  }
-}
+export const restoreBackup = (wanted: Wanted): Promise<Restoration> =>
+  whileRestoring(wanted.dir, wanted.file, () => replaceBy(wanted))
 
 async function replaceBy({ dir, keys, file, now, random, withoutErasures, actor }: Wanted): Promise<Restoration> {
-  if (!isSound(file)) throw damagedBackup(file)
-  withReader(file, countApplied)
+  refuseUnsound(file)
   const rootKey = rootKeyOf(file, keys.masterKey)
-  const takenAt = withReader(file, takenAtOf) ?? (await headOf(file))?.at ?? 0
+  const takenAt = copiedAt(file) ?? (await readFile(file, readHead))?.at ?? 0
   const erasures = await erasuresSince({ dir, keys, file, rootKey })
   if (erasures.since > takenAt && !withoutErasures) throw new ErasuresUnknown()
   const since = Math.min(erasures.since, now)
@@ -111,12 +91,7 @@ async function erasuresOnChain({
   try {
     if (!isSound(databaseFile(dir)) || !isSameInstallation(rootKeyOf(databaseFile(dir), keys.masterKey), rootKey))
       return undefined
-    const reader = openReader(databaseFile(dir))
-    try {
-      return { since: 0, installation, subjects: await readErasures(drizzleOn(reader)) }
-    } finally {
-      reader.close()
-    }
+    return { since: 0, installation, subjects: await readFile(databaseFile(dir), readErasures) }
   } catch {
     // The chain is damaged or of another key, which may be the reason for this restore.
     return undefined
@@ -142,24 +117,15 @@ async function refuseUnreadable(file: string, { keyDir }: KeyPlaces, sessionKeys
 type Preparation = Omit<Wanted, 'withoutErasures'> & { takenAt: number; rootKey: Keyring; erasures: ErasureLog }
 
 async function prepare({ dir, keys, file, takenAt, rootKey, erasures, now, random, actor }: Preparation) {
-  discardPrepared(dir)
-  const target = preparedFile(dir)
-  writeSnapshot(file, target, takenAt)
-  const writer = openWriter(target)
-  const storage = createStorage(writer, openReader(target))
-  try {
-    const upgraded = migrate(writer, now)
+  const { result: erasedAgain, upgraded } = await prepareCopy({ dir, file, takenAt, now }, async copy => {
     const sealer = createSealer(rootKey, random)
-    await refuseUnreadable(file, keys, createSessionKeys({ keyDir: keys.keyDir, sealer, random }), storage.db)
+    await refuseUnreadable(file, keys, createSessionKeys({ keyDir: keys.keyDir, sealer, random }), copy.db)
     const audit = createAudit(sealer, random)
-    const erasedAgain = await eraseAgain({ ...storage, audit }, { subjects: erasures.subjects, actor, at: now })
-    await storage.write(async tx => {
-      await forgetSnapshotTime(tx)
-      const details = { taken_at: isoUtc(takenAt), erased_again: erasedAgain }
-      await audit.append(tx, { at: now, tenantId: '', actor, action: 'backup.restored', subjectId: 'backup', details })
-    })
-    return { erasedAgain, upgraded }
-  } finally {
-    await storage.close()
-  }
+    const erasedAgain = await eraseAgain({ ...copy, audit }, { subjects: erasures.subjects, actor, at: now })
+    const details = { taken_at: isoUtc(takenAt), erased_again: erasedAgain }
+    const record = { at: now, tenantId: '', actor, action: 'backup.restored' as const, subjectId: 'backup', details }
+    await copy.write(tx => audit.append(tx, record))
+    return erasedAgain
+  })
+  return { erasedAgain, upgraded }
 }

@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/db/postgres/engine.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
-import { rekeyPostgres } from '../../src/upkeep/rekey-postgres.ts'
+import { rekey } from '../../src/upkeep/rekey.ts'
 import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
 import { keepProgress } from '../../src/upkeep/store.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
@@ -159,14 +159,7 @@ nodesTest('a node that stood still while rekey --data ran writes nothing any mor
   editRows(app, 'CREATE FUNCTION no_beat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$')
   editRows(app, 'CREATE TRIGGER no_beat BEFORE INSERT OR UPDATE ON nodes FOR EACH ROW EXECUTE FUNCTION no_beat()')
   editRows(app, 'DELETE FROM nodes')
-  const rekeyed = rekeyPostgres(config.database!, {
-    data: true,
-    masterKey: config.masterKey,
-    keyDir: config.keyDir,
-    now: Date.now(),
-    random,
-    actor: 'test',
-  })
+  const rekeyed = rekey({ ...config, data: true, now: Date.now(), random, actor: 'test' })
   const isWaiting = () =>
     rowsOf(app, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()").length > 0
   await until(async () => isWaiting())

@@ -7,7 +7,7 @@ import { SQL } from 'bun'
 import { version } from '../../package.json' with { type: 'json' }
 import { loadConfig } from '../../src/config.ts'
 import { MIGRATIONS, type Migration } from '../../src/db/postgres/migrate.ts'
-import { upgradeDatabase } from '../../src/db/postgres/upgrade.ts'
+import { upgradeServer } from '../../src/db/postgres/upgrade.ts'
 import { call, NOON, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, vidimus } from '../helpers/cli.ts'
 import { hasPostgres, newDatabase, postgresDir, unlessMissing } from '../helpers/cluster.ts'
@@ -45,7 +45,7 @@ const FILLING: Migration[] = [
 ]
 
 const upgradeTo = (url: string, wanted: { isFinish: boolean; isDryRun?: boolean; migrations?: Migration[] }) =>
-  upgradeDatabase(loadConfig({ VIDIMUS_DATABASE_URL: url }).database!, {
+  upgradeServer(loadConfig({ VIDIMUS_DATABASE_URL: url }).database!, {
     now: NOON,
     version: '99.0.0',
     isDryRun: false,
@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
     expect(await upgradeTo(url, { isFinish: false, isDryRun: true })).toEqual({
       applied: ['9000_note'],
       left: ['9001_no_schemes'],
-      olderNodes: [],
+      older: [],
     })
     expect(await upgradeTo(url, { isFinish: false })).toMatchObject({ applied: ['9000_note'], left: ['9001_no_schemes'] })
     // The release before runs on it, and starts on it.
@@ -73,11 +73,11 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
     const restarted = await serve(temporaryDir(), [], { ...env, VIDIMUS_KEY_DIR: dir })
     expect(await create(restarted, key)).toBe(201)
     const refused = await upgradeTo(url, { isFinish: true })
-    expect(refused).toEqual({ applied: [], left: ['9001_no_schemes'], olderNodes: [expect.any(String), expect.any(String)] })
-    expect(refused.olderNodes.every(node => node.endsWith(`(${version})`))).toBe(true)
+    expect(refused).toEqual({ applied: [], left: ['9001_no_schemes'], older: [expect.any(String), expect.any(String)] })
+    expect(refused.older.every(node => node.endsWith(`(${version})`))).toBe(true)
     await stop(old)
     await stop(restarted)
-    expect(await upgradeTo(url, { isFinish: true })).toEqual({ applied: ['9001_no_schemes'], left: [], olderNodes: [] })
+    expect(await upgradeTo(url, { isFinish: true })).toEqual({ applied: ['9001_no_schemes'], left: [], older: [] })
     expect((await vidimus(dir, ['serve'], env)).exitCode).toBe(16)
   })
 

@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { within } from '../../time.ts'
-import type { DatabaseAddress, DatabaseSettings, Server } from './address.ts'
+import type { DatabaseAddress, DatabaseSettings, Server } from '../database-url.ts'
 
 const CONNECT_SECONDS = 5
 const SEEK_EVERY_MS = 500

@@ -1,4 +1,4 @@
-import type { DatabaseSettings } from './address.ts'
+import type { DatabaseSettings } from '../database-url.ts'
 import { listPending, MIGRATIONS, type Migration, migrate } from './migrate.ts'
 import { awaitBeats, listLiving } from './nodes.ts'
 import { withOwner, withSession } from './open.ts'
@@ -10,13 +10,13 @@ type Upgraded = {
   /** Migrations that take something away: only `--finish` applies them. */
   left: string[]
   /** Living nodes of an earlier version, which stopped it from finishing. */
-  olderNodes: string[]
+  older: string[]
 }
 
 type Wanted = { now: number; version: string; isFinish: boolean; isDryRun: boolean; migrations?: readonly Migration[] }
 
 /** Works as the owner of the schema. Needs no master key: the first node that serves an empty database makes one. */
-export function upgradeDatabase(settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
+export function upgradeServer(settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
   return withOwner(settings, session => upgrade(session, settings, wanted))
 }
 
@@ -24,13 +24,13 @@ async function upgrade(session: Session, settings: DatabaseSettings, wanted: Wan
   const { now, version, isFinish, isDryRun, migrations = MIGRATIONS } = wanted
   const pending = await listPending(session, migrations)
   const [expands, contracts] = [idsOf(pending, 'expand'), idsOf(pending, 'contract')]
-  const olderNodes = isFinish && contracts.length > 0 ? await listOlderNodes(session, version) : []
-  const applied = isFinish && olderNodes.length === 0 ? [...expands, ...contracts] : expands
-  const left = isFinish && olderNodes.length === 0 ? [] : contracts
-  if (isDryRun || olderNodes.length > 0) return { applied: isDryRun ? applied : [], left, olderNodes }
+  const older = isFinish && contracts.length > 0 ? await listOlderNodes(session, version) : []
+  const applied = isFinish && older.length === 0 ? [...expands, ...contracts] : expands
+  const left = isFinish && older.length === 0 ? [] : contracts
+  if (isDryRun || older.length > 0) return { applied: isDryRun ? applied : [], left, older }
   await migrate(session, { now, mayMigrate: true, kinds: isFinish ? ['expand', 'contract'] : ['expand'], migrations })
   if (settings.owner && settings.owner.user !== settings.user) await grantTo(session, settings.user)
-  return { applied, left, olderNodes }
+  return { applied, left, older }
 }
 
 /** The expands that a start would apply. */

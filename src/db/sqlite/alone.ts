@@ -1,6 +1,6 @@
-import { databaseFile } from './files.ts'
+import { databaseFile } from '../storage/database-file.ts'
+import { damaged, refusalFrom } from '../storage/file-refusal.ts'
 import { holdDirectory } from './locks.ts'
-import { damaged, refusalFrom } from './refusal.ts'
 import { finishReplacing } from './replace.ts'
 import { isOurs } from './snapshot.ts'
 

@@ -5,8 +5,8 @@ import { chmodSync, closeSync, existsSync, openSync, realpathSync, rmSync, statS
 import { join } from 'node:path'
 import { giveToOwner } from '../files.ts'
 import { StartRefusal } from '../refusal.ts'
+import { unusable } from '../storage/file-refusal.ts'
 import { networkFileSystemOf } from './network-files.ts'
-import { unusable } from './refusal.ts'
 import { BUSY_TIMEOUT_MS } from './storage.ts'
 
 type Hold = 'command' | 'server' | 'upgrade' | 'alone'

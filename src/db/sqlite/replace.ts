@@ -4,7 +4,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { giveToOwner, makeBackupsFolder, publish, syncDirectory } from '../files.ts'
-import { databaseFile, sizeOf, stampOf } from './files.ts'
+import { databaseFile, sizeOf, stampOf } from '../storage/database-file.ts'
 
 /** The new database while it is prepared. */
 export const preparedFile = (dir: string): string => `${databaseFile(dir)}.restoring`

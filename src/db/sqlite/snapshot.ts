@@ -8,9 +8,9 @@ import type { Db } from '../engine.ts'
 import { makeBackupsFolder, publish } from '../files.ts'
 import { holdPart } from '../part-file.ts'
 import { installation } from '../schema.ts'
-import { databaseFile, sizeOf } from './files.ts'
+import { databaseFile, sizeOf } from '../storage/database-file.ts'
+import { damaged } from '../storage/file-refusal.ts'
 import { countApplied, MIGRATIONS } from './migrate.ts'
-import { damaged } from './refusal.ts'
 import { openReader } from './storage.ts'
 
 export const APPLICATION_ID = 0x56494449 // "VIDI" in the file's header

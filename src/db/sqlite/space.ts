@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Random } from '../../ids.ts'
 import { describeFailure, type Log } from '../../log.ts'
-import { sizeOf } from './files.ts'
+import { sizeOf } from '../storage/database-file.ts'
 
 export const BALLAST_BYTES = 32 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024

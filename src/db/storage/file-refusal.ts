@@ -2,7 +2,8 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartRefusal } from '../refusal.ts'
-import { MigrationError } from './migrate.ts'
+import { MigrationError } from '../sqlite/migrate.ts'
+import { databaseFile } from './database-file.ts'
 
 /** Other errors are bugs and returned as they are. */
 export function refusalFrom(error: unknown, dir: string, file: string): unknown {
@@ -49,6 +50,15 @@ function isReadOnly(dir: string): boolean {
 /** SQLite opens a database whose log and shared memory exist, and then cannot write. A backup is still made. */
 export function refuseReadOnly(dir: string): void {
   if (isReadOnly(dir)) throw unusable(dir, 'EROFS', undefined)
+}
+
+/** Refuses a directory that this user may not write. */
+export function refuseClosed(dir: string): void {
+  try {
+    accessSync(dir, constants.W_OK)
+  } catch (error) {
+    throw refusalFrom(error, dir, databaseFile(dir))
+  }
 }
 
 /** Errors that one file causes; a full or broken disk is not among them. */
