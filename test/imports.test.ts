@@ -151,16 +151,28 @@ test('SQL is spoken in store.ts and db/ only', async () => {
   expect(speakers.filter(from => !from.startsWith('db/') && !isStore(from))).toEqual([])
 })
 
-/** These verbs are SQLite's own: a PostgreSQL installation has its own tools for them. */
-const SQLITE_VERBS = /^(?:upkeep\/|cli\/(?:backup|restore|rekey|upgrade|require-database)\.ts$)/
-
-test('only db/ and the verbs for data directories name SQLite', async () => {
-  const namers = (await allImports())
-    .filter(({ to }) => to.startsWith('db/sqlite/') || to === 'bun:sqlite')
-    .map(({ from }) => from)
-  expect(namers.length).toBeGreaterThan(10)
-  expect([...new Set(namers)].filter(from => !from.startsWith('db/') && !SQLITE_VERBS.test(from))).toEqual([])
+test('no file outside db/ imports what is for one engine', async () => {
+  const ofOne = (await allImports()).filter(({ to }) => /^db\/(?:sqlite|postgres)\//.test(to) || to === 'bun:sqlite')
+  expect(ofOne.length).toBeGreaterThan(100)
+  expect(ofOne.filter(({ from }) => !from.startsWith('db/')).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
 })
+
+/** There a node is one of a tree, and a heart beats in a page. */
+const OTHER_NODES = /^(?:openid4vp|trust-lists|web|sandbox|sdk)\//
+const NODE = /\b(?:[Nn]odes?|[Bb]eats?|[Hh]eartbeats?)\b(?!:)|\b(?:node|beat)[A-Z]|[a-z](?:Nodes?|Beats?|Beating|Heartbeats?)\b/g
+
+test('a reader of SQLite meets no node and no beat outside db/, and no life in what db/ offers', async () => {
+  const files = await Array.fromAsync(new Bun.Glob('**/*.ts').scan(SRC))
+  const own = files.filter(file => !file.startsWith('db/') && !OTHER_NODES.test(file))
+  expect(own.length).toBeGreaterThan(300)
+  const met = await Promise.all(own.map(async file => ({ file, words: (await wordsOf(file)).match(NODE) })))
+  expect(met.filter(({ words }) => words !== null)).toEqual([])
+  expect((await wordsOf('db/engine.ts')).match(/\b(?:nodes?|lives|life|beats?)\b/gi)).toBeNull()
+})
+
+/** Without texts: commands and pages speak of nodes to those who have some. */
+const wordsOf = async (file: string): Promise<string> =>
+  (await Bun.file(join(SRC, file)).text()).replace(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, "''")
 
 test('only db/ asks which database it is', async () => {
   const asking = (await allImports()).filter(({ to }) => to === 'db/dialect.ts').map(({ from }) => from)
@@ -252,7 +264,5 @@ function importsOf(file: string, text: string): Import[] {
 }
 
 function pathOf(file: string, specifier: string): string {
-  if (specifier === '#db') return 'db/sqlite/storage.ts'
-  if (specifier === '#schema') return 'db/schema.ts'
   return specifier.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), specifier)) : specifier
 }

@@ -7,7 +7,7 @@ export type { OnWait, Role, Space } from './opening.ts'
 export const refusalOf = async ({ database }: Pick<Opening['config'], 'database'>, error: unknown): Promise<unknown> =>
   database ? (await import('./postgres/open.ts')).refusalFrom(error) : error
 
-/** The only place that asks which database is used. */
+/** Asks which database is used, as storage/ does for commands. Nobody else asks. */
 export const openEngine = async (opening: Opening): Promise<Opened> => {
   const { database } = opening.config
   if (!database) return await openSqlite(opening)
