@@ -445,14 +445,14 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
   },
   'no database': { use: ({ app, ask }) => withBroken(app, { db: undefined }, ask) },
   'no figures': { use: ({ app, ask }) => withBroken(app, { metrics: { ...app.deps.metrics, render: fail } }, ask) },
-  'a full disk': { use: ({ app, ask }) => withBroken(app, { write: async () => fail() }, ask) },
+  'a full disk': { use: ({ app, ask }) => withBroken(app, { write: async () => fail(), isReady: async () => false }, ask) },
   'a database that does not answer': {
     use: ({ app, ask }) => {
       const db = new Proxy(app.deps.db, { get: lose })
       return withBroken(app, { db, write: lose, sandbox: lose, metrics: { ...app.deps.metrics, render: lose } }, ask)
     },
   },
-  'a broken clock': { use: ({ app, ask }) => withBroken(app, { now: fail }, ask) },
+  'a broken clock': { use: ({ app, ask }) => withBroken(app, { now: fail, isReady: fail }, ask) },
 }
 
 const SESSION = {
