@@ -1,6 +1,6 @@
 // Every page, in every state that a person can meet. A scene may take several pictures.
 import type { Locator, Page } from 'playwright-core'
-import type { TrustSource } from '../../src/dashboard/trust-schema.ts'
+import type { TrustSource } from '../../src/dashboard/settings/trust/schema.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
 import type { Scene, Stage } from './stage.ts'

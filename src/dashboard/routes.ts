@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
 import { peopleRoutes } from '../people/routes.ts'
 import type { Deps } from './deps.ts'
-import { deviceRoutes } from './device-routes.ts'
-import { goLiveRoutes } from './go-live-routes.ts'
-import { installationRoutes } from './installation-routes.ts'
-import { shopRoutes } from './shop-routes.ts'
-import { signingRoutes } from './signing-routes.ts'
+import { webhookRoutes } from './developers/webhooks/routes.ts'
+import { goLiveRoutes } from './go-live/routes.ts'
+import { installationRoutes } from './settings/installation/routes.ts'
+import { signingRoutes } from './settings/installation/signing-routes.ts'
+import { shopRoutes } from './settings/shop/routes.ts'
+import { trustRoutes } from './settings/trust/routes.ts'
 import { tenantRoutes } from './tenant-routes.ts'
-import { trustRoutes } from './trust-routes.ts'
-import { webhookRoutes } from './webhook-routes.ts'
+import { deviceRoutes } from './tills/routes.ts'
 
 /** Routes of the dashboard's own pages, so not in the public API document. */
 export const dashboardRoutes = (deps: Deps) =>

@@ -7,12 +7,12 @@ import { actorOf } from '../people/session.ts'
 import { cancelVerification } from '../verifications/cancel.ts'
 import { eraseVerification } from '../verifications/erase.ts'
 import { ErasureResult, Verification } from '../verifications/schema.ts'
-import { readAuditPage } from './audit.ts'
 import type { Deps } from './deps.ts'
-import { EXPORT_COST, exportSummaries } from './export.ts'
-import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './keys.ts'
-import { readOverview } from './overview.ts'
+import { createTenantKey, readTenantKeys, revokeTenantKey, rollTenantKey } from './developers/keys.ts'
+import { readOverview } from './overview/overview.ts'
 import { ChangeTenant, Tenant } from './schema.ts'
+import { readAuditPage } from './settings/audit.ts'
+import { changeOwnTenant } from './settings/shop/tenants.ts'
 import {
   ApiKey,
   ApiKeyList,
@@ -40,9 +40,9 @@ import {
   readTenantTemplates,
   removeTenantTemplate,
   saveTenantTemplate,
-} from './templates.ts'
+} from './templates/templates.ts'
 import { CHANGED, FRESH, FRESH_HOUR, READ, TENANT, TENANT_ITEM } from './tenant-options.ts'
-import { changeOwnTenant } from './tenants.ts'
+import { EXPORT_COST, exportSummaries } from './verifications/export.ts'
 import {
   Overview,
   TryVerification,
@@ -50,8 +50,8 @@ import {
   VerificationExport,
   VerificationFilter,
   VerificationPage,
-} from './verification-schema.ts'
-import { listSummaries, readDetail, tryVerification } from './verifications.ts'
+} from './verifications/schema.ts'
+import { listSummaries, readDetail, tryVerification } from './verifications/verifications.ts'
 
 /** One tenant's settings and sessions, for its members and for owners. */
 export const tenantRoutes = (deps: Deps) =>

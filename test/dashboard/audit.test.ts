@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { verifyExport } from '../../src/audit/export.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
-import type { VerificationDetail } from '../../src/dashboard/verification-schema.ts'
+import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import { type Answer, createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { issueAuthority, pemOf } from '../helpers/certificates.ts'
 import {

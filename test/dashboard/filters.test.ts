@@ -1,7 +1,7 @@
 // Combines the filters of the list of verifications, over sessions in every state.
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import type { VerificationPage } from '../../src/dashboard/verification-schema.ts'
+import type { VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import { verificationSessions } from '../../src/db/schema.ts'
 import { newVerificationId } from '../../src/ids.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'

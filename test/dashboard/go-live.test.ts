@@ -1,7 +1,7 @@
 // The way to the first live verification: each step from facts.
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { GoLive, Step } from '../../src/dashboard/go-live-schema.ts'
-import { type Facts, stepsOf } from '../../src/dashboard/go-live-steps.ts'
+import type { GoLive, Step } from '../../src/dashboard/go-live/schema.ts'
+import { type Facts, stepsOf } from '../../src/dashboard/go-live/steps.ts'
 import { ok, problem, warning } from '../../src/db/check.ts'
 import { goLive, trustSources } from '../../src/db/schema.ts'
 import type { Found } from '../../src/doctor/examine.ts'

@@ -1,8 +1,8 @@
 // The data of the dashboard's pages, through their routes.
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readAttention } from '../../src/dashboard/overview.ts'
+import { readAttention } from '../../src/dashboard/overview/overview.ts'
 import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/dashboard/settings-schema.ts'
-import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verification-schema.ts'
+import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'

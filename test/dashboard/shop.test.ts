@@ -1,6 +1,6 @@
 // What customers of a shop see, as the dashboard shows and changes it: origins of its pages, and its look.
 import { afterAll, expect, test } from 'bun:test'
-import type { Look, Origin } from '../../src/dashboard/shop-schema.ts'
+import type { Look, Origin } from '../../src/dashboard/settings/shop/schema.ts'
 import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
 import { joinMember, outcome, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { AUDIT_ENTRIES, rowsOf } from '../helpers/database.ts'

@@ -7,7 +7,7 @@ import type {
   TestDelivery,
   WebhookEndpoint,
   WebhookSecret,
-} from '../../src/dashboard/webhook-schema.ts'
+} from '../../src/dashboard/developers/webhooks/schema.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { WebhookEvent } from '../../src/verifications/schema.ts'
 import { TEST_VERIFICATION_ID } from '../../src/webhooks/test-event.ts'

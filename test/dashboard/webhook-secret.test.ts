@@ -1,7 +1,12 @@
 // The webhook secret in the dashboard, and the signatures that the delivery log can still show.
 import { afterAll, describe, expect, test } from 'bun:test'
+import type {
+  DeliveryDetail,
+  DeliveryPage,
+  WebhookSecret,
+  WebhookSecretState,
+} from '../../src/dashboard/developers/webhooks/schema.ts'
 import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
-import type { DeliveryDetail, DeliveryPage, WebhookSecret, WebhookSecretState } from '../../src/dashboard/webhook-schema.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'

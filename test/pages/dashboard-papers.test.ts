@@ -1,6 +1,6 @@
 // The merchant's own papers, under Settings.
 import { afterAll, expect } from 'bun:test'
-import type { Registration, Signing } from '../../src/dashboard/signing-schema.ts'
+import type { Registration, Signing } from '../../src/dashboard/settings/installation/signing-schema.ts'
 import { importReader } from '../../src/signing/import-reader.ts'
 import { getCertificate, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
 import { cleanUp } from '../helpers/app.ts'

@@ -1,6 +1,6 @@
 // Lists of issuers, their signers, and blocked certificates.
 import { afterAll, expect } from 'bun:test'
-import type { TrustBlock, TrustSources } from '../../src/dashboard/trust-schema.ts'
+import type { TrustBlock, TrustSources } from '../../src/dashboard/settings/trust/schema.ts'
 import { trustSources } from '../../src/db/schema.ts'
 import { addSource } from '../../src/trust/add-source.ts'
 import { exportBundle } from '../../src/trust/bundle.ts'

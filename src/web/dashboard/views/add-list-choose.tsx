@@ -1,4 +1,4 @@
-import type { CheckedList, TrustPreset } from '../../../dashboard/trust-schema.ts'
+import type { CheckedList, TrustPreset } from '../../../dashboard/settings/trust/schema.ts'
 import { useClaimWords } from '../../shared/claims.ts'
 import { Check, Field } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'

@@ -1,4 +1,4 @@
-import type { CheckedList, TrustPreset } from '../../../dashboard/trust-schema.ts'
+import type { CheckedList, TrustPreset } from '../../../dashboard/settings/trust/schema.ts'
 import { useClaimWords } from '../../shared/claims.ts'
 import { Field } from '../../shared/field.tsx'
 import { Notice } from '../../shared/notice.tsx'

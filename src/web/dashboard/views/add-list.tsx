@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CheckedList, TrustPreset, TrustSource } from '../../../dashboard/trust-schema.ts'
+import type { CheckedList, TrustPreset, TrustSource } from '../../../dashboard/settings/trust/schema.ts'
 import { base64Of } from '../file-button.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'

@@ -1,4 +1,4 @@
-import type { Attention } from '../../../dashboard/verification-schema.ts'
+import type { Attention } from '../../../dashboard/verifications/schema.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { useLanguage } from '../../shared/language.tsx'
 import { Notice } from '../../shared/notice.tsx'

@@ -1,4 +1,4 @@
-import type { Moment } from '../../../dashboard/verification-schema.ts'
+import type { Moment } from '../../../dashboard/verifications/schema.ts'
 import type { Check } from '../../../openid4vp/finding.ts'
 import { Detail } from '../../shared/detail.tsx'
 import { Icon, type IconName } from '../../shared/icons.tsx'

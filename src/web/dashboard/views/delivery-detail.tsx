@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { DeliverySummary } from '../../../dashboard/verification-schema.ts'
-import type { DeliveryAttempt, DeliveryDetail, SentMessage } from '../../../dashboard/webhook-schema.ts'
+import type { DeliveryAttempt, DeliveryDetail, SentMessage } from '../../../dashboard/developers/webhooks/schema.ts'
+import type { DeliverySummary } from '../../../dashboard/verifications/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { Notice } from '../../shared/notice.tsx'

@@ -1,5 +1,5 @@
-import type { DeliverySummary } from '../../../dashboard/verification-schema.ts'
-import type { ListedDelivery } from '../../../dashboard/webhook-schema.ts'
+import type { ListedDelivery } from '../../../dashboard/developers/webhooks/schema.ts'
+import type { DeliverySummary } from '../../../dashboard/verifications/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Table } from '../../shared/table.tsx'
 import { Time } from '../../shared/time.tsx'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import type { FirstSteps as Steps } from '../../../dashboard/verification-schema.ts'
+import type { FirstSteps as Steps } from '../../../dashboard/verifications/schema.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { useDashboardWords } from '../words.ts'

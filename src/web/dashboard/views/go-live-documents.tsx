@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { GoLive } from '../../../dashboard/go-live-schema.ts'
+import type { GoLive } from '../../../dashboard/go-live/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Check } from '../../shared/field.tsx'

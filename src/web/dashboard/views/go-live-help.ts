@@ -1,4 +1,4 @@
-import type { StepName } from '../../../dashboard/go-live-schema.ts'
+import type { StepName } from '../../../dashboard/go-live/schema.ts'
 
 /** The section of the handbook that explains a step. */
 export const HELP: Readonly<Record<StepName, string>> = {

@@ -1,4 +1,4 @@
-import type { GoLive } from '../../../dashboard/go-live-schema.ts'
+import type { GoLive } from '../../../dashboard/go-live/schema.ts'
 import { useLanguage } from '../../shared/language.tsx'
 import { Table } from '../../shared/table.tsx'
 import { useDashboardWords } from '../words.ts'

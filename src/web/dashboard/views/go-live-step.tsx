@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Step, StepName } from '../../../dashboard/go-live-schema.ts'
+import type { Step, StepName } from '../../../dashboard/go-live/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { serviceUrl } from '../../shared/base.ts'
 import { Copy } from '../../shared/copy.tsx'

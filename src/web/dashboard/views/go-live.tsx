@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { GoLive as Path, Step } from '../../../dashboard/go-live-schema.ts'
+import type { GoLive as Path, Step } from '../../../dashboard/go-live/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Notice } from '../../shared/notice.tsx'

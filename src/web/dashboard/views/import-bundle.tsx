@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ImportedBundle } from '../../../dashboard/trust-schema.ts'
+import type { ImportedBundle } from '../../../dashboard/settings/trust/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Check, Field } from '../../shared/field.tsx'

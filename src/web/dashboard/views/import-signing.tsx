@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ImportedSigning } from '../../../dashboard/signing-schema.ts'
+import type { ImportedSigning } from '../../../dashboard/settings/installation/signing-schema.ts'
 import { Field, TextArea } from '../../shared/field.tsx'
 import { FileButton } from '../file-button.tsx'
 import { FormDialog } from '../form-dialog.tsx'

@@ -1,4 +1,4 @@
-import type { TrustSource } from '../../../dashboard/trust-schema.ts'
+import type { TrustSource } from '../../../dashboard/settings/trust/schema.ts'
 import { useDashboardWords } from '../words.ts'
 
 type Difference = NonNullable<TrustSource['difference']>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { TrustBlock, TrustSource, TrustSourceDetail } from '../../../dashboard/settings/trust/schema.ts'
 import type { TrustAnchor } from '../../../dashboard/settings-schema.ts'
-import type { TrustBlock, TrustSource, TrustSourceDetail } from '../../../dashboard/trust-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { Field } from '../../shared/field.tsx'

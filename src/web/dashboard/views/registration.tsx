@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AddedRegistration, Registration } from '../../../dashboard/signing-schema.ts'
+import type { AddedRegistration, Registration } from '../../../dashboard/settings/installation/signing-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'

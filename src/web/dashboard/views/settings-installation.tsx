@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { InstallationSigning, ReaderCertificate, Signing } from '../../../dashboard/settings/installation/signing-schema.ts'
 import type { Installation } from '../../../dashboard/settings-schema.ts'
-import type { InstallationSigning, ReaderCertificate, Signing } from '../../../dashboard/signing-schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ChangeLook, Look } from '../../../dashboard/shop-schema.ts'
+import type { ChangeLook, Look } from '../../../dashboard/settings/shop/schema.ts'
 import { contrast } from '../../../tenants/contrast.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Origin } from '../../../dashboard/shop-schema.ts'
+import type { Origin } from '../../../dashboard/settings/shop/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Field } from '../../shared/field.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TrustSource } from '../../../dashboard/trust-schema.ts'
+import type { TrustSource } from '../../../dashboard/settings/trust/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Select, TextArea } from '../../shared/field.tsx'
 import { FormDialog } from '../form-dialog.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TestDelivery } from '../../../dashboard/webhook-schema.ts'
+import type { TestDelivery } from '../../../dashboard/developers/webhooks/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Icon } from '../../shared/icons.tsx'
 import { Notice } from '../../shared/notice.tsx'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { LoggedDelivery, Moment } from '../../../dashboard/verification-schema.ts'
+import type { LoggedDelivery, Moment } from '../../../dashboard/verifications/schema.ts'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
 import { useMayChange } from '../session.tsx'

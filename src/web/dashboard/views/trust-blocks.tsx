@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TrustBlock } from '../../../dashboard/trust-schema.ts'
+import type { TrustBlock } from '../../../dashboard/settings/trust/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field } from '../../shared/field.tsx'
 import { ConfirmButton } from '../confirm.tsx'

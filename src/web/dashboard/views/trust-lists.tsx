@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { RefreshedSource, TrustBlock, TrustSource } from '../../../dashboard/trust-schema.ts'
+import type { RefreshedSource, TrustBlock, TrustSource } from '../../../dashboard/settings/trust/schema.ts'
 import { Badge } from '../../shared/badge.tsx'
 import { Button } from '../../shared/button.tsx'
 import { useClaimWords } from '../../shared/claims.ts'

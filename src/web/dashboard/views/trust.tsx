@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { TrustBlock, TrustSource, TrustSources } from '../../../dashboard/settings/trust/schema.ts'
 import type { TrustAnchor } from '../../../dashboard/settings-schema.ts'
-import type { TrustBlock, TrustSource, TrustSources } from '../../../dashboard/trust-schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Empty } from '../../shared/empty.tsx'
 import { Icon } from '../../shared/icons.tsx'

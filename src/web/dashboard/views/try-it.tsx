@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TryVerification } from '../../../dashboard/verification-schema.ts'
+import type { TryVerification } from '../../../dashboard/verifications/schema.ts'
 import type { Verification } from '../../../verifications/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Field, Select } from '../../shared/field.tsx'

@@ -1,4 +1,4 @@
-import type { VerificationDetail } from '../../../dashboard/verification-schema.ts'
+import type { VerificationDetail } from '../../../dashboard/verifications/schema.ts'
 import { StatusBadge } from '../../shared/badge.tsx'
 import { deniesAge } from '../../shared/claims.ts'
 import { useOutcome, useOutcomeNames } from '../../shared/outcome.ts'

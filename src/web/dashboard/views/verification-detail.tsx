@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { VerificationDetail, VerificationSummary } from '../../../dashboard/verification-schema.ts'
+import type { VerificationDetail, VerificationSummary } from '../../../dashboard/verifications/schema.ts'
 import { HAS_SANDBOX, sandboxUrl, serviceUrl } from '../../shared/base.ts'
 import { LinkButton } from '../../shared/button.tsx'
 import { Copy } from '../../shared/copy.tsx'

@@ -1,4 +1,4 @@
-import type { VerificationSummary } from '../../../dashboard/verification-schema.ts'
+import type { VerificationSummary } from '../../../dashboard/verifications/schema.ts'
 import { StatusBadge } from '../../shared/badge.tsx'
 import { useOutcome } from '../../shared/outcome.ts'
 import { Table } from '../../shared/table.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { VerificationSummary } from '../../../dashboard/verification-schema.ts'
+import type { VerificationSummary } from '../../../dashboard/verifications/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Notice } from '../../shared/notice.tsx'
 import { useAction } from '../action.ts'

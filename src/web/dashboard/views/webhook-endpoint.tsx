@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { WebhookEndpoint } from '../../../dashboard/webhook-schema.ts'
+import type { WebhookEndpoint } from '../../../dashboard/developers/webhooks/schema.ts'
 import { ApiFailure } from '../../shared/api.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { WebhookSecret, WebhookSecretState } from '../../../dashboard/webhook-schema.ts'
+import type { WebhookSecret, WebhookSecretState } from '../../../dashboard/developers/webhooks/schema.ts'
 import { Button } from '../../shared/button.tsx'
 import { Card } from '../../shared/card.tsx'
 import { Copy } from '../../shared/copy.tsx'

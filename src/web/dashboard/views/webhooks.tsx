@@ -1,5 +1,5 @@
-import type { DeliverySummary } from '../../../dashboard/verification-schema.ts'
-import type { ListedDelivery, ReplayedDeliveries } from '../../../dashboard/webhook-schema.ts'
+import type { ListedDelivery, ReplayedDeliveries } from '../../../dashboard/developers/webhooks/schema.ts'
+import type { DeliverySummary } from '../../../dashboard/verifications/schema.ts'
 import { Empty } from '../../shared/empty.tsx'
 import { Choice } from '../../shared/field.tsx'
 import { Icon } from '../../shared/icons.tsx'

@@ -1,0 +1,102 @@
+// Webhooks: secret, endpoint and delivery log.
+import { Type } from '@sinclair/typebox'
+import { Text, Timestamp } from '../../../http/schema.ts'
+import { Environment, Exactly, Limit, Nullable, OneOf } from '../../../http/wire.ts'
+import { OUTCOMES } from '../../../webhooks/schema.ts'
+import { AttemptSummary, DeliveryStatus, DeliverySummary } from '../../verifications/schema.ts'
+
+/** The secret itself is left out: it needs a fresh password. */
+export const WebhookSecretState = Exactly({
+  created_at: Timestamp,
+  /** Null unless two secrets sign after a rotation. */
+  previous_valid_until: Nullable(Timestamp),
+})
+export type WebhookSecretState = typeof WebhookSecretState.static
+
+export const WebhookSecret = Exactly({ webhook_secret: Type.String(), ...WebhookSecretState.properties })
+export type WebhookSecret = typeof WebhookSecret.static
+
+export const WebhookEndpoint = Exactly({
+  /** Null when there is none. */
+  webhook_url: Nullable(Type.String()),
+})
+export type WebhookEndpoint = typeof WebhookEndpoint.static
+
+export const SetWebhookEndpoint = Exactly({ webhook_url: Nullable(Text({ minLength: 1, maxLength: 2048 })) })
+export type SetWebhookEndpoint = typeof SetWebhookEndpoint.static
+
+/** How the endpoint answered a test event. */
+export const TestDelivery = Exactly({
+  at: Timestamp,
+  outcome: OneOf(...OUTCOMES),
+  http_status: Nullable(Type.Integer()),
+  duration_ms: Type.Integer({ minimum: 0 }),
+  /** The first 4 KiB; null without a response. */
+  answer: Nullable(Type.String()),
+  /** Why there was no response. */
+  detail: Nullable(Type.String()),
+})
+export type TestDelivery = typeof TestDelivery.static
+
+export const DeliveryFilter = Exactly({
+  environment: Environment,
+  status: Type.Optional(DeliveryStatus),
+  verification: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  /** The `next_before` of the page before. */
+  before: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}\\.whd_[A-Za-z0-9]{22}$' })),
+  limit: Limit,
+})
+export type DeliveryFilter = typeof DeliveryFilter.static
+
+export const ListedDelivery = Exactly({
+  ...DeliverySummary.properties,
+  /** Host only: the path may contain a secret of the receiver. */
+  receiver: Type.Optional(Type.String()),
+})
+export type ListedDelivery = typeof ListedDelivery.static
+
+export const DeliveryPage = Exactly({
+  data: Type.Array(ListedDelivery),
+  /** `before` of the next page; null at the end. A filter may leave a page short or empty. */
+  next_before: Nullable(Type.String()),
+})
+export type DeliveryPage = typeof DeliveryPage.static
+
+export const DeliveryAttempt = Exactly({
+  ...AttemptSummary.properties,
+  duration_ms: Type.Integer({ minimum: 0 }),
+  /** Null when nothing was called. */
+  address: Nullable(Type.String()),
+  /** The first 4 KiB. */
+  answer: Nullable(Type.String()),
+  /** Why there was no response. */
+  detail: Nullable(Type.String()),
+})
+export type DeliveryAttempt = typeof DeliveryAttempt.static
+
+export const SentMessage = Exactly({
+  attempt: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  /** The exact bytes that were signed, as text. */
+  body: Type.String(),
+  headers: Type.Record(Type.String(), Type.String()),
+  /** A secret of that time may have been dropped since, so the headers lack the signatures. */
+  secret_gone: Type.Boolean(),
+  /** The message may have contained a portrait, which is never stored. */
+  portrait_gone: Type.Boolean(),
+})
+export type SentMessage = typeof SentMessage.static
+
+export const DeliveryDetail = Exactly({
+  delivery: DeliverySummary,
+  /** Null when it went to an endpoint that was removed since. */
+  url: Nullable(Type.String()),
+  /** Oldest first. */
+  attempts: Type.Array(DeliveryAttempt),
+  /** The message of the latest attempt that called the receiver; null before the first. */
+  message: Nullable(SentMessage),
+})
+export type DeliveryDetail = typeof DeliveryDetail.static
+
+export const ReplayedDeliveries = Exactly({ replayed: Type.Integer({ minimum: 0 }), has_more: Type.Boolean() })
+export type ReplayedDeliveries = typeof ReplayedDeliveries.static

@@ -1,0 +1,36 @@
+// The origins of a shop's pages, and the look that its customers see.
+import { Type } from '@sinclair/typebox'
+import { Text, Timestamp } from '../../../http/schema.ts'
+import { Environment, Exactly, ListOf, Nullable, OneOf } from '../../../http/wire.ts'
+import { LOGO_BYTES_MAX } from '../../../tenants/look.ts'
+
+const ORIGIN_CHARS_MAX = 255
+const PRIVACY_URL_CHARS_MAX = 1000
+
+export const Origin = Exactly({ origin: Type.String(), environment: Environment, created_at: Timestamp })
+export type Origin = typeof Origin.static
+export const OriginList = ListOf(Origin)
+
+/** The body of adding and of removing: an origin in a path would need escapes that proxies undo. */
+export const NamedOrigin = Exactly({ origin: Text({ minLength: 1, maxLength: ORIGIN_CHARS_MAX }) })
+export type NamedOrigin = typeof NamedOrigin.static
+
+export const Look = Exactly({
+  /** Such as #1f4fd8. */
+  accent: Nullable(Type.String()),
+  /** Black or white, whichever is easier to read on the accent. */
+  ink: Nullable(Type.String()),
+  privacy_url: Nullable(Type.String()),
+  logo: Nullable(Exactly({ type: OneOf('image/png', 'image/jpeg', 'image/webp'), base64: Type.String() })),
+})
+export type Look = typeof Look.static
+
+/** Null removes a part; a part left out stays as it is. */
+export const ChangeLook = Exactly({
+  accent: Type.Optional(Nullable(Text({ maxLength: 7 }))),
+  privacy_url: Type.Optional(Nullable(Text({ maxLength: PRIVACY_URL_CHARS_MAX }))),
+  logo: Type.Optional(
+    Nullable(Type.String({ maxLength: Math.ceil(LOGO_BYTES_MAX / 3) * 4 + 4, pattern: '^[A-Za-z0-9+/]*={0,2}$' })),
+  ),
+})
+export type ChangeLook = typeof ChangeLook.static

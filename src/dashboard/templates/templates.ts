@@ -1,0 +1,137 @@
+import type { Db } from '../../db/engine.ts'
+import { readDevices } from '../../devices/read.ts'
+import { apiError } from '../../http/errors.ts'
+import { type DcqlQuery, findQueryProblem } from '../../openid4vp/dcql.ts'
+import type { Profile } from '../../openid4vp/request-object.ts'
+import type { Rule } from '../../openid4vp/rules.ts'
+import { actorOf, requireFresh, type Visit } from '../../people/session.ts'
+import { buildQuery, readChoice } from '../../templates/build.ts'
+import { BUILTIN_TEMPLATES } from '../../templates/builtin.ts'
+import { claimsOf, DOCUMENTS, FORMS, hasAges } from '../../templates/catalogue.ts'
+import { askedBy, hintsFor } from '../../templates/minimise.ts'
+import { presentTemplate } from '../../templates/present.ts'
+import { readTemplates } from '../../templates/read.ts'
+import { effectiveRules, findRulesProblem } from '../../templates/rules.ts'
+import { changedParts, removeTemplate, saveTemplate } from '../../templates/save.ts'
+import type { Owner } from '../../tenants/settings.ts'
+import { isoUtc } from '../../time.ts'
+import { readLatestUse } from '../../verifications/template-use.ts'
+import type { Deps } from '../deps.ts'
+import type {
+  BuiltQuery,
+  Catalogue,
+  CheckTemplate,
+  Choice,
+  SaveTemplate,
+  Template,
+  TemplateCheck,
+  TemplateUse,
+} from '../settings-schema.ts'
+
+export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {
+  return { data: (await readTemplates(deps, tenantId)).map(presentTemplate) }
+}
+
+/** Checked while it is typed: whether it is valid, and where it could ask for less. */
+export function checkTemplate({ query, rules }: CheckTemplate): TemplateCheck {
+  const problem = findQueryProblem(query)
+  if (problem) return { problem, rules_problem: null, effective_rules: [], asks: [], hints: [], choice: null }
+  const asked = query as DcqlQuery
+  const rulesProblem = findRulesProblem(rules, asked)
+  return {
+    problem: null,
+    rules_problem: rulesProblem ?? null,
+    effective_rules: rulesProblem ? [] : [...effectiveRules(asked, (rules ?? null) as Rule[] | null)],
+    asks: askedBy(asked),
+    hints: hintsFor(asked),
+    choice: readChoice(asked) ?? null,
+  }
+}
+
+export const readCatalogue = (): Catalogue => ({
+  documents: DOCUMENTS.map(key => ({
+    key,
+    types: [...new Set(FORMS.filter(({ document }) => document === key).flatMap(({ types }) => types([])))],
+    claims: claimsOf(key),
+    ages: hasAges(key),
+  })),
+})
+
+export function buildTemplate(choice: Choice): BuiltQuery {
+  const { query, leftOut } = buildQuery(choice)
+  return { query: query && { ...query }, left_out: leftOut }
+}
+
+type Which = { tenantId: string; key: string }
+
+export async function saveTenantTemplate(
+  deps: Deps,
+  visit: Visit,
+  { tenantId, key }: Which,
+  { title, query, rules, purpose, profile, seen_at }: SaveTemplate,
+): Promise<Template> {
+  if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
+  const problem = findQueryProblem(query)
+  if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
+  const asked = query as unknown as DcqlQuery
+  const rulesProblem = findRulesProblem(rules, asked)
+  if (rulesProblem) throw apiError('invalid_request', { message: `rules${rulesProblem.path}: ${rulesProblem.reason}` })
+  const draft = {
+    tenantId,
+    key,
+    title,
+    query: asked,
+    profile: profile ?? undefined,
+    rules: (rules ?? undefined) as Rule[] | undefined,
+    purpose: purpose ?? undefined,
+    seenAt: typeof seen_at === 'string' ? Date.parse(seen_at) : seen_at,
+  }
+  await saveTemplate(deps, draft, actorOf(visit.user), async (db, before) => {
+    const isJudgedAnew = changedParts(before, draft).some(part => part !== 'title' && part !== 'purpose')
+    const liveSince = before?.liveSince ?? null
+    if (isJudgedAnew) await requireFreshFor({ ...deps, db }, visit, { tenantId, key, liveSince, profile: draft.profile })
+  })
+  const saved = (await readTemplates(deps, tenantId)).find(each => each.key === key)
+  if (!saved) throw apiError('template_not_found')
+  return presentTemplate(saved)
+}
+
+const ENVIRONMENTS = ['test', 'live'] as const
+
+/** Revoked devices do not count. */
+export async function readTemplateUse(deps: { db: Db }, { tenantId, key }: Which): Promise<TemplateUse> {
+  const owners = ENVIRONMENTS.map(environment => ({ tenantId, environment }))
+  const devices = await Promise.all(owners.map(async owner => ({ ...owner, all: await readDevices(deps, owner) })))
+  const [test, live] = await Promise.all(owners.map(owner => readLatestUse(deps, owner, key)))
+  return {
+    devices: devices.flatMap(({ environment, all }) =>
+      all
+        .filter(({ status, allowed_templates }) => status !== 'revoked' && allowed_templates.includes(key))
+        .map(({ id, name }) => ({ id, name, environment })),
+    ),
+    last_used_at: { test: test === undefined ? null : isoUtc(test), live: live === undefined ? null : isoUtc(live) },
+  }
+}
+
+type Changed = Which & { liveSince: number | null; profile?: Profile }
+
+/**
+ * What live verifications or tills used counts like a live setting, and what those of Test used like one of Test. Without
+ * encryption (another profile than HAIP) a template counts like one of Test before its first use.
+ */
+async function requireFreshFor(deps: Pick<Deps, 'db' | 'now'>, visit: Visit, changed: Changed): Promise<void> {
+  const { liveSince, profile } = changed
+  const { devices, last_used_at } = await readTemplateUse(deps, changed)
+  const isUsedIn = (environment: Owner['environment']) =>
+    last_used_at[environment] !== null || devices.some(device => device.environment === environment)
+  if (liveSince !== null || isUsedIn('live')) requireFresh(visit, deps.now(), 'live')
+  else if (isUsedIn('test') || (profile ?? 'haip') !== 'haip') requireFresh(visit, deps.now(), 'test')
+}
+
+export async function removeTenantTemplate(deps: Deps, visit: Visit, { tenantId, key }: Which): Promise<void> {
+  if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
+  const isRemoved = await removeTemplate(deps, { tenantId, key }, actorOf(visit.user), (db, before) =>
+    requireFreshFor({ ...deps, db }, visit, { tenantId, key, liveSince: before?.liveSince ?? null }),
+  )
+  if (!isRemoved) throw apiError('template_not_found')
+}
