@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { findJsonProblem } from '../../src/web/shared/json-problem.ts'
+import { findJsonProblem } from '../../src/web/dashboard/templates/json-problem.ts'
 
 test.each([
   ['', 'value', 1, 1],

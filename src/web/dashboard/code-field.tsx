@@ -1,4 +1,4 @@
-import { Field } from '../shared/field.tsx'
+import { Field } from '../kit/field.tsx'
 import { useDashboardWords } from './words.ts'
 
 type Props = { isRecovery?: boolean; value: string; onText: (code: string) => void }

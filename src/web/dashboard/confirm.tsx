@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Button } from '../shared/button.tsx'
-import { Field } from '../shared/field.tsx'
-import { Icon, type IconName } from '../shared/icons.tsx'
+import { Button } from '../kit/button.tsx'
+import { Field } from '../kit/field.tsx'
+import { Icon, type IconName } from '../kit/icons.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { useDashboardWords } from './words.ts'
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Button } from '../shared/button.tsx'
-import { Dialog } from '../shared/dialog.tsx'
+import { Button } from '../kit/button.tsx'
+import { Dialog } from '../kit/dialog.tsx'
 import { useCommon } from '../shared/language.tsx'
 import { useAction } from './action.ts'
 import { Problem } from './problem.tsx'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Button } from '../shared/button.tsx'
+import { Button } from '../kit/button.tsx'
 import { Failed, Loading } from './loaded.tsx'
 import type { Pages } from './pages.ts'
 import { Problem } from './problem.tsx'

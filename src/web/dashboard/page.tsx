@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
-import { useKeptFocus } from '../shared/kept-focus.ts'
+import { useKeptFocus } from '../kit/kept-focus.ts'
 import { useArrival } from './arrival.ts'
 
 type Props = {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { Icon } from '../shared/icons.tsx'
+import { Icon } from '../kit/icons.tsx'
 import { useCommon } from '../shared/language.tsx'
 import { useOpened } from './page.tsx'
 import { goTo } from './route.tsx'

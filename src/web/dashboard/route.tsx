@@ -1,8 +1,8 @@
 // The address holds everything: a view below /dashboard, an id, the environment and the tenant.
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
+import { LinkButton } from '../kit/button.tsx'
 import { BASE } from '../shared/base.ts'
-import { LinkButton } from '../shared/button.tsx'
 import { useFollowed } from '../shared/followed.ts'
 
 export const ENVIRONMENTS = ['test', 'live'] as const

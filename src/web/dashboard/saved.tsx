@@ -1,4 +1,4 @@
-import { Notice } from '../shared/notice.tsx'
+import { Notice } from '../kit/notice.tsx'
 import type { Action } from './action.ts'
 import { Problem } from './problem.tsx'
 import { useDashboardWords } from './words.ts'

@@ -1,4 +1,4 @@
-import { LinkButton } from '../shared/button.tsx'
+import { LinkButton } from '../kit/button.tsx'
 import { Page } from './page.tsx'
 import { hrefTo, useRoute } from './route.tsx'
 import { Audit } from './views/audit.tsx'

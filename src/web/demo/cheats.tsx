@@ -1,6 +1,6 @@
-import { Icon } from '../shared/icons.tsx'
+import { Icon } from '../kit/icons.tsx'
+import { Seal } from '../kit/seal.tsx'
 import { useOutcome } from '../shared/outcome.ts'
-import { Seal } from '../shared/seal.tsx'
 import { CHEATS, type Cheat, type Story } from './story.ts'
 import { useDemoWords } from './words.ts'
 

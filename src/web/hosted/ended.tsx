@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import type { HostedVerification } from '../../verifications/schema.ts'
-import { Button, LinkButton } from '../shared/button.tsx'
-import { Icon } from '../shared/icons.tsx'
+import { Button, LinkButton } from '../kit/button.tsx'
+import { Icon } from '../kit/icons.tsx'
+import { Seal, type SealState } from '../kit/seal.tsx'
 import { useOutcomeNames } from '../shared/outcome.ts'
 import type { OutcomeNames } from '../shared/outcome-code.ts'
-import { Seal, type SealState } from '../shared/seal.tsx'
 import type { WayBack } from './return.ts'
 import { type HostedWords, useHostedWords } from './words.ts'
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PageRequest } from '../../sandbox/dc-wallet.ts'
 import type { PersonaId } from '../../sandbox/personas.ts'
-import { Seal } from '../shared/seal.tsx'
+import { Seal } from '../kit/seal.tsx'
 import { Consent } from './consent.tsx'
 import { type Asking, listenToOpener, openAsking } from './dc.ts'
 import { Documents } from './documents.tsx'

@@ -1,7 +1,7 @@
 import { type DocumentState, PERSONAS } from '../../sandbox/personas.ts'
 import type { Credential, Holder } from '../../sandbox/wallet.ts'
+import { Seal, type SealState } from '../kit/seal.tsx'
 import { useClaimWords } from '../shared/claims.ts'
-import { Seal, type SealState } from '../shared/seal.tsx'
 import { useSandboxWords } from './words.ts'
 
 const SEALS: Readonly<Record<DocumentState, SealState>> = {

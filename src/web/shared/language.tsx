@@ -1,5 +1,5 @@
+import { Icon } from '../kit/icons.tsx'
 import { useFollowed } from './followed.ts'
-import { Icon } from './icons.tsx'
 import * as de from './strings/de.ts'
 import * as en from './strings/en.ts'
 

@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren, render } from 'preact'
-import { Button } from './button.tsx'
+import { Button } from '../kit/button.tsx'
+import { Notice } from '../kit/notice.tsx'
 import { useCommon } from './language.tsx'
-import { Notice } from './notice.tsx'
 import { showOwnErrors } from './own-errors.ts'
 
 /** Starts a page in its `#app`. */

@@ -1,5 +1,5 @@
+import { Icon } from '../kit/icons.tsx'
 import { useClaimWords } from '../shared/claims.ts'
-import { Icon } from '../shared/icons.tsx'
 import { useRegion } from '../shared/language.tsx'
 import { type TillWords, useTillWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { Seal } from '../shared/seal.tsx'
+import { Seal } from '../kit/seal.tsx'
 import { minutes } from '../shared/time.tsx'
 import { useTillWords } from './words.ts'
 

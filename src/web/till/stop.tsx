@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../shared/button.tsx'
-import { Dialog } from '../shared/dialog.tsx'
+import { Button } from '../kit/button.tsx'
+import { Dialog } from '../kit/dialog.tsx'
 import { changeCheck, endCheck } from './check.ts'
 import type { Check } from './memory.ts'
 import { useKeys } from './use-keys.ts'

@@ -1,4 +1,4 @@
-import { Seal } from '../shared/seal.tsx'
+import { Seal } from '../kit/seal.tsx'
 import { Heading } from './heading.tsx'
 import type { Check } from './memory.ts'
 import { Stop } from './stop.tsx'

@@ -1,4 +1,4 @@
-import { Check, Field } from '../../shared/field.tsx'
+import { Check, Field } from '../../kit/field.tsx'
 import { useDashboardWords } from '../words.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { StepHeading } from './step-heading.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AddTrust, TrustAnchor } from '../../../dashboard/settings-schema.ts'
+import { Field, Select, TextArea } from '../../kit/field.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { Field, Select, TextArea } from '../../shared/field.tsx'
 import { FileButton } from '../file-button.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'

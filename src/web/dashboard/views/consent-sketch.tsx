@@ -1,6 +1,6 @@
 import type { Template } from '../../../dashboard/settings-schema.ts'
+import { Icon } from '../../kit/icons.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { Icon } from '../../shared/icons.tsx'
 import { usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 

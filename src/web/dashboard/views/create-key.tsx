@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ApiKey, CreateKey, MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
-import { Check, Field, Select } from '../../shared/field.tsx'
+import { Check, Field, Select } from '../../kit/field.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'

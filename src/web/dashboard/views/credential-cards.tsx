@@ -1,7 +1,7 @@
 import type { CredentialResult } from '../../../verifications/schema.ts'
-import { Badge } from '../../shared/badge.tsx'
+import { Badge } from '../../kit/badge.tsx'
+import { Icon } from '../../kit/icons.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { Icon } from '../../shared/icons.tsx'
 import { useDashboardWords } from '../words.ts'
 import { issuerName } from './verdict.tsx'
 

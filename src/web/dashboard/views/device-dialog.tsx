@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { PairableDevice, Template } from '../../../dashboard/settings-schema.ts'
 import type { Device } from '../../../devices/schema.ts'
-import { Check, Field } from '../../shared/field.tsx'
+import { Check, Field } from '../../kit/field.tsx'
 import { useLanguage } from '../../shared/language.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { Loaded } from '../loaded.tsx'

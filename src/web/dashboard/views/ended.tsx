@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../../shared/button.tsx'
+import { Button } from '../../kit/button.tsx'
 
 type Words = { show: (count: number) => string; hide: string }
 

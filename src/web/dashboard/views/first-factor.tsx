@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Security } from '../../../people/security-schema.ts'
-import { Button } from '../../shared/button.tsx'
+import { Button } from '../../kit/button.tsx'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
 import { Loaded } from '../loaded.tsx'

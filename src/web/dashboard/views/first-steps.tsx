@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { FirstSteps as Steps } from '../../../dashboard/verifications/schema.ts'
-import { Icon } from '../../shared/icons.tsx'
+import { Icon } from '../../kit/icons.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { useDashboardWords } from '../words.ts'
 

@@ -1,5 +1,5 @@
 import type { Hint } from '../../../dashboard/settings-schema.ts'
-import { Notice } from '../../shared/notice.tsx'
+import { Notice } from '../../kit/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 
 /** Advice to ask for less, each code once. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ImportedSigning } from '../../../dashboard/settings/installation/signing-schema.ts'
-import { Field, TextArea } from '../../shared/field.tsx'
+import { Field, TextArea } from '../../kit/field.tsx'
 import { FileButton } from '../file-button.tsx'
 import { FormDialog } from '../form-dialog.tsx'
 import { useSession } from '../session.tsx'

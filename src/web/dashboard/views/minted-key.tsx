@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { MintedKey as MintedKeyWire } from '../../../dashboard/settings-schema.ts'
-import { Copy } from '../../shared/copy.tsx'
+import { Copy } from '../../kit/copy.tsx'
+import { CopiedButton, Secret } from '../../kit/secret.tsx'
 import { useCommon } from '../../shared/language.tsx'
-import { CopiedButton, Secret } from '../../shared/secret.tsx'
 import { curlLine } from '../service-line.ts'
 import { useDashboardWords } from '../words.ts'
 

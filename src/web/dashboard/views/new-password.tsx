@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Check, Field } from '../../shared/field.tsx'
+import { Check, Field } from '../../kit/field.tsx'
 import { useDashboardWords } from '../words.ts'
 
 const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'

@@ -1,7 +1,7 @@
 import type { ImportNote } from '../../../signing/import.ts'
 import type { RegistrationNote } from '../../../signing/registrations.ts'
+import { Notice } from '../../kit/notice.tsx'
 import { say } from '../../shared/finding-words.ts'
-import { Notice } from '../../shared/notice.tsx'
 import { useFindings } from '../words.ts'
 
 export type Note = Pick<ImportNote | RegistrationNote, 'code' | 'values'>

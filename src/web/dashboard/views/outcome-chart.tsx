@@ -1,6 +1,6 @@
 import type { Numbers } from '../../../usage/schema.ts'
+import { Table } from '../../kit/table.tsx'
 import { useOutcomeNames } from '../../shared/outcome.ts'
-import { Table } from '../../shared/table.tsx'
 import { useFormat } from '../format.ts'
 import { useDashboardWords } from '../words.ts'
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { TemplateCheck } from '../../../dashboard/settings-schema.ts'
-import { findJsonProblem } from '../../shared/json-problem.ts'
 import { usePlace, useSession } from '../session.tsx'
+import { findJsonProblem } from '../templates/json-problem.ts'
 import { useDashboardWords } from '../words.ts'
 
 const PAUSE_MS = 350

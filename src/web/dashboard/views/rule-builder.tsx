@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Template } from '../../../dashboard/settings-schema.ts'
-import { Button } from '../../shared/button.tsx'
-import { Check, Field, Select } from '../../shared/field.tsx'
-import { Icon } from '../../shared/icons.tsx'
-import { Notice } from '../../shared/notice.tsx'
+import { Button } from '../../kit/button.tsx'
+import { Check, Field, Select } from '../../kit/field.tsx'
+import { Icon } from '../../kit/icons.tsx'
+import { Notice } from '../../kit/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 import { useClaimName } from './claim-list.tsx'
 

@@ -1,5 +1,5 @@
 import type { Template } from '../../../dashboard/settings-schema.ts'
-import { Notice } from '../../shared/notice.tsx'
+import { Notice } from '../../kit/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 
 type Rules = Template['rules']

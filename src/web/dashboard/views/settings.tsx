@@ -1,4 +1,4 @@
-import { Tabs } from '../../shared/tabs.tsx'
+import { Tabs } from '../../kit/tabs.tsx'
 import { Page } from '../page.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { useSession } from '../session.tsx'

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { BuiltQuery, Catalogue, Choice } from '../../../dashboard/settings-schema.ts'
-import { Button } from '../../shared/button.tsx'
+import { Button } from '../../kit/button.tsx'
+import { Check, Field } from '../../kit/field.tsx'
+import { Notice } from '../../kit/notice.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { Check, Field } from '../../shared/field.tsx'
-import { Notice } from '../../shared/notice.tsx'
 import { useDashboardWords } from '../words.ts'
 import { useClaimName } from './claim-list.tsx'
 

@@ -1,6 +1,6 @@
 import type { Template } from '../../../dashboard/settings-schema.ts'
+import { Copy } from '../../kit/copy.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { Copy } from '../../shared/copy.tsx'
 import { useCommon, useLanguage } from '../../shared/language.tsx'
 import { ConfirmButton } from '../confirm.tsx'
 import { Facts } from '../facts.tsx'

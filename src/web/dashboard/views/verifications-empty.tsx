@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Empty } from '../../shared/empty.tsx'
-import { Icon } from '../../shared/icons.tsx'
+import { Empty } from '../../kit/empty.tsx'
+import { Icon } from '../../kit/icons.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { curlLine } from '../service-line.ts'
 import { usePlace } from '../session.tsx'

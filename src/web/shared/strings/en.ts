@@ -5,8 +5,8 @@ import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
 import type { Check } from '../../../openid4vp/finding.ts'
 import type { RefusalCode } from '../../../trust-lists/list.ts'
+import type { JsonProblemKind } from '../../dashboard/templates/json-problem.ts'
 import { type FindingWords, say, sayTroubles, someOf } from '../finding-words.ts'
-import type { JsonProblemKind } from '../json-problem.ts'
 import type { CheckWords, OutcomeCode, OutcomeNames, OutcomeWords } from '../outcome-code.ts'
 
 /** A verification in one word, the same one on every page. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { HAS_TEST_ANCHORS } from './base.ts'
-import { useCommon } from './language.tsx'
+import { HAS_TEST_ANCHORS } from '../shared/base.ts'
+import { useCommon } from '../shared/language.tsx'
 
 export function TestBand({ children }: { children?: ComponentChildren }) {
   const words = useCommon()

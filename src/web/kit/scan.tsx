@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import decodeQR from 'qr/decode.js'
+import { useCommon } from '../shared/language.tsx'
 import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
-import { useCommon } from './language.tsx'
 import { Notice } from './notice.tsx'
 
 const FRAME_MS = 150

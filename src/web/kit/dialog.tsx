@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useCommon } from '../shared/language.tsx'
 import { Icon } from './icons.tsx'
 import { useKeptFocus } from './kept-focus.ts'
-import { useCommon } from './language.tsx'
 
 type Props = {
   title: ComponentChildren

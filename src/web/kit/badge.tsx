@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { useOutcomeNames } from '../shared/outcome.ts'
+import { type Ended, type OutcomeName, outcomeNameOf } from '../shared/outcome-code.ts'
 import { Icon, type IconName } from './icons.tsx'
-import { useOutcomeNames } from './outcome.ts'
-import { type Ended, type OutcomeName, outcomeNameOf } from './outcome-code.ts'
 
 export type Tone = 'ok' | 'no' | 'wait' | 'neutral'
 

@@ -1,6 +1,6 @@
+import { useCommon } from '../shared/language.tsx'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
-import { useCommon } from './language.tsx'
 
 /** A value that is shown only once, with a warning that says so. */
 export function Secret({ text, label }: { text: string; label: string }) {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, InputHTMLAttributes, PartialInputHTMLAttributes, TextareaHTMLAttributes } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { useCommon } from '../shared/language.tsx'
 import { Icon } from './icons.tsx'
-import { useCommon } from './language.tsx'
 
 type Around = { label: ComponentChildren; hint?: ComponentChildren; problem?: ComponentChildren }
 

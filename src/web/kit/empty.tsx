@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { useCommon } from '../shared/language.tsx'
 import { Copy } from './copy.tsx'
-import { useCommon } from './language.tsx'
 import { Seal } from './seal.tsx'
 
 type Props = { title: ComponentChildren; children: ComponentChildren; action?: ComponentChildren; curl?: string }

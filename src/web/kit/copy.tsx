@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useCommon } from '../shared/language.tsx'
 import { Icon } from './icons.tsx'
-import { useCommon } from './language.tsx'
 
 const THANKS_MS = 2000
 

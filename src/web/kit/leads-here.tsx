@@ -1,4 +1,4 @@
-import { useCommon } from './language.tsx'
+import { useCommon } from '../shared/language.tsx'
 import { Notice } from './notice.tsx'
 
 /** A warning beside a code for localhost, which no phone can reach. In the frames of the demo the wallet is on the same page. */
