@@ -20,7 +20,7 @@ import hosted from './hosted/index.html'
 import lost from './lost/index.html'
 import sandbox from './sandbox/index.html'
 import till from './till/index.html'
-import { tillShell } from './till/shell.ts'
+import { tillShell } from './till/install/shell.ts'
 import verify from './verify/index.html'
 import verifySandbox from './verify/sandbox.html'
 

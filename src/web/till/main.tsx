@@ -1,6 +1,6 @@
 import { mount } from '../shared/mount.tsx'
-import { putAwayStale } from './check.ts'
-import { install } from './install.ts'
+import { putAwayStale } from './check/check.ts'
+import { install } from './install/install.ts'
 import { TillPage } from './till.tsx'
 
 install()

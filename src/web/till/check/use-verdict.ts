@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Till } from '../../devices/schema.ts'
-import type { Verification } from '../../verifications/schema.ts'
-import { ApiFailure } from '../shared/api.ts'
-import { deniesAge } from '../shared/claims.ts'
+import type { Till } from '../../../devices/schema.ts'
+import type { Verification } from '../../../verifications/schema.ts'
+import { ApiFailure } from '../../shared/api.ts'
+import { deniesAge } from '../../shared/claims.ts'
+import { pause, persist } from '../connection.ts'
+import type { Check } from '../memory.ts'
+import { callTill } from '../tokens.ts'
 import { endCheck } from './check.ts'
-import { pause, persist } from './connection.ts'
-import type { Check } from './memory.ts'
-import { callTill } from './tokens.ts'
 
 const AGAIN_MS = 1000
 

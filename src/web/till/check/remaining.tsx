@@ -1,6 +1,6 @@
-import { Seal } from '../kit/seal.tsx'
-import { minutes } from '../shared/time.tsx'
-import { useTillWords } from './words.ts'
+import { Seal } from '../../kit/seal.tsx'
+import { minutes } from '../../shared/time.tsx'
+import { useTillWords } from '../words.ts'
 
 /** The remaining time in a ring. Not announced by itself: a speaking clock is a nuisance. */
 export function Remaining({ leftMs, wholeMs, size }: { leftMs: number; wholeMs: number; size: number }) {

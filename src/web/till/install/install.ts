@@ -1,5 +1,5 @@
-import { serviceUrl } from '../shared/base.ts'
-import { read } from './memory.ts'
+import { serviceUrl } from '../../shared/base.ts'
+import { read } from '../memory.ts'
 
 const UPDATE_MS = 3_600_000
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../kit/button.tsx'
-import { Dialog } from '../kit/dialog.tsx'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import type { Check } from '../memory.ts'
+import { useKeys } from '../use-keys.ts'
+import { useTillWords } from '../words.ts'
 import { changeCheck, endCheck } from './check.ts'
-import type { Check } from './memory.ts'
-import { useKeys } from './use-keys.ts'
-import { useTillWords } from './words.ts'
 
 /** Stopping needs a second tap once a customer was asked: an answer may be under way. */
 export function Stop({ check, isAsked }: { check: Check; isAsked: boolean }) {

@@ -1,7 +1,7 @@
-import { Icon } from '../kit/icons.tsx'
-import { useClaimWords } from '../shared/claims.ts'
-import { useRegion } from '../shared/language.tsx'
-import { type TillWords, useTillWords } from './words.ts'
+import { Icon } from '../../kit/icons.tsx'
+import { useClaimWords } from '../../shared/claims.ts'
+import { useRegion } from '../../shared/language.tsx'
+import { type TillWords, useTillWords } from '../words.ts'
 
 const COUNTRIES = ['nationalities', 'issuing_country', 'address.country', 'place_of_birth.country']
 

@@ -1,6 +1,6 @@
-import { Seal } from '../kit/seal.tsx'
-import { Heading } from './heading.tsx'
-import type { Check } from './memory.ts'
+import { Seal } from '../../kit/seal.tsx'
+import { Heading } from '../heading.tsx'
+import type { Check } from '../memory.ts'
 import { Stop } from './stop.tsx'
 
 /** Waiting for the server. */

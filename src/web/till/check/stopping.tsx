@@ -1,13 +1,13 @@
 import { useEffect } from 'preact/hooks'
-import { Button } from '../kit/button.tsx'
-import { Seal } from '../kit/seal.tsx'
-import { ApiFailure } from '../shared/api.ts'
+import { Button } from '../../kit/button.tsx'
+import { Seal } from '../../kit/seal.tsx'
+import { ApiFailure } from '../../shared/api.ts'
+import { persist } from '../connection.ts'
+import { Heading } from '../heading.tsx'
+import type { Check } from '../memory.ts'
+import { callTill } from '../tokens.ts'
+import { useTillWords } from '../words.ts'
 import { changeCheck, endCheck } from './check.ts'
-import { persist } from './connection.ts'
-import { Heading } from './heading.tsx'
-import type { Check } from './memory.ts'
-import { callTill } from './tokens.ts'
-import { useTillWords } from './words.ts'
 
 /** Cancels the session, with retries that continue after a reload. */
 export function Stopping({ check, title }: { check: Check; title: string }) {

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks'
-import type { Verification } from '../../verifications/schema.ts'
-import { ApiFailure } from '../shared/api.ts'
-import { persist } from './connection.ts'
-import { type Check, keep, read } from './memory.ts'
-import { newKey } from './new-key.ts'
-import { callTill } from './tokens.ts'
+import type { Verification } from '../../../verifications/schema.ts'
+import { ApiFailure } from '../../shared/api.ts'
+import { persist } from '../connection.ts'
+import { type Check, keep, read } from '../memory.ts'
+import { newKey } from '../new-key.ts'
+import { callTill } from '../tokens.ts'
 
 /** Stored before anything is sent, so that a reload continues the same check. */
 export const startCheck = (template: string): void => keep('check', { key: newKey(), template })
