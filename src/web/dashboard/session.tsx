@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Session } from '../../people/schema.ts'
 import { Cancelled, type Client, createClient } from './client.ts'
-import { PasswordDialog } from './password-dialog.tsx'
+import { PasswordDialog } from './entrance/password-dialog.tsx'
 import { type Environment, environmentOf, useRoute } from './route.tsx'
 
 /** The same as the server's. */

@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+import type { GoLive as Path, Step } from '../../../dashboard/go-live/schema.ts'
+import { Button } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Notice } from '../../kit/notice.tsx'
+import { Seal } from '../../kit/seal.tsx'
+import { useData } from '../data.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { ForEditors, useMayChange, usePlace } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { ChooseDocuments } from './documents.tsx'
+import { Purposes } from './purposes.tsx'
+import { GoLiveStep } from './step.tsx'
+
+const isOpen = ({ state }: Step): boolean => state === 'to_do' || state === 'problem'
+const isNeeded = ({ state }: Step): boolean => state !== 'not_needed'
+
+/** The way to the first live verification. */
+export function GoLive() {
+  const words = useDashboardWords().goLive
+  const { inTenant } = usePlace()
+  const data = useData<Path>(inTenant('go-live'))
+  return (
+    <Page title={words.title} intro={words.intro}>
+      <Loaded data={data}>
+        {path => (
+          <div class="stack loose go-live">
+            <Documents path={path} onChosen={data.set} />
+            {path.steps.length > 0 && <Steps path={path} />}
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => void }) {
+  const words = useDashboardWords().goLive
+  const { problems } = useDashboardWords()
+  const mayChange = useMayChange()
+  const [isChanging, setIsChanging] = useState(false)
+  if (path.documents.length === 0 && !mayChange) return <Notice tone="neutral">{problems.viewer_refused}</Notice>
+  if (path.documents.length === 0 || isChanging) {
+    return (
+      <ChooseDocuments
+        chosen={path.documents}
+        onCancel={isChanging ? () => setIsChanging(false) : undefined}
+        onChosen={next => {
+          setIsChanging(false)
+          onChosen(next)
+        }}
+      />
+    )
+  }
+  return (
+    <Card>
+      <div class="section-header row between">
+        <div>
+          <p class="secondary">{words.accepts}</p>
+          <p class="accepted large">{path.documents.map(kind => words.documents[kind].title).join(' · ')}</p>
+        </div>
+        <ForEditors>
+          <Button onClick={() => setIsChanging(true)}>{words.change}</Button>
+        </ForEditors>
+      </div>
+    </Card>
+  )
+}
+
+function Steps({ path: { steps, purposes, is_done } }: { path: Path }) {
+  const words = useDashboardWords().goLive
+  const needed = steps.filter(isNeeded)
+  const done = needed.filter(({ state }) => state === 'done').length
+  const next = steps.find(isOpen)
+  return (
+    <>
+      {is_done ? (
+        <Notice tone="ok">{words.allDone}</Notice>
+      ) : (
+        <div class="line middle" role="status">
+          <Seal state="waiting" size={48} left={done / needed.length} />
+          <p>
+            <strong>{words.progress(done, needed.length)}</strong>
+          </p>
+        </div>
+      )}
+      <ol class="steps grid" aria-label={words.stepsLabel}>
+        {steps.map(step => (
+          <GoLiveStep key={step.step} step={step} isNext={step === next}>
+            {step.step === 'registration' && purposes.length > 0 && <Purposes purposes={purposes} />}
+          </GoLiveStep>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,103 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Health } from '../../../../dashboard/settings-schema.ts'
+import { Badge } from '../../../kit/badge.tsx'
+import { Button } from '../../../kit/button.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Seal } from '../../../kit/seal.tsx'
+import { serviceUrl } from '../../../shared/base.ts'
+import { say } from '../../../shared/finding-words.ts'
+import { Time } from '../../../shared/time.tsx'
+import { useAction } from '../../action.ts'
+import { Problem } from '../../parts/problem.tsx'
+import { useSession } from '../../session.tsx'
+import { useDashboardWords, useFindings } from '../../words.ts'
+
+type Check = Health['checks'][number]
+
+const LOOK = {
+  problem: { tone: 'no', icon: 'cross' },
+  warning: { tone: 'wait', icon: 'warning' },
+  not_set_up: { tone: 'neutral', icon: 'dash' },
+  ok: { tone: 'ok', icon: 'tick' },
+} as const
+
+const WORST_FIRST = Object.keys(LOOK) as (keyof typeof LOOK)[]
+
+/** The checks of `vidimus doctor`, run when the view opens and on request. */
+export function HealthSettings() {
+  const words = useDashboardWords().settings.health
+  const { call } = useSession()
+  const [health, setHealth] = useState<Health>()
+  const look = useAction(async () => setHealth(await call<Health>('health', { method: 'POST' })))
+  useEffect(() => look.run(), [])
+  return (
+    <Card title={words.title}>
+      <p class="secondary">{words.more}</p>
+      <div class="line middle" role="status">
+        <Seal state={look.isBusy ? 'busy' : sealOf(health)} size={40} />
+        <div>
+          <p>
+            <strong>
+              {look.isBusy ? words.looking : health && words.found(countOf(health, 'problem'), countOf(health, 'warning'))}
+            </strong>
+          </p>
+          {health && !look.isBusy && (
+            <p class="hint">
+              {words.checked} <Time at={health.checked_at} exact />
+            </p>
+          )}
+        </div>
+      </div>
+      <Problem of={look.problem} />
+      <div>
+        <Button busy={look.isBusy} onClick={() => look.run()}>
+          {words.again}
+        </Button>
+      </div>
+      {health && <Checks checks={health.checks} />}
+    </Card>
+  )
+}
+
+const countOf = ({ checks }: Health, status: Check['status']): number => checks.filter(check => check.status === status).length
+
+const sealOf = (health: Health | undefined) => {
+  if (!health) return 'open'
+  if (countOf(health, 'problem') > 0) return 'refused'
+  if (countOf(health, 'warning') > 0) return 'open'
+  return countOf(health, 'not_set_up') > 0 ? 'answered' : 'verified'
+}
+
+function Checks({ checks }: { checks: readonly Check[] }) {
+  const words = useDashboardWords().settings.health
+  const sorted = WORST_FIRST.flatMap(status => checks.filter(check => check.status === status))
+  return (
+    <ul class="health" aria-label={words.title}>
+      {sorted.map(check => (
+        <CheckItem key={check.name} check={check} />
+      ))}
+    </ul>
+  )
+}
+
+function CheckItem({ check: { name, status, ...finding } }: { check: Check }) {
+  const words = useDashboardWords().settings.health
+  const { detail, remedy } = say(useFindings(), finding)
+  return (
+    <li>
+      <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
+      <div class="stack tight">
+        <h3>{words.names[name]}</h3>
+        <p>{detail}</p>
+        {remedy && <p class="remedy secondary">{remedy}</p>}
+        {status !== 'ok' && (
+          <p class="hint">
+            <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>
+              {words.help}
+            </a>
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,221 @@
+import { useState } from 'preact/hooks'
+import type { User, UserLink } from '../../../../people/schema.ts'
+import { Badge } from '../../../kit/badge.tsx'
+import { Button } from '../../../kit/button.tsx'
+import { Dialog } from '../../../kit/dialog.tsx'
+import { Check, Select } from '../../../kit/field.tsx'
+import { Icon } from '../../../kit/icons.tsx'
+import { CopiedButton, Secret } from '../../../kit/secret.tsx'
+import { Table } from '../../../kit/table.tsx'
+import { Time } from '../../../shared/time.tsx'
+import { useAction } from '../../action.ts'
+import { useData } from '../../data.ts'
+import { NewUserName } from '../../entrance/new-password.tsx'
+import { useFormat } from '../../format.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { FormDialog } from '../../parts/form-dialog.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { usePlace, useSession } from '../../session.tsx'
+import { useDashboardWords } from '../../words.ts'
+
+type Linked = typeof UserLink.static
+
+/** The users, and the shop each of them may see. */
+export function PeopleSettings() {
+  const words = useDashboardWords().settings
+  const { call } = useSession()
+  const data = useData<{ data: User[] }>('users')
+  const [isInviting, setIsInviting] = useState(false)
+  const [linked, setLinked] = useState<Linked>()
+  const [removed, setRemoved] = useState<User>()
+  const [changed, setChanged] = useState<User>()
+  const close = () => {
+    setChanged(undefined)
+    setIsInviting(false)
+    setLinked(undefined)
+    setRemoved(undefined)
+    data.reload()
+  }
+  const renewLink = useAction(async ({ id }: User) => setLinked(await call<Linked>(`users/${id}/reset`, { method: 'POST' })))
+  return (
+    <>
+      <div class="section-header row between">
+        <p class="secondary">{words.peopleMore}</p>
+        <Button kind="primary" onClick={() => setIsInviting(true)}>
+          <Icon name="plus" />
+          {words.invite}
+        </Button>
+      </div>
+      <Problem of={renewLink.problem} />
+      <Loaded data={data}>
+        {({ data: users }) => <UserTable users={users} onLink={renewLink.run} onRole={setChanged} onRemove={setRemoved} />}
+      </Loaded>
+      {isInviting && !linked && <InviteDialog onClose={close} onInvited={setLinked} />}
+      {changed && <RoleDialog user={changed} onClose={close} />}
+      {linked && <LinkDialog linked={linked} onClose={close} />}
+      {removed && (
+        <Confirm
+          title={words.removeUserTitle(removed.name)}
+          name={removed.name}
+          verb={words.removeUserDo}
+          onClose={close}
+          onConfirm={() => call(`users/${removed.id}`, { method: 'DELETE' }).then(close)}
+        >
+          {words.removeUserMore}
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+type TableProps = {
+  users: readonly User[]
+  onLink: (user: User) => void
+  onRole: (user: User) => void
+  onRemove: (user: User) => void
+}
+
+function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
+  const words = useDashboardWords().settings
+  const { keys, never, yes, no } = useDashboardWords()
+  const { session } = useSession()
+  return (
+    <Table
+      caption={words.people}
+      columns={[
+        {
+          title: words.userName,
+          kind: 'wraps',
+          cell: (user, folded) => (
+            <>
+              <strong>{user.name}</strong> {user.id === session.user.id && <Badge>{words.yourself}</Badge>}
+              {folded}
+            </>
+          ),
+        },
+        {
+          title: words.shopOf,
+          kind: 'wraps',
+          folds: 'phone',
+          below: 'plain',
+          cell: ({ tenant }) => tenant?.name ?? words.ownerOf,
+        },
+        { title: words.roleOf, folds: 'tablet', below: 'titled', cell: ({ role }) => words.roles[role] },
+        {
+          title: words.status,
+          folds: 'tablet',
+          below: 'last',
+          cell: ({ status }) => <Badge tone={status === 'active' ? 'ok' : 'wait'}>{words.userStatuses[status]}</Badge>,
+        },
+        {
+          title: words.secondFactor,
+          folds: 'tablet',
+          below: 'titled',
+          cell: ({ has_second_factor }) => (has_second_factor ? yes : no),
+        },
+        {
+          title: words.lastLogin,
+          folds: 'tablet',
+          below: 'titled',
+          cell: ({ last_login_at }) => (last_login_at ? <Time at={last_login_at} /> : never),
+        },
+      ]}
+      rows={users}
+      keyOf={({ id }) => id}
+      actions={{
+        title: keys.actions,
+        label: ({ name }, verb) => `${verb}: ${name}`,
+        of: user => [
+          user.tenant !== null && { verb: words.changeRole, act: () => onRole(user) },
+          { verb: words.resetLink, act: () => onLink(user) },
+          user.id !== session.user.id && { verb: words.removeUser, isDangerous: true, act: () => onRemove(user) },
+        ],
+      }}
+    />
+  )
+}
+
+function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: (linked: Linked) => void }) {
+  const words = useDashboardWords().settings
+  const { session, call } = useSession()
+  const place = usePlace()
+  const [name, setName] = useState('')
+  const [tenant, setTenant] = useState(place.tenant.id)
+  const [role, setRole] = useState<TenantRole>('member')
+  return (
+    <FormDialog
+      title={words.inviteTitle}
+      verb={words.inviteDo}
+      onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant, role } }))}
+      onClose={onClose}
+    >
+      <NewUserName label={words.userName} autocomplete="off" value={name} onText={setName} />
+      <Select
+        label={words.shopOf}
+        value={tenant}
+        options={session.tenants.map(each => [each.id, each.name])}
+        onChoose={setTenant}
+      />
+      <RoleChoice role={role} onChoose={setRole} />
+    </FormDialog>
+  )
+}
+
+type TenantRole = 'member' | 'viewer'
+
+function RoleChoice({ role, onChoose }: { role: TenantRole; onChoose: (role: TenantRole) => void }) {
+  const words = useDashboardWords().settings
+  return (
+    <fieldset class="stack tight">
+      <legend>{words.roleOf}</legend>
+      {(['member', 'viewer'] as const).map(each => (
+        <Check
+          key={each}
+          group="role"
+          label={words.roles[each]}
+          hint={words.rolesMore[each]}
+          isChecked={role === each}
+          onCheck={() => onChoose(each)}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
+  const words = useDashboardWords().settings
+  const { call } = useSession()
+  const [role, setRole] = useState<TenantRole>(user.role === 'viewer' ? 'viewer' : 'member')
+  return (
+    <FormDialog
+      title={words.roleTitle(user.name)}
+      verb={words.roleDo}
+      onSubmit={() => call(`users/${user.id}/role`, { method: 'PUT', body: { role } }).then(onClose)}
+      onClose={onClose}
+    >
+      <RoleChoice role={role} onChoose={setRole} />
+    </FormDialog>
+  )
+}
+
+/** The link is shown only here. */
+function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Linked; onClose: () => void }) {
+  const words = useDashboardWords().settings
+  const { time } = useFormat()
+  return (
+    <Dialog title={words.linkTitle(user.name)} holds onClose={onClose}>
+      <div class="stack">
+        <p class="secondary">{words.linkMore(user.name)}</p>
+        <Secret text={url} label={words.link} />
+        <p class="hint">{words.linkUntil(time(expires_at))}</p>
+        {user.has_second_factor && (
+          <p class="hint">
+            {words.linkKeepsFactor} <code>vidimus user reset {user.name}</code>
+          </p>
+        )}
+        <CopiedButton onClose={onClose} />
+      </div>
+    </Dialog>
+  )
+}

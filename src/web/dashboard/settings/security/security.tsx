@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import type { Security, SignIn } from '../../../../people/security-schema.ts'
+import { Badge } from '../../../kit/badge.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Check, Select } from '../../../kit/field.tsx'
+import { Table } from '../../../kit/table.tsx'
+import { Time } from '../../../shared/time.tsx'
+import { useAction } from '../../action.ts'
+import { type Data, useData } from '../../data.ts'
+import { usePages } from '../../pages.ts'
+import { Listed } from '../../parts/listed.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Saved } from '../../parts/saved.tsx'
+import { useSession } from '../../session.tsx'
+import { useDashboardWords } from '../../words.ts'
+import { Factors } from './factors.tsx'
+import { browserOf, Sessions } from './sessions.tsx'
+
+/** The user's own factors, sessions and sign-ins; for owners the rule, and everybody's sign-ins. */
+export function SecuritySettings() {
+  const { session } = useSession()
+  const data = useData<Security>('security')
+  return (
+    <>
+      <Loaded data={data}>{security => <Factors security={security} onChange={data.set} />}</Loaded>
+      {session.user.is_owner && data.value && <Rule security={data.value} onChange={data.set} />}
+      <Sessions />
+      <SignIns />
+    </>
+  )
+}
+
+function Rule({ security, onChange }: { security: Security; onChange: Data<Security>['set'] }) {
+  const words = useDashboardWords().security
+  const { call, renew } = useSession()
+  const [isSaved, setIsSaved] = useState(false)
+  const save = useAction(async (is_required: boolean) => {
+    setIsSaved(false)
+    onChange(await call<Security>('security/rule', { method: 'PUT', body: { is_required } }))
+    setIsSaved(true)
+    await renew()
+  })
+  return (
+    <Card title={words.rule}>
+      <Check label={words.ruleLabel} hint={words.ruleMore} isChecked={security.is_required} onCheck={save.run} />
+      <Saved action={save} isSaved={isSaved} />
+    </Card>
+  )
+}
+
+function SignIns() {
+  const words = useDashboardWords().security
+  const { session } = useSession()
+  const [whose, setWhose] = useState<'own' | 'all'>('own')
+  const pages = usePages<SignIn>(whose === 'all' ? 'sign-ins?limit=20' : 'security/sign-ins?limit=20')
+  return (
+    <Card title={words.signIns}>
+      <p class="secondary">{words.signInsMore}</p>
+      {session.user.is_owner && (
+        <Select
+          label={words.whose}
+          value={whose}
+          options={[
+            ['own', words.own],
+            ['all', words.everybody],
+          ]}
+          onChoose={setWhose}
+        />
+      )}
+      <Listed pages={pages}>
+        {rows => (
+          <Table
+            caption={words.signIns}
+            columns={[
+              {
+                title: words.when,
+                kind: 'wraps',
+                cell: (row, folded) => (
+                  <>
+                    <Time at={row.at} />
+                    {folded}
+                  </>
+                ),
+              },
+              {
+                title: words.name,
+                folds: 'phone',
+                below: 'plain',
+                cell: ({ name }) => <span class="cut clipped">{name || '–'}</span>,
+              },
+              {
+                title: words.outcome,
+                cell: ({ outcome }) => <Badge tone={outcome === 'signed_in' ? 'ok' : 'no'}>{words.outcomes[outcome]}</Badge>,
+              },
+              { title: words.method, folds: 'tablet', below: 'plain', cell: ({ method }) => words.methods[method] ?? method },
+              { title: words.network, folds: 'tablet', below: 'plain', cell: ({ network }) => <code>{network || '–'}</code> },
+              { title: words.browser, folds: 'tablet', below: 'plain', cell: ({ agent }) => browserOf(agent) },
+            ]}
+            rows={rows}
+            keyOf={row => `${row.at} ${row.name} ${row.outcome} ${row.network}`}
+          />
+        )}
+      </Listed>
+    </Card>
+  )
+}

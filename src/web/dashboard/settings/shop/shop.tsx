@@ -1,0 +1,238 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ChangeTenant, Tenant } from '../../../../dashboard/schema.ts'
+import { Button } from '../../../kit/button.tsx'
+import { Card } from '../../../kit/card.tsx'
+import { Field, Select } from '../../../kit/field.tsx'
+import { useAction } from '../../action.ts'
+import { type Data, useData } from '../../data.ts'
+import { Origins } from '../../developers/origins/origins.tsx'
+import { useFormat } from '../../format.ts'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Saved } from '../../parts/saved.tsx'
+import { useMayChange, usePlace, useSession } from '../../session.tsx'
+import { useDashboardWords } from '../../words.ts'
+import { ShopLook } from './look.tsx'
+
+const PLANS = ['trial', 'standard', 'large'] as const
+const RETENTION_DAYS_MAX = 3650
+const QUOTA_MAX = 10_000_000
+
+export function ShopSettings() {
+  const { tenant } = usePlace()
+  const data = useData<{ data: Tenant[] }>('tenants')
+  return (
+    <Loaded data={data}>
+      {({ data: tenants }) => {
+        const own = tenants.find(({ id }) => id === tenant.id)
+        return own && <Shop tenant={own} tenants={data} />
+      }}
+    </Loaded>
+  )
+}
+
+type ShopProps = { tenant: Tenant; tenants: Data<{ data: Tenant[] }> }
+
+function Shop(shop: ShopProps) {
+  const { session } = useSession()
+  return (
+    <>
+      <Name {...shop} />
+      <Quota {...shop} />
+      <Retention {...shop} />
+      <AppSchemes {...shop} />
+      <Origins />
+      <ShopLook key={shop.tenant.id} />
+      {session.user.is_owner && <NewShop tenants={shop.tenants} />}
+    </>
+  )
+}
+
+type FormProps = ShopProps & {
+  /** Sent to the service; false while the fields are wrong. */
+  change: ChangeTenant | false
+  isChanged: boolean
+  children: ComponentChildren
+}
+
+/** Saves one part of the tenant. */
+function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps) {
+  const words = useDashboardWords()
+  const { call, renew } = useSession()
+  const mayChange = useMayChange()
+  const [isSaved, setIsSaved] = useState(false)
+  const save = useAction(async () => {
+    if (!change) return
+    setIsSaved(false)
+    const changed = await call<Tenant>(`tenants/${tenant.id}`, { method: 'PUT', body: change })
+    tenants.set({ data: tenants.value?.data.map(each => (each.id === changed.id ? changed : each)) ?? [changed] })
+    setIsSaved(true)
+    if (change.name !== undefined) await renew()
+  })
+  if (!mayChange) return null
+  return (
+    <form class="stack" onSubmit={save.submit}>
+      {children}
+      <Saved action={save} isSaved={isSaved} />
+      <div>
+        <Button type="submit" busy={save.isBusy} disabled={!change || !isChanged}>
+          {words.save}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function Name(shop: ShopProps) {
+  const words = useDashboardWords().settings
+  const { ownersOnly } = useDashboardWords()
+  const { session } = useSession()
+  const [text, setText] = useState(shop.tenant.name)
+  const name = text.trim()
+  return (
+    <Card title={words.shop}>
+      {session.user.is_owner ? (
+        <TenantForm {...shop} change={{ name }} isChanged={name !== shop.tenant.name}>
+          <Field label={words.name} hint={words.nameHint} required maxLength={100} value={text} onText={setText} />
+        </TenantForm>
+      ) : (
+        <>
+          <p>{shop.tenant.name}</p>
+          <p class="hint">{ownersOnly}</p>
+        </>
+      )}
+    </Card>
+  )
+}
+
+function Quota(shop: ShopProps) {
+  const words = useDashboardWords().settings
+  const { ownersOnly } = useDashboardWords()
+  const { session } = useSession()
+  const { number } = useFormat()
+  const { daily_quota, quota_override } = shop.tenant
+  const [plan, setPlan] = useState(shop.tenant.plan)
+  const [override, setOverride] = useState(textOf(quota_override))
+  const wanted = numberOf(override, QUOTA_MAX)
+  return (
+    <Card title={words.quota}>
+      <p class="large">{words.quotaNow(number(daily_quota))}</p>
+      {session.user.is_owner ? (
+        <TenantForm
+          {...shop}
+          change={wanted !== undefined && { plan, quota_override: wanted }}
+          isChanged={plan !== shop.tenant.plan || wanted !== quota_override}
+        >
+          <Select label={words.plan} value={plan} options={PLANS.map(each => [each, words.plans[each]])} onChoose={setPlan} />
+          <NumberField label={words.override} hint={words.overrideHint} max={QUOTA_MAX} value={override} onText={setOverride} />
+        </TenantForm>
+      ) : (
+        <p class="hint">{ownersOnly}</p>
+      )}
+    </Card>
+  )
+}
+
+function Retention(shop: ShopProps) {
+  const words = useDashboardWords().settings
+  const { retention_days } = shop.tenant
+  const [days, setDays] = useState(textOf(retention_days))
+  const wanted = numberOf(days, RETENTION_DAYS_MAX)
+  return (
+    <Card title={words.retention}>
+      <p class="secondary">{words.retentionMore}</p>
+      <p class="large">{retention_days === null ? words.retentionOff : words.retentionNow(retention_days)}</p>
+      <TenantForm {...shop} change={wanted !== undefined && { retention_days: wanted }} isChanged={wanted !== retention_days}>
+        <NumberField
+          label={words.retentionDays}
+          hint={words.retentionHint}
+          max={RETENTION_DAYS_MAX}
+          value={days}
+          onText={setDays}
+        />
+      </TenantForm>
+    </Card>
+  )
+}
+
+function AppSchemes(shop: ShopProps) {
+  const words = useDashboardWords().settings
+  const { ownersOnly } = useDashboardWords()
+  const { session } = useSession()
+  const listed = shop.tenant.app_schemes.join(', ')
+  const [text, setText] = useState(listed)
+  const names = text.split(/[\s,]+/).filter(name => name !== '')
+  return (
+    <Card title={words.apps}>
+      <p class="secondary">{words.appsMore}</p>
+      {session.user.is_owner ? (
+        <TenantForm {...shop} change={{ app_schemes: names }} isChanged={names.join() !== shop.tenant.app_schemes.join()}>
+          <Field
+            label={words.appSchemes}
+            hint={words.appSchemesHint}
+            autoCapitalize="none"
+            spellcheck={false}
+            maxLength={400}
+            value={text}
+            onText={setText}
+          />
+        </TenantForm>
+      ) : (
+        <>
+          {listed !== '' && <p>{listed}</p>}
+          <p class="hint">{ownersOnly}</p>
+        </>
+      )}
+    </Card>
+  )
+}
+
+type NumberProps = { label: string; hint: string; max: number; value: string; onText: (text: string) => void }
+
+function NumberField({ max, value, ...rest }: NumberProps) {
+  const words = useDashboardWords().settings
+  const { number } = useFormat()
+  const problem = numberOf(value, max) === undefined && words.numberProblem(number(max))
+  return <Field {...rest} inputMode="numeric" problem={problem} value={value} />
+}
+
+const textOf = (value: number | null): string => (value === null ? '' : String(value))
+
+/** A whole number, null for an empty text, undefined for any other. */
+function numberOf(text: string, max: number): number | null | undefined {
+  if (text.trim() === '') return null
+  const value = Number(text)
+  return /^\d+$/.test(text.trim()) && value <= max ? value : undefined
+}
+
+function NewShop({ tenants }: Pick<ShopProps, 'tenants'>) {
+  const words = useDashboardWords()
+  const { call, renew } = useSession()
+  const [name, setName] = useState('')
+  const create = useAction(async () => {
+    await call('tenants', { method: 'POST', body: { name: name.trim() } })
+    setName('')
+    tenants.reload()
+    await renew()
+  })
+  return (
+    <Card title={words.settings.shops}>
+      <p class="secondary">{words.settings.shopsMore}</p>
+      <ul class="plain-list">
+        {tenants.value?.data.map(each => (
+          <li key={each.id}>
+            {each.name} <code class="hint">{each.id}</code>
+          </li>
+        ))}
+      </ul>
+      <form class="inline-form row" onSubmit={create.submit}>
+        <Field label={words.settings.newShop} required maxLength={100} value={name} onText={setName} />
+        <Button type="submit" busy={create.isBusy}>
+          {words.entrance.firstShopDo}
+        </Button>
+      </form>
+      <Problem of={create.problem} />
+    </Card>
+  )
+}

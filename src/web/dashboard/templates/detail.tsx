@@ -1,0 +1,99 @@
+import type { Template } from '../../../dashboard/settings-schema.ts'
+import { Copy } from '../../kit/copy.tsx'
+import { useClaimWords } from '../../shared/claims.ts'
+import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { ConfirmButton } from '../parts/confirm.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Json } from '../parts/json.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { curlLine } from '../parts/service-line.ts'
+import { ButtonTo, hrefTo } from '../route.tsx'
+import { ForEditors, usePlace, useSession } from '../session.tsx'
+import { TryIt } from '../verifications/try-it.tsx'
+import { useDashboardWords } from '../words.ts'
+import { ConsentSketch } from './consent-sketch.tsx'
+import { Hints } from './hints.tsx'
+import { RuleList } from './rule-list.tsx'
+import { TemplateUseList } from './use.tsx'
+
+type Props = { template: Template; onRemoved: () => void }
+
+/** A template, with a sketch of the wallet's screen. */
+export function TemplateDetail({ template, onRemoved }: Props) {
+  const words = useDashboardWords().templates
+  const common = useCommon()
+  const language = useLanguage()
+  const { document } = useClaimWords()
+  const { environment } = usePlace()
+  const { key, profile, asks, hints, age_over, query, rules } = template
+  const { title, purpose } = template.localized
+  const documents = [...new Set(asks.flatMap(({ types }) => types.map(document)))]
+  return (
+    <Panel title={title[language]} backTo={hrefTo('templates')}>
+      <p>{age_over === null ? words.plainAnswer : words.decidesAge(age_over)}</p>
+      <ForEditors>
+        <div class="row">
+          <TryIt template={key} />
+          {!template.builtin && <ButtonTo href={hrefTo(`template-editor/${encodeURIComponent(key)}`)}>{words.edit}</ButtonTo>}
+          <ButtonTo href={hrefTo('template-editor', { from: key })}>{words.duplicate}</ButtonTo>
+          {!template.builtin && <Remove template={template} onRemoved={onRemoved} />}
+        </div>
+      </ForEditors>
+      <section class="stack tight">
+        <h3>{words.picture}</h3>
+        <ConsentSketch asks={asks} query={query} purpose={purpose?.[language] ?? words.ownPurpose} title={title[language]} />
+      </section>
+      <section class="stack tight">
+        <h3>{words.accepts}</h3>
+        <ul class="plain-list">
+          {documents.map(each => (
+            <li key={each}>{each}</li>
+          ))}
+        </ul>
+        {documents.length > 1 && <p class="hint">{words.optionsNote}</p>}
+      </section>
+      {age_over === null && (
+        <section class="stack tight">
+          <h3>{words.rules}</h3>
+          <RuleList rules={rules} asks={asks} />
+        </section>
+      )}
+      <Hints hints={hints} />
+      <TemplateUseList template={key} />
+      <Facts
+        facts={[
+          [words.key, <code key="key">{key}</code>],
+          [words.profile, profile ? words.profiles[profile] : words.operator],
+        ]}
+      />
+      <section class="stack tight">
+        <h3>{words.curlTitle}</h3>
+        <Copy
+          text={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body: { template: key } })}
+          label={common.command}
+          wraps
+        />
+      </section>
+      <Json title={words.query} value={query} />
+    </Panel>
+  )
+}
+
+function Remove({ template: { key, localized }, onRemoved }: Props) {
+  const words = useDashboardWords().templates
+  const language = useLanguage()
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  return (
+    <ConfirmButton
+      kind="danger"
+      label={words.remove}
+      title={words.removeTitle(localized.title[language])}
+      name={key}
+      verb={words.removeDo}
+      onConfirm={() => call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'DELETE' }).then(onRemoved)}
+    >
+      {words.removeMore}
+    </ConfirmButton>
+  )
+}

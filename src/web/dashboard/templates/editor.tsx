@@ -1,0 +1,269 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Catalogue, Choice, Template } from '../../../dashboard/settings-schema.ts'
+import { followTicks, isAutomatic, strayAges } from '../../../templates/purpose.ts'
+import { Button } from '../../kit/button.tsx'
+import { Field, Select, TextArea } from '../../kit/field.tsx'
+import { Notice } from '../../kit/notice.tsx'
+import { type Language, useCommon, useLanguage } from '../../shared/language.tsx'
+import { useAction } from '../action.ts'
+import { useData } from '../data.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { goTo, hrefTo, useRoute } from '../route.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
+import { useTemplates } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
+import { TemplateBuilder } from './builder.tsx'
+import { useDraft } from './draft.ts'
+import { EditorResult } from './editor-result.tsx'
+import { type QueryCheck, useQueryCheck } from './query-check.ts'
+import { RuleBuilder, rulesText } from './rule-builder.tsx'
+import { useChoice } from './use-choice.ts'
+
+const KEY = /^[a-z0-9_]{1,64}$/
+const KEY_CHARS_MAX = 64
+const PROFILES = ['haip', 'plain', 'eu-av'] as const
+const FIRST_TEMPLATE = 'age_over_18'
+
+export function TemplateEditor({ templateKey }: { templateKey: string }) {
+  const { editor: words, problems } = useDashboardWords()
+  const mayChange = useMayChange()
+  const language = useLanguage()
+  const { inTenant } = usePlace()
+  const templates = useTemplates()
+  const catalogue = useData<Catalogue>(inTenant('template-catalogue'))
+  const { search } = useRoute()
+  const known = templates.value?.data.find(({ key, builtin }) => key === templateKey && !builtin)
+  const copied = templates.value?.data.find(({ key }) => key === search.get('from'))
+  const title = known ? words.editTitle(known.localized.title[language]) : words.newTitle
+  if (!mayChange) {
+    return (
+      <Page title={title}>
+        <Notice tone="neutral">{problems.viewer_refused}</Notice>
+      </Page>
+    )
+  }
+  return (
+    <Page title={title} intro={words.intro}>
+      <Loaded data={templates}>
+        {({ data }) => (
+          <Loaded data={catalogue}>
+            {offered => <Editor key={templateKey} known={known} copied={copied} all={data} catalogue={offered} />}
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+type EditorProps = {
+  known: Template | undefined
+  copied: Template | undefined
+  all: readonly Template[]
+  catalogue: Catalogue
+}
+
+function Editor({ known, copied, all, catalogue }: EditorProps) {
+  const words = useDashboardWords()
+  const common = useCommon()
+  const language = useLanguage()
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  const from = known ?? copied ?? all.find(({ key }) => key === FIRST_TEMPLATE)
+  const { work, change, isKept } = useDraft(() => ({
+    seenAt: known?.updated_at ?? null,
+    ownKey: known?.key,
+    title: known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
+    ...contentOf(from, language, all),
+  }))
+  const { seenAt, title, profile, rules, text } = work
+  const key = work.ownKey ?? keyFrom(title)
+  const setText = (next: string) => change({ text: next })
+  const setRules = (next: string) => change({ rules: next })
+  const check = useQueryCheck(text, rules)
+  const { choice, isJsonOnly, isBuilt, leftOut, choose, problem } = useChoice(check, text, setText)
+  const asked = useAsked(check, choice)
+  const purpose = work.isPurposeTyped || !asked ? work.purpose : followTicks(work.purpose, asked, language)
+  const [isAdvanced, setIsAdvanced] = useState(false)
+  useEffect(() => {
+    if (isJsonOnly) setIsAdvanced(true)
+  }, [isJsonOnly])
+  const save = useAction(async () => {
+    if (check.state !== 'good') return
+    const body = {
+      title: title.trim(),
+      query: check.query,
+      rules: check.rules,
+      purpose: purpose.trim() || null,
+      profile: profile || null,
+      seen_at: seenAt,
+    }
+    await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
+    goTo(hrefTo(`templates/${encodeURIComponent(key)}`))
+  })
+  const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
+  const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
+  return (
+    <form class="editor" onSubmit={save.submit}>
+      <div class="stack">
+        {isKept && <Notice tone="neutral">{words.editor.kept}</Notice>}
+        <Field
+          label={words.editor.titleLabel}
+          hint={words.editor.titleHint}
+          autocomplete="off"
+          required
+          maxLength={100}
+          value={title}
+          onText={next => change({ title: next })}
+        />
+        <Field
+          label={words.editor.key}
+          hint={words.editor.keyHint}
+          problem={keyProblem}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          readOnly={known !== undefined}
+          maxLength={KEY_CHARS_MAX}
+          value={key}
+          onText={next => change({ ownKey: next })}
+        />
+        {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={chosen => change(contentOf(chosen, language, all))} />}
+        {choice && <TemplateBuilder catalogue={catalogue} choice={choice} leftOut={leftOut} onChange={choose} />}
+        {isJsonOnly && <Notice tone="neutral">{words.editor.jsonOnly}</Notice>}
+        <Problem of={problem} />
+        <RuleBuilder
+          text={rules}
+          claims={asked ?? []}
+          effective={check.state === 'good' ? check.effective_rules : []}
+          onText={setRules}
+        />
+        {!isAdvanced && check.state === 'bad' && check.rulesReason && <Notice tone="no">{check.rulesReason}</Notice>}
+        <Field
+          label={words.editor.purpose}
+          hint={words.editor.purposeHint}
+          autocomplete="off"
+          maxLength={300}
+          value={purpose}
+          onText={next => change({ purpose: next, isPurposeTyped: true })}
+        />
+        <StrayAges purpose={purpose} check={check} />
+        <Select
+          label={words.editor.profile}
+          value={profile}
+          options={[['', words.templates.operator], ...PROFILES.map(each => [each, words.templates.profiles[each]] as const)]}
+          onChoose={next => change({ profile: next })}
+        />
+        <details class="folded" open={isAdvanced} onToggle={event => setIsAdvanced(event.currentTarget.open)}>
+          <summary>{words.editor.advanced}</summary>
+          <div class="stack">
+            <TextArea
+              label={words.editor.query}
+              hint={words.editor.queryHint}
+              rows={18}
+              value={text}
+              problem={check.state === 'bad' && check.reason}
+              onText={setText}
+            />
+            <TextArea
+              label={words.editor.rulesJson}
+              hint={words.editor.rulesHint}
+              rows={4}
+              value={rules}
+              problem={check.state === 'bad' && check.rulesReason}
+              onText={setRules}
+            />
+          </div>
+        </details>
+        <Problem of={save.problem} />
+        <div class="row">
+          <Button kind="primary" type="submit" busy={save.isBusy} disabled={!canSave}>
+            {words.editor.save}
+          </Button>
+          <Button onClick={() => goTo(hrefTo(known ? `templates/${encodeURIComponent(key)}` : 'templates'))}>
+            {common.cancel}
+          </Button>
+        </div>
+      </div>
+      <EditorResult check={check} title={title} purpose={purpose} isBuilt={isBuilt} />
+    </form>
+  )
+}
+
+/** Those parts of a template that one made from it begins with. */
+const contentOf = (template: Template | undefined, language: Language, all: readonly Template[]) => ({
+  profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
+  rules: savedRules(template),
+  ...purposeOf(template, language, all),
+  text: pretty(template?.query),
+})
+
+/** An own template's purpose was typed by somebody, unless it is that of a built-in one. */
+function purposeOf(template: Template | undefined, language: Language, all: readonly Template[]) {
+  const purpose = template?.localized.purpose?.[language] ?? ''
+  const builtin = all.filter(each => each.builtin).flatMap(({ localized }) => Object.values(localized.purpose ?? {}))
+  return { purpose, isPurposeTyped: template !== undefined && !template.builtin && !isAutomatic(purpose, builtin) }
+}
+
+/** The claims that are asked for; while the query cannot be read, those of before. */
+function useAsked(check: QueryCheck, choice: Choice | undefined): string[] | undefined {
+  const known = useRef<string[] | undefined>(undefined)
+  const claims = check.state === 'good' ? check.asks.flatMap(asked => asked.claims) : choice?.claims
+  if (claims) known.current = [...new Set(claims)]
+  return known.current
+}
+
+/** A hint where the purpose names an age that is not asked for. */
+function StrayAges({ purpose, check }: { purpose: string; check: QueryCheck }) {
+  const words = useDashboardWords()
+  if (check.state !== 'good') return null
+  const claims = check.asks.flatMap(asked => asked.claims)
+  const ages = check.effective_rules.flatMap(rule => ('age_at_least' in rule ? [rule.age_at_least] : []))
+  const { named, asked } = strayAges(purpose, { claims, ages })
+  if (named.length === 0) return null
+  const list = (years: readonly number[]) => years.map(each => words.verification.ageOver(String(each))).join(', ')
+  return <Notice tone="wait">{words.editor.strayAge(list(named), list(asked))}</Notice>
+}
+
+/** Empty for the default. */
+const savedRules = (template: Template | undefined): string => (template?.saved_rules ? rulesText(template.saved_rules) : '')
+
+const pretty = (query: unknown): string => JSON.stringify(query ?? { credentials: [] }, null, 2)
+
+/** A key made from a title: small letters, digits and underscores. */
+const keyFrom = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, KEY_CHARS_MAX)
+
+function problemOf(key: string, all: readonly Template[], words: { keyProblem: string; keyTaken: string }): string | undefined {
+  if (!KEY.test(key)) return words.keyProblem
+  return all.some(each => each.key === key) ? words.keyTaken : undefined
+}
+
+type StartProps = { all: readonly Template[]; chosen: string; onChoose: (template: Template) => void }
+
+function StartFrom({ all, chosen, onChoose }: StartProps) {
+  const words = useDashboardWords().editor
+  const language = useLanguage()
+  const [key, setKey] = useState(chosen)
+  return (
+    <Select
+      label={words.from}
+      value={key}
+      options={all.map(each => [each.key, each.localized.title[language]])}
+      onChoose={chosenKey => {
+        const template = all.find(each => each.key === chosenKey)
+        setKey(chosenKey)
+        if (template) onChoose(template)
+      }}
+    />
+  )
+}

@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { TemplateCheck } from '../../../dashboard/settings-schema.ts'
+import { usePlace, useSession } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { findJsonProblem } from './json-problem.ts'
+
+const PAUSE_MS = 350
+
+export type QueryCheck = { problem?: unknown } & (
+  | { state: 'checking' }
+  | { state: 'bad'; reason?: string; rulesReason?: string }
+  | ({ state: 'good'; text: string; query: Record<string, unknown>; rules: unknown } & Pick<
+      TemplateCheck,
+      'asks' | 'hints' | 'effective_rules' | 'choice'
+    >)
+)
+
+/** Validates the query and the rules in the editor after each pause in typing. */
+export function useQueryCheck(text: string, rulesText: string): QueryCheck {
+  const words = useDashboardWords().editor
+  const jsonReason = useJsonReason()
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  const [check, setCheck] = useState<QueryCheck>({ state: 'checking' })
+  useEffect(() => {
+    const leaving = new AbortController()
+    // An empty text means the default rules, not an empty list.
+    const rules = rulesText.trim() === '' ? 'null' : rulesText
+    const ask = async () => {
+      const reason = jsonReason(text)
+      if (reason) return setCheck({ state: 'bad', reason })
+      const rulesReason = jsonReason(rules)
+      if (rulesReason) return setCheck({ state: 'bad', rulesReason })
+      setCheck(before => (before.state === 'good' ? before : { state: 'checking' }))
+      try {
+        const body = { query: JSON.parse(text), rules: JSON.parse(rules) }
+        const { problem, rules_problem, ...checked } = await call<TemplateCheck>(inTenant('template-check'), {
+          method: 'POST',
+          body,
+          signal: leaving.signal,
+        })
+        if (leaving.signal.aborted) return
+        if (problem) setCheck({ state: 'bad', reason: words.problem(problem.path, problem.reason) })
+        else if (rules_problem) setCheck({ state: 'bad', rulesReason: words.problem(rules_problem.path, rules_problem.reason) })
+        else setCheck({ state: 'good', text, ...body, ...checked })
+      } catch (problem) {
+        if (!leaving.signal.aborted) setCheck({ state: 'checking', problem })
+      }
+    }
+    const timer = setTimeout(ask, PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
+  }, [text, rulesText, words])
+  return check
+}
+
+/** Why a text is not JSON, with the line and the column. */
+function useJsonReason(): (text: string) => string | undefined {
+  const words = useDashboardWords().editor
+  return text => {
+    const found = findJsonProblem(text)
+    return found && words.notJson(found.line, found.column, words.jsonProblems[found.kind](found.found))
+  }
+}

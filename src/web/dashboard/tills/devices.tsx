@@ -1,0 +1,201 @@
+import { useState } from 'preact/hooks'
+import type { PairingLockList } from '../../../dashboard/settings-schema.ts'
+import type { Device } from '../../../devices/schema.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Button } from '../../kit/button.tsx'
+import { Empty } from '../../kit/empty.tsx'
+import { Icon } from '../../kit/icons.tsx'
+import { Notice } from '../../kit/notice.tsx'
+import { Table } from '../../kit/table.tsx'
+import { Time, useNow } from '../../shared/time.tsx'
+import { useAction } from '../action.ts'
+import { useData } from '../data.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { useEnded } from '../parts/ended.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { curlLine } from '../parts/service-line.ts'
+import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
+import { useTemplates, useTemplateTitle } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
+import { DeviceDialog } from './device-dialog.tsx'
+import { PairAgainDialog } from './pair-again.tsx'
+
+const TONES = { pending: 'wait', active: 'ok', revoked: 'neutral' } as const
+
+export function Devices() {
+  const words = useDashboardWords().devices
+  const { call, session } = useSession()
+  const { environment, inTenant } = usePlace()
+  const data = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
+  const [open, setOpen] = useState<{ act: 'register' } | { act: 'change' | 'pair' | 'revoke'; device: Device }>()
+  const close = () => {
+    setOpen(undefined)
+    data.reload()
+  }
+  const register = (
+    <ForEditors>
+      <Button kind="primary" onClick={() => setOpen({ act: 'register' })}>
+        <Icon name="plus" />
+        {words.register}
+      </Button>
+    </ForEditors>
+  )
+  const isEmpty = data.value?.data.length === 0
+  return (
+    <Page title={words.title} intro={words.intro} actions={!isEmpty && register}>
+      {session.user.is_owner && <PairingLocks />}
+      <Loaded data={data}>
+        {({ data: devices }) =>
+          isEmpty ? (
+            <Empty
+              title={words.emptyTitle[environment]}
+              action={register}
+              curl={curlLine({
+                path: 'v1/devices',
+                key: `vk_${environment}_…`,
+                body: { name: 'Till 1', allowed_templates: ['age_over_18'] },
+              })}
+            >
+              {words.empty}
+            </Empty>
+          ) : (
+            <DeviceList devices={devices} onAct={(act, device) => setOpen({ act, device })} />
+          )
+        }
+      </Loaded>
+      {open?.act === 'register' && <DeviceDialog onClose={close} />}
+      {open?.act === 'change' && <DeviceDialog device={open.device} onClose={close} />}
+      {open?.act === 'pair' && <PairAgainDialog device={open.device} onClose={close} />}
+      {open?.act === 'revoke' && (
+        <Confirm
+          title={words.revokeTitle(open.device.name)}
+          name={open.device.name}
+          verb={words.revokeDo}
+          onClose={close}
+          onConfirm={() =>
+            call(inTenant(`devices/${open.device.id}?environment=${environment}`), { method: 'DELETE' }).then(close)
+          }
+        >
+          {words.revokeMore}
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+/** Networks that wrong pairing codes locked out. */
+function PairingLocks() {
+  const words = useDashboardWords().devices
+  const { call } = useSession()
+  const now = useNow()
+  const data = useData<PairingLockList>('pairing-locks')
+  const lift = useAction((id: string) => call(`pairing-locks/${id}`, { method: 'DELETE' }).finally(data.reload))
+  const locks = data.value?.data.filter(({ locked_until }) => Date.parse(locked_until) > now) ?? []
+  return (
+    <>
+      {locks.map(({ id, locked_until }) => (
+        <Notice key={id} tone="wait">
+          <div class="stack tight">
+            <span>{words.locked(`${Math.ceil((Date.parse(locked_until) - now) / 60_000)} min`)}</span>
+            <span class="secondary">{words.lockedMore}</span>
+            <div>
+              <Button busy={lift.isBusy} onClick={() => lift.run(id)}>
+                {words.lift}
+              </Button>
+            </div>
+          </div>
+        </Notice>
+      ))}
+      <Problem of={lift.problem} />
+    </>
+  )
+}
+
+type ListProps = { devices: readonly Device[]; onAct: (act: 'change' | 'pair' | 'revoke', device: Device) => void }
+
+function DeviceList({ devices, onAct }: ListProps) {
+  const mayChange = useMayChange()
+  const words = useDashboardWords().devices
+  const { keys, never } = useDashboardWords()
+  const title = useTemplateTitle(useTemplates())
+  const { rows, toggle } = useEnded(devices, ({ status }) => status === 'revoked', {
+    show: words.ended,
+    hide: words.hideEnded,
+  })
+  return (
+    <>
+      <Table
+        caption={words.caption}
+        columns={[
+          {
+            title: words.name,
+            kind: 'wraps',
+            cell: (device, folded) => (
+              <>
+                <strong>{device.name}</strong>
+                {folded}
+              </>
+            ),
+          },
+          { title: words.status, folds: 'phone', below: 'last', cell: device => <DeviceBadge device={device} /> },
+          {
+            title: words.templates,
+            kind: 'wraps',
+            folds: 'tablet',
+            below: 'titled',
+            cell: ({ allowed_templates }) => <Chips names={allowed_templates.map(title)} />,
+          },
+          {
+            title: words.lastSeen,
+            folds: 'phone',
+            below: 'titled',
+            cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : never),
+          },
+        ]}
+        rows={rows}
+        keyOf={device => device.id}
+        actions={
+          mayChange
+            ? {
+                title: keys.actions,
+                label: ({ name }, verb) => `${verb}: ${name}`,
+                of: device =>
+                  device.status === 'revoked'
+                    ? []
+                    : [
+                        { verb: words.change, act: () => onAct('change', device) },
+                        { verb: words.pairAgain, act: () => onAct('pair', device) },
+                        { verb: words.revoke, isDangerous: true, act: () => onAct('revoke', device) },
+                      ],
+              }
+            : undefined
+        }
+      />
+      {toggle}
+    </>
+  )
+}
+
+/** Spans, because they are part of the first cell on narrow screens. */
+function Chips({ names }: { names: readonly string[] }) {
+  return (
+    <span class="chips row dense">
+      {names.map((name, i) => (
+        <span key={name}>
+          {name}
+          {i < names.length - 1 && <span class="only-heard">, </span>}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function DeviceBadge({ device: { status, pairing_expires_at } }: { device: Device }) {
+  const words = useDashboardWords().devices
+  const now = useNow()
+  if (status === 'pending' && pairing_expires_at && Date.parse(pairing_expires_at) <= now)
+    return <Badge tone="neutral">{words.lapsed}</Badge>
+  return <Badge tone={TONES[status]}>{words.statuses[status]}</Badge>
+}

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { Empty } from '../../kit/empty.tsx'
+import { Icon } from '../../kit/icons.tsx'
+import { curlLine } from '../parts/service-line.ts'
+import { ButtonTo, hrefTo } from '../route.tsx'
+import { usePlace } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { TryIt } from './try-it.tsx'
+
+export function VerificationsEmpty({ title, children }: { title: string; children: ComponentChildren }) {
+  const words = useDashboardWords().verifications
+  const { environment } = usePlace()
+  return (
+    <Empty
+      title={title}
+      action={
+        environment === 'test' ? (
+          <TryIt />
+        ) : (
+          <ButtonTo kind="primary" href={hrefTo('keys')}>
+            <Icon name="plus" />
+            {words.liveKey}
+          </ButtonTo>
+        )
+      }
+      curl={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body: { template: 'age_over_18' } })}
+    >
+      {children}
+    </Empty>
+  )
+}

@@ -1,0 +1,124 @@
+import type { ComponentChildren } from 'preact'
+import type { LoggedDelivery, Moment } from '../../../dashboard/verifications/schema.ts'
+import { outcomeTone } from '../developers/webhooks/delivery-detail.tsx'
+import { useFormat } from '../format.ts'
+import { hrefTo, Link } from '../route.tsx'
+import { useMayChange } from '../session.tsx'
+import { useDashboardWords } from '../words.ts'
+import { CheckList } from './check-list.tsx'
+
+type Attempt = LoggedDelivery['log'][number] & { event: 'webhook'; delivery: string }
+type Told = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral'; more?: ComponentChildren }
+
+type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[] /** Completed is a yes. */; isJudged: boolean }
+
+/** The events of a session and its webhook attempts, with exact times and intervals. */
+export function Timeline({ moments, deliveries, isJudged }: Props) {
+  const words = useDashboardWords().verification
+  const attempts = deliveries.flatMap(({ id, log }) => log.map(each => ({ ...each, event: 'webhook' as const, delivery: id })))
+  // A stable sort keeps the order of simultaneous events.
+  const all = [...moments, ...attempts].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+  return (
+    <section class="stack tight">
+      <h3>{words.timeline}</h3>
+      <ol class="timeline">
+        {all.map((moment, i) => (
+          <Happened key={i} moment={moment} before={all[i - 1]} isJudged={isJudged} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+type HappenedProps = { moment: Moment | Attempt; before: Moment | Attempt | undefined; isJudged: boolean }
+
+function Happened({ moment, before, isJudged }: HappenedProps) {
+  const words = useDashboardWords().verification
+  const { clock, date, duration } = useFormat()
+  const { sentence, tone, more } = useTold(moment, isJudged)
+  return (
+    <li class={tone}>
+      <p class="when row between small">
+        <time dateTime={moment.at} title={moment.at}>
+          {before ? clock(moment.at) : `${date(moment.at)}, ${clock(moment.at)}`}
+        </time>
+        {before && <span>{words.msLater(duration(Date.parse(moment.at) - Date.parse(before.at)))}</span>}
+      </p>
+      <p class="what breaks">{sentence}</p>
+      {more}
+    </li>
+  )
+}
+
+function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
+  const { webhooks, verification } = useDashboardWords()
+  const actorName = useActorName()
+  const mayChange = useMayChange()
+  const words = verification.events
+  switch (moment.event) {
+    case 'created':
+      return { sentence: words.created(actorName(moment)), tone: 'neutral' }
+    case 'qr_shown':
+      return { sentence: words.qr_shown, tone: 'neutral' }
+    case 'request_fetched':
+      return { sentence: words.request_fetched, tone: 'neutral' }
+    case 'response_unreadable':
+      return { sentence: words.response_unreadable, tone: 'wait', more: <p class="hint">{moment.reason}</p> }
+    case 'dc_requested':
+      return { sentence: words.dc_requested(moment.origin), tone: 'neutral' }
+    case 'dc_error':
+      return { sentence: words.dc_error, tone: 'wait', more: <p class="hint">{moment.code}</p> }
+    case 'response_posted':
+      return {
+        ...answered(words, moment, isJudged),
+        more: moment.credentials.map(each => <CheckList key={each.credential} checked={each} error={moment.error} />),
+      }
+    case 'response_held':
+      return { sentence: words.response_held[moment.awaits], tone: 'wait' }
+    case 'redirect_not_followed':
+    case 'not_compared':
+      return { sentence: words[moment.event], tone: 'neutral' }
+    case 'expired':
+      return { sentence: words.expired, tone: 'wait' }
+    case 'cancelled':
+      return { sentence: words.cancelled(actorName(moment)), tone: 'neutral' }
+    case 'redeemed':
+      return { sentence: words.redeemed, tone: 'neutral' }
+    case 'claims_read':
+      return { sentence: words.claims_read(actorName(moment)), tone: 'neutral' }
+    case 'photo_compared':
+      return {
+        sentence: words.photo_compared(actorName(moment), moment.same_person),
+        tone: moment.same_person ? 'ok' : 'no',
+      }
+    case 'webhook':
+      return {
+        sentence: mayChange ? (
+          <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>
+        ) : (
+          words.webhook(moment.attempt)
+        ),
+        tone: outcomeTone(moment.outcome),
+        more: <p>{[webhooks.outcomes[moment.outcome], moment.http_status].filter(Boolean).join(' · ')}</p>,
+      }
+  }
+}
+
+type Posted = Extract<Moment, { event: 'response_posted' }>
+
+function answered(words: EventWords, { status, error }: Posted, isJudged: boolean): Pick<Told, 'sentence' | 'tone'> {
+  if (error === 'wallet_declined') return { sentence: words.response_declined, tone: 'neutral' }
+  if (status === 'failed') return { sentence: words.response_failed, tone: 'no' }
+  return isJudged ? { sentence: words.response_completed, tone: 'ok' } : { sentence: words.response_shared, tone: 'neutral' }
+}
+
+type EventWords = ReturnType<typeof useDashboardWords>['verification']['events']
+
+/** `dashboard:alex` is alex, `command line:root` the system's user root; a key has its label, or its first characters. */
+export function useActorName(): (by: { actor: string; actor_label?: string }) => string {
+  const { actors, byCommand } = useDashboardWords().audit
+  return ({ actor, actor_label }) => {
+    const [, user] = /^command line:(.+)$/.exec(actor) ?? []
+    return user ? byCommand(user) : (actor_label ?? actors[actor] ?? actor.replace(/^dashboard:/, ''))
+  }
+}

@@ -1,0 +1,100 @@
+import { useState } from 'preact/hooks'
+import type { TryVerification } from '../../../dashboard/verifications/schema.ts'
+import type { Verification } from '../../../verifications/schema.ts'
+import { Button } from '../../kit/button.tsx'
+import { Field, Select } from '../../kit/field.tsx'
+import { Icon } from '../../kit/icons.tsx'
+import { useLanguage } from '../../shared/language.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { goTo, hrefTo } from '../route.tsx'
+import { useMayChange, usePlace, useSession } from '../session.tsx'
+import { useTemplates } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
+
+const FIRST_TEMPLATE = 'age_over_18'
+
+type Props = { template?: string /** Also asks for the address of a receiver. */; webhook?: boolean }
+
+/** Creates a test session and opens its page, where it can be answered. */
+export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
+  const words = useDashboardWords()
+  const { environment } = usePlace()
+  const [isOpen, setIsOpen] = useState(false)
+  const mayChange = useMayChange()
+  // Not in Live: a live session needs a live key.
+  if (environment !== 'test' || !mayChange) return null
+  return (
+    <>
+      <Button kind="primary" onClick={() => setIsOpen(true)}>
+        <Icon name={webhook ? 'hook' : 'wallet'} />
+        {webhook ? words.webhooks.tryIt : words.verifications.tryIt}
+      </Button>
+      {isOpen && <TryDialog first={template} webhook={webhook} onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}
+
+type DialogProps = { first: string; webhook: boolean; onClose: () => void }
+
+function TryDialog({ first, webhook, onClose }: DialogProps) {
+  const words = useDashboardWords()
+  const language = useLanguage()
+  const { call } = useSession()
+  const { inTenant } = usePlace()
+  const templates = useTemplates()
+  const [template, setTemplate] = useState(first)
+  const [purpose, setPurpose] = useState('')
+  const [url, setUrl] = useState('')
+  const start = async () => {
+    const body: TryVerification = {
+      template,
+      ...(purpose.trim() && { purpose: purpose.trim() }),
+      ...(webhook && { webhook_url: url.trim() }),
+    }
+    const { id } = await call<Verification>(inTenant('verifications'), { method: 'POST', body })
+    onClose()
+    goTo(hrefTo(`verifications/${id}`))
+  }
+  return (
+    <FormDialog
+      title={webhook ? words.webhooks.tryTitle : words.verifications.tryTitle}
+      intro={webhook ? words.webhooks.tryMore : words.verifications.tryMore}
+      verb={words.verifications.start}
+      onSubmit={start}
+      onClose={onClose}
+    >
+      {webhook && (
+        <Field
+          label={words.webhooks.url}
+          type="url"
+          placeholder="https://shop.example/hooks"
+          required
+          autofocus
+          maxLength={2048}
+          value={url}
+          onText={setUrl}
+        />
+      )}
+      <Loaded data={templates}>
+        {({ data }) => (
+          <Select
+            label={words.verifications.template}
+            value={template}
+            options={data.map(({ key, localized }) => [key, localized.title[language]])}
+            onChoose={setTemplate}
+          />
+        )}
+      </Loaded>
+      {!webhook && (
+        <Field
+          label={words.verifications.purpose}
+          hint={words.verifications.purposeHint}
+          maxLength={300}
+          value={purpose}
+          onText={setPurpose}
+        />
+      )}
+    </FormDialog>
+  )
+}
