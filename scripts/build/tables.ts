@@ -14,8 +14,8 @@ import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { PLANS } from '../../src/tenants/settings.ts'
 import { VARIABLES } from '../../src/variables.ts'
 import type { OutcomeName } from '../../src/web/shared/outcome-code.ts'
-import { outcomeNames as german } from '../../src/web/shared/strings/de.ts'
-import { outcomeNames as english, outcomes } from '../../src/web/shared/strings/en.ts'
+import { outcomeNames as german } from '../../src/web/shared/words/de.ts'
+import { outcomeNames as english, outcomes } from '../../src/web/shared/words/en.ts'
 import evidence from '../../test/evidence.json' with { type: 'json' }
 
 type Row = { what: string; floor: string; service: string; ratio: string; aim: string }

@@ -223,12 +223,12 @@ export const SCENES: Readonly<Record<string, Scene>> = {
         json: { ticket: 'x', expires_at: new Date(Date.now() + 300_000).toISOString(), has_codes: true, passkey: null },
       }),
     )
-    await page.getByLabel(words.dashboard.entrance.name, { exact: true }).fill('olivia')
+    await page.getByLabel(words.entrance.name, { exact: true }).fill('olivia')
     await page.locator('input[type=password]').fill('whatever it is, 15')
-    await button(page, words.dashboard.entrance.login).click()
-    await heading(page, words.dashboard.entrance.secondStep).waitFor()
+    await button(page, words.entrance.login).click()
+    await heading(page, words.entrance.secondStep).waitFor()
     await shoot('dashboard-second-step')
-    await button(page, words.dashboard.entrance.useRecovery).click()
+    await button(page, words.entrance.useRecovery).click()
     await shoot('dashboard-recovery')
   },
 
@@ -267,8 +267,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
 
   async 'dashboard-dialogs'(stage) {
-    const { words: all, asOwner, shoot } = stage
-    const words = all.dashboard
+    const { words, asOwner, shoot } = stage
     const dialogs: [name: string, path: string, button: string][] = [
       ['create-key', '/keys', words.keys.create],
       ['register', '/devices', words.devices.register],
@@ -276,7 +275,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       ['add-list', '/trust', words.trust.lists.add],
       ['add-issuer', '/trust', words.trust.add],
       ['block', '/trust', words.trust.blocks.add],
-      ['invite', '/settings/people', words.settings.invite],
+      ['invite', '/settings/people', words.people.invite],
       ['codes', '/settings/security', words.security.addCodes],
       ['test-event', '/webhooks', words.webhooks.test],
     ]
@@ -295,14 +294,14 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     const until = new Date(Date.now() + 840_000).toISOString()
     await page.route('**/pairing-locks', route => route.fulfill({ json: { data: [{ id: 'lock', locked_until: until }] } }))
     await asOwner('/dashboard/devices')
-    await button(page, words.dashboard.devices.lift).waitFor()
+    await button(page, words.devices.lift).waitFor()
     await shoot('dashboard-devices-locked', page)
     await page.unroute('**/pairing-locks')
   },
 
   async 'dashboard-signers'(stage) {
     const { words, asOwner, shoot } = stage
-    const { lists } = words.dashboard.trust
+    const { lists } = words.trust
     const page = await asOwner('/dashboard')
     await page.route('**/trust/sources', route => route.fulfill({ json: { data: [SOURCE], presets: [] } }))
     await asOwner('/dashboard/trust?environment=live')
@@ -316,8 +315,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
 
   async 'dashboard-editor'(stage) {
-    const { words: all, asOwner, shoot, settle } = stage
-    const words = all.dashboard
+    const { words, asOwner, shoot, settle } = stage
     const page = await asOwner('/dashboard/template-editor')
     await shoot('dashboard-editor-new', page)
     await page.goto('/dashboard/template-editor?from=age_over_18')

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import * as de from '../../src/web/shared/strings/de.ts'
-import * as en from '../../src/web/shared/strings/en.ts'
+import { WORDS, type Words } from './words.ts'
 
 const SIZES = [
   { width: 390, height: 844 },
@@ -22,7 +21,7 @@ type Options = { language: 'en' | 'de'; out: string; wanted: readonly string[] }
 export type Scene = (stage: Stage) => Promise<void>
 export type Stage = {
   language: 'en' | 'de'
-  words: typeof en
+  words: Words
   /** The page of the scene. */
   page: Page
   isWanted(name: string): boolean
@@ -47,7 +46,7 @@ type Created = Verification & { wallet_uri: string }
 
 export async function openStage(browser: Browser, demo: Demo, { language, out, wanted }: Options): Promise<Stage> {
   const { origin, key } = demo
-  const words = { en, de: de as typeof en }[language]
+  const words = WORDS[language]
   const contexts: BrowserContext[] = []
   let owner: BrowserContext | undefined
 
@@ -136,12 +135,12 @@ export async function openStage(browser: Browser, demo: Demo, { language, out, w
   async function logIn(): Promise<BrowserContext> {
     const context = await newContext()
     const page = await context.newPage()
-    const { entrance } = words.dashboard
+    const { dashboard, entrance } = words
     const fill = async (button: string) => {
       await page.getByLabel(entrance.name, { exact: true }).fill('olivia')
       await page.locator('input[type=password]').fill(PASSWORD)
       await page.getByRole('button', { name: button, exact: true }).click()
-      await page.getByRole('button', { name: words.dashboard.signOut }).first().waitFor({ state: 'attached' })
+      await page.getByRole('button', { name: dashboard.signOut }).first().waitFor({ state: 'attached' })
     }
     const { needs_setup } = (await (await fetch(`${origin}/dashboard/api/entrance`)).json()) as { needs_setup: boolean }
     await page.goto(needs_setup ? demo.setupUrl : '/dashboard')

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { demo as words } from '../../src/web/shared/strings/en.ts'
+import { demo as words } from '../../src/web/demo/en.ts'
 
 /** The demo after one purchase online and one at the till: every pane shows a result. */
 export async function takeStory(browser: Browser, { origin }: { origin: string }, path: string): Promise<void> {

@@ -1,8 +1,8 @@
 // A reused refresh token was copied: its device is revoked, and the dashboard shows a notice.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/verifications/schema.ts'
-import * as de from '../../src/web/shared/strings/de.ts'
-import * as en from '../../src/web/shared/strings/en.ts'
+import * as de from '../../src/web/dashboard/overview/de.ts'
+import * as en from '../../src/web/dashboard/overview/en.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { type Browser, openBrowser, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
 import { outcome, pair, refresh } from '../helpers/devices.ts'
@@ -68,7 +68,7 @@ test('a reused refresh token is a warning in the log without the token, and a no
 })
 
 test('the notice says in both languages what happened, to which device, and what to do', () => {
-  const told = [en, de].map(({ dashboard }) => dashboard.overview.attentions.token_copied.sentence('Till 1', 'then'))
+  const told = [en, de].map(({ overview }) => overview.attentions.token_copied.sentence('Till 1', 'then'))
   expect(told[0]).toMatch(/copied token of the device “Till 1” was used then.+Pair it again\.$/)
   expect(told[1]).toMatch(/kopiertes Token des Geräts „Till 1“ wurde then benutzt.+Koppeln Sie es neu\.$/)
 })

@@ -10,7 +10,7 @@ import examples from '../../src/handbook/examples.json' with { type: 'json' }
 import { LANGUAGES, type Language } from '../../src/handbook/samples.ts'
 import { addressInHandbook, apiError, ERRORS, type ErrorCode } from '../../src/http/errors.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
-import { outcomes } from '../../src/web/shared/strings/en.ts'
+import { outcomes } from '../../src/web/shared/words/en.ts'
 import { startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
 import { runOf } from '../helpers/run.ts'

@@ -1,7 +1,7 @@
 import { examine as find } from '../../src/doctor/examine.ts'
-import { type Sayable, say } from '../../src/web/shared/finding-words.ts'
-import * as de from '../../src/web/shared/strings/de.ts'
-import * as en from '../../src/web/shared/strings/en.ts'
+import * as de from '../../src/web/shared/findings/de.ts'
+import * as en from '../../src/web/shared/findings/en.ts'
+import { type Sayable, say } from '../../src/web/shared/findings/say.ts'
 
 /** As people read it: the sentences of `vidimus doctor`, and the German ones of the dashboard. */
 export const examine = async (...[deps, isServer, names]: Parameters<typeof find>) =>

@@ -1,7 +1,7 @@
 import { afterAll, expect } from 'bun:test'
 import type { FrameLocator } from 'playwright-core'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
-import { outcomes } from '../../src/web/shared/strings/en.ts'
+import { outcomes } from '../../src/web/shared/words/en.ts'
 import { startApp, temporaryDir } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, shoot, type WatchedPage } from '../helpers/browser.ts'
 import { type RunningDemo, startDemo, stopDemos } from '../helpers/demo.ts'

@@ -6,24 +6,54 @@ import { ERRORS } from '../../src/http/errors.ts'
 import { personOf, pidClaims } from '../../src/sandbox/documents.ts'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
 import { claimsOf, DOCUMENTS } from '../../src/templates/catalogue.ts'
+import { dashboard } from '../../src/web/dashboard/en.ts'
+import * as overviewDe from '../../src/web/dashboard/overview/de.ts'
+import * as overviewEn from '../../src/web/dashboard/overview/en.ts'
+import { editor } from '../../src/web/dashboard/templates/en.ts'
+import { germanProblem } from '../../src/web/dashboard/templates/query-problems.ts'
+import * as hostedDe from '../../src/web/hosted/de.ts'
+import * as hostedEn from '../../src/web/hosted/en.ts'
+import { findings } from '../../src/web/shared/findings/en.ts'
 import { NAMES_OF } from '../../src/web/shared/outcome-code.ts'
-import * as de from '../../src/web/shared/strings/de.ts'
-import * as en from '../../src/web/shared/strings/en.ts'
-import { germanProblem } from '../../src/web/shared/strings/query-problems.ts'
+import * as sharedDe from '../../src/web/shared/words/de.ts'
+import * as sharedEn from '../../src/web/shared/words/en.ts'
 import { WORDS } from '../../src/web/verify/words.ts'
 
 const WEB = join(import.meta.dir, '../../src/web')
 
-/** The hooks that return a part of the dictionary. */
-const ROOTS: Readonly<Record<string, string>> = {
-  'useCommon()': 'common',
-  'useDashboardWords()': 'dashboard',
-  'useTillWords()': 'till',
-  'useSandboxWords()': 'sandbox',
-  'useDemoWords()': 'demo',
-  'useHostedWords()': 'hosted',
-  'useLostWords()': 'lost',
+const IS_DICTIONARY = /(?:^|\/)(?:en|de)\.ts$/
+const sources = new Map(
+  await Promise.all(
+    [...new Bun.Glob('**/*.{ts,tsx}').scanSync(WEB)]
+      .filter(file => !IS_DICTIONARY.test(file))
+      .map(async file => [file, await Bun.file(join(WEB, file)).text()] as const),
+  ),
+)
+
+/** The sections of all dictionaries of a language, by their names, which no two dictionaries share. */
+async function sectionsOf(language: 'en' | 'de'): Promise<Record<string, unknown>> {
+  const sections: Record<string, unknown> = {}
+  for (const file of new Bun.Glob(`**/${language}.ts`).scanSync(WEB))
+    for (const [name, words] of Object.entries(await import(join(WEB, file)))) {
+      expect(sections).not.toHaveProperty(name)
+      sections[name] = words
+    }
+  return sections
 }
+
+const en = await sectionsOf('en')
+const de = await sectionsOf('de')
+
+/** Looked up by a code. */
+const BY_CODE = ['outcomeNames', 'findings']
+
+/** The hooks that return a section, such as `useTillWords()`. */
+const ROOTS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...sources.values()]
+    .flatMap(source => [...source.matchAll(/export const (use\w+) = \(\)(?:: \w+)? =>\s+useWords\(\{ en: en\.(\w+),/g)])
+    .map(([, hook, section]) => [`${hook}()`, section!])
+    .filter(([, section]) => !BY_CODE.includes(section!)),
+)
 
 const ENGLISH = new Map(leaves(en, []).map(path => [path.join('.'), partAt(path)]))
 const GERMAN = new Map(leaves(de, []).map(path => [path.join('.'), partAt(path, de)]))
@@ -37,9 +67,9 @@ const SAME = new Set([
   ...['URL', 'Problem', 'Installation', 'Apps', 'Browser', 'Version', 'Organisation', 'Sandbox', 'Passkey', 'Passkeys', 'Code'],
   ...['Logo', ''],
   // Only joins what the service says.
-  String(en.dashboard.editor.problem),
-  String(en.findings.archive_good),
-  String(en.findings.lists_troubled),
+  String(editor.problem),
+  String(findings.archive_good),
+  String(findings.lists_troubled),
 ])
 
 test('every text of the pages exists in English and in German', () => {
@@ -58,7 +88,7 @@ test('every claim of the documents that the builder offers and the sandbox has i
       : [name],
   )
   const claims = new Set([...nested, ...DOCUMENTS.flatMap(claimsOf)])
-  expect([...claims].filter(claim => !(claim in en.claims && claim in de.claims))).toEqual([])
+  expect([...claims].filter(claim => !(claim in sharedEn.claims && claim in sharedDe.claims))).toEqual([])
 })
 
 /** Codes whose message has the details, codes that the pages handle, and codes of the API alone. */
@@ -72,8 +102,8 @@ const SPOKEN_BY_SERVICE = new Set([
 
 test('every attention and every error that the dashboard can meet has words of its own', () => {
   const codes = Attention.anyOf.map(each => each.properties.code.const)
-  expect(Object.keys(en.dashboard.overview.attentions).sort()).toEqual(codes.sort())
-  const wordless = Object.keys(ERRORS).filter(code => !(code in en.dashboard.problems) && !SPOKEN_BY_SERVICE.has(code))
+  expect(Object.keys(overviewEn.overview.attentions).sort()).toEqual(codes.sort())
+  const wordless = Object.keys(ERRORS).filter(code => !(code in dashboard.problems) && !SPOKEN_BY_SERVICE.has(code))
   expect(wordless).toEqual([])
 })
 
@@ -94,9 +124,8 @@ test('no page has a text outside of the dictionary', async () => {
 
 test('every word of the dictionary is used by a page', async () => {
   const used: string[][] = []
-  for (const file of new Bun.Glob('**/*.{ts,tsx}').scanSync(WEB))
-    if (!file.includes('strings/')) used.push(...pathsIn(await Bun.file(join(WEB, file)).text()))
-  const words = Object.values(ROOTS).flatMap(root => leaves((en as Record<string, unknown>)[root], [root]))
+  for (const source of sources.values()) used.push(...pathsIn(source))
+  const words = Object.values(ROOTS).flatMap(root => leaves(en[root], [root]))
   expect(words.length).toBeGreaterThan(900)
   expect(words.filter(word => !used.some(path => leadsTo(path, word))).map(word => word.join('.'))).toEqual([])
 })
@@ -162,35 +191,34 @@ test('no page inside of a shop says an outcome in another word than the one tabl
   const texts = [...quoted, ...Object.values(WORDS).flatMap(words => Object.values(words))]
   expect(texts.filter(text => OTHER_WORDS.en.test(text) || OTHER_WORDS.de.test(text))).toEqual([])
   expect([WORDS.en.completed, WORDS.de.completed]).toEqual([
-    en.hosted.thanks(en.outcomeNames.completed),
-    de.hosted.thanks(de.outcomeNames.completed),
+    hostedEn.hosted.thanks(sharedEn.outcomeNames.completed),
+    hostedDe.hosted.thanks(sharedDe.outcomeNames.completed),
   ])
 })
 
 test.each([
-  ['English', en],
-  ['German', de],
+  ['English', overviewEn.overview, sharedEn.outcomeNames],
+  ['German', overviewDe.overview, sharedDe.outcomeNames],
 ])(
   'the note beneath the numbers names every outcome that counts under the name of another in %s',
-  (_, { dashboard, outcomeNames }) => {
-    const note = dashboard.overview.counted(outcomeNames)
+  (_, overview, outcomeNames) => {
+    const note = overview.counted(outcomeNames)
     const others = NAMES_OF.failed.filter(name => name !== 'failed' && name !== 'wallet_declined')
     expect(others.filter(name => !note.includes(`${outcomeNames[name]}`))).toEqual([])
   },
 )
 
 /** Their own statuses: keys, devices, deliveries, lists, dates of certificates. */
-const OF_OTHER_THINGS = /^dashboard\.(keys|devices|webhooks|trust|settings|goLive|audit|security|overview\.attentions)\b/
+const OF_OTHER_THINGS = /^(keys|devices|webhooks|trust|people|health|goLive|audit|security|overview\.attentions)\b/
 
 test('the name of an outcome stands in the table of outcomes alone', () => {
   for (const [dictionary, names] of [
-    [ENGLISH, en.outcomeNames],
-    [GERMAN, de.outcomeNames],
+    [ENGLISH, sharedEn.outcomeNames],
+    [GERMAN, sharedDe.outcomeNames],
   ] as const) {
     const words = new Set([...Object.values(names), 'Geprüft', 'Beendet', 'Withdrawn', 'Accepted', 'Anerkannt'])
     const copies = [...dictionary].filter(
-      ([path, text]) =>
-        !/^outcomeNames\.|^dashboard\.verification\.checked$/.test(path) && words.has(String(text).replace(/\.$/, '')),
+      ([path, text]) => !/^outcomeNames\.|^verification\.checked$/.test(path) && words.has(String(text).replace(/\.$/, '')),
     )
     expect(copies.filter(([path]) => !OF_OTHER_THINGS.test(path))).toEqual([])
   }
@@ -198,7 +226,7 @@ test('the name of an outcome stands in the table of outcomes alone', () => {
 
 test('every outcome that a status can have is in the filter and has a name', () => {
   const named = Object.values(NAMES_OF).flat()
-  expect(named.toSorted()).toEqual((Object.keys(en.outcomeNames) as typeof named).toSorted())
+  expect(named.toSorted()).toEqual((Object.keys(sharedEn.outcomeNames) as typeof named).toSorted())
 })
 
 const valueAt = (words: unknown, path: readonly string[]): unknown =>

@@ -2,7 +2,7 @@ import type { Template } from '../../dashboard/settings-schema.ts'
 import { useLanguage } from '../shared/language.tsx'
 import { type Data, useData } from './data.ts'
 import { usePlace } from './session.tsx'
-import { useDashboardWords } from './words.ts'
+import { useVerificationsWords } from './verifications/words.ts'
 
 export type TemplatesData = Data<{ data: Template[] }>
 
@@ -13,10 +13,10 @@ export function useTemplates(): TemplatesData {
 
 /** The title of a template by its key; the key itself if the template is gone. */
 export function useTemplateTitle({ value }: TemplatesData): (key: string | undefined) => string {
-  const words = useDashboardWords()
+  const { ownQuery } = useVerificationsWords()
   const language = useLanguage()
   return key => {
-    if (key === undefined) return words.verifications.ownQuery
+    if (key === undefined) return ownQuery
     return value?.data.find(template => template.key === key)?.localized.title[language] ?? key
   }
 }

@@ -1,5 +1,5 @@
 import { useWords } from '../shared/language.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
+import * as de from './de.ts'
+import * as en from './en.ts'
 
 export const useLostWords = () => useWords({ en: en.lost, de: de.lost })

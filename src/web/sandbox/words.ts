@@ -1,6 +1,6 @@
 import { useWords } from '../shared/language.tsx'
-import * as de from '../shared/strings/de.ts'
-import * as en from '../shared/strings/en.ts'
+import * as de from './de.ts'
+import * as en from './en.ts'
 
 export type SandboxWords = typeof en.sandbox
 

@@ -1,6 +1,6 @@
 import { useWords } from './language.tsx'
-import * as de from './strings/de.ts'
-import * as en from './strings/en.ts'
+import * as de from './words/de.ts'
+import * as en from './words/en.ts'
 
 const WORDS = {
   en: { claims: en.claims, ageOver: en.ageOver, documents: en.documents },

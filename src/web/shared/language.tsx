@@ -1,7 +1,7 @@
 import { Icon } from '../kit/icons.tsx'
 import { useFollowed } from './followed.ts'
-import * as de from './strings/de.ts'
-import * as en from './strings/en.ts'
+import * as de from './words/de.ts'
+import * as en from './words/en.ts'
 
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]

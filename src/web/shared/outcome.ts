@@ -1,8 +1,8 @@
 import type { Check } from '../../openid4vp/finding.ts'
 import { useWords } from './language.tsx'
 import type { CheckWords, OutcomeCode, OutcomeNames, OutcomeWords } from './outcome-code.ts'
-import * as de from './strings/de.ts'
-import * as en from './strings/en.ts'
+import * as de from './words/de.ts'
+import * as en from './words/en.ts'
 
 export const useOutcomeNames = (): OutcomeNames => useWords({ en: en.outcomeNames, de: de.outcomeNames })
 

@@ -1,11 +1,11 @@
 import { Field } from '../../kit/field.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useEntranceWords } from './words.ts'
 
 type Props = { isRecovery?: boolean; value: string; onText: (code: string) => void }
 
 /** Six digits of an authenticator app, or a recovery code. */
 export function CodeField({ isRecovery = false, value, onText }: Props) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   return (
     <Field
       label={isRecovery ? words.recoveryCode : words.code}

@@ -7,6 +7,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useSession } from '../session.tsx'
 import { Factors } from '../settings/security/factors.tsx'
+import { useSecurityWords } from '../settings/security/words.ts'
 import { useDashboardWords } from '../words.ts'
 import { EntranceFrame } from './entrance-frame.tsx'
 
@@ -17,19 +18,20 @@ export function FirstFactor({ children }: { children: ComponentChildren }) {
 }
 
 function SetUpFactor() {
-  const words = useDashboardWords()
+  const words = useSecurityWords()
+  const all = useDashboardWords()
   const { leave, renew } = useSession()
   const data = useData<Security>('security')
   const goOn = useAction(() => renew())
   const signOut = useAction(() => leave('POST', 'logout'))
   return (
-    <EntranceFrame title={words.security.needed}>
-      <p class="secondary">{words.security.neededMore}</p>
+    <EntranceFrame title={words.needed}>
+      <p class="secondary">{words.neededMore}</p>
       <Loaded data={data}>{security => <Factors security={security} onChange={data.set} onAdded={() => goOn.run()} />}</Loaded>
       <Problem of={goOn.problem} />
       <div class="row">
         <Button kind="quiet" onClick={() => signOut.run()}>
-          {words.signOut}
+          {all.signOut}
         </Button>
       </div>
     </EntranceFrame>

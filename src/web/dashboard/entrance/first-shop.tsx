@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks'
 import { Field } from '../../kit/field.tsx'
 import { Notice } from '../../kit/notice.tsx'
 import { useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
 import { EntranceForm, EntranceFrame } from './entrance-frame.tsx'
+import { useEntranceWords } from './words.ts'
 
 /** A new installation has no tenant: its owner creates the first. */
 export function FirstShop({ children }: { children: ComponentChildren }) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const { session } = useSession()
   if (session.tenants.length > 0) return children
   if (session.user.is_owner) return <NameShop />
@@ -20,7 +20,7 @@ export function FirstShop({ children }: { children: ComponentChildren }) {
 }
 
 function NameShop() {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const { call, renew } = useSession()
   const [name, setName] = useState('')
   const create = async () => {

@@ -11,16 +11,16 @@ import { useCommon } from '../../shared/language.tsx'
 import { useAction } from '../action.ts'
 import { callOpen } from '../client.ts'
 import { Problem } from '../parts/problem.tsx'
-import { useDashboardWords } from '../words.ts'
 import { type Entrance, EntranceFrame } from './entrance-frame.tsx'
 import { answerWithPasskey, canUsePasskeys } from './passkey.ts'
 import { SecondStep } from './second-step.tsx'
 import { useWait } from './wait.ts'
+import { useEntranceWords } from './words.ts'
 
 type Props = { entrance: Entrance; why: 'away' | 'left' | undefined; onIn: (session: Session) => void }
 
 export function LogIn({ entrance, why, onIn }: Props) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [half, setHalf] = useState<HalfLogin>()
   if (half) return <SecondStep half={half} onIn={onIn} onBack={() => setHalf(undefined)} />
   if (entrance.needs_setup) {
@@ -50,7 +50,7 @@ export function LogIn({ entrance, why, onIn }: Props) {
 type FormProps = Pick<Props, 'entrance' | 'onIn'> & { onHalf: (half: HalfLogin) => void }
 
 function LogInForm({ entrance, onIn, onHalf }: FormProps) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const logIn = useAction(async () => {
@@ -115,7 +115,7 @@ const isThrottled = (problem: unknown): boolean => problem instanceof ApiFailure
 
 /** The two ways out: https on the network, or a tunnel to the machine itself. */
 function PlainHttp() {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const common = useCommon()
   const port = location.port || '80'
   const local = `http://localhost:${port}${location.pathname}`

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Check, Field } from '../../kit/field.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useEntranceWords } from './words.ts'
 
 const USER_NAME = '[a-z0-9][a-z0-9._@+\\-]{1,63}'
 
@@ -11,7 +11,7 @@ type Props = { label: string; value: string; onText: (password: string) => void;
 
 /** One field that can be made visible, instead of a second one to repeat it. */
 export function NewPassword({ label, value, onText, autofocus }: Props) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [isShown, setIsShown] = useState(false)
   return (
     <div>
@@ -39,7 +39,7 @@ type NameProps = { label: string; value: string; onText: (name: string) => void;
 
 /** The name of a new user, in lower case. */
 export function NewUserName({ label, value, onText, autocomplete }: NameProps) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   return (
     <Field
       label={label}

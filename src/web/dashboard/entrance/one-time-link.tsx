@@ -9,17 +9,17 @@ import { ApiFailure } from '../../shared/api.ts'
 import { useCommon } from '../../shared/language.tsx'
 import { callOpen } from '../client.ts'
 import { Problem } from '../parts/problem.tsx'
-import { useDashboardWords } from '../words.ts'
 import { type Entrance, EntranceForm, EntranceFrame } from './entrance-frame.tsx'
 import { NewPassword, NewUserName } from './new-password.tsx'
 import { SecondStep } from './second-step.tsx'
+import { useEntranceWords } from './words.ts'
 
 type LinkState = typeof OneTimeLinkState.static
 type Props = { token: string; onIn: (session: Session) => void; onLogIn: () => void }
 
 /** A link printed by the program or handed over by an owner. Opening it changes nothing yet. */
 export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const common = useCommon()
   const [link, setLink] = useState<LinkState>()
   const [problem, setProblem] = useState<unknown>()
@@ -44,7 +44,7 @@ export function OneTimeLinkView({ token, onIn, onLogIn }: Props) {
 }
 
 function DeadLink({ problem, onLogIn }: { problem: unknown; onLogIn: () => void }) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [needsSetup, setNeedsSetup] = useState<boolean>()
   useEffect(() => {
     if (!(problem instanceof ApiFailure)) return setNeedsSetup(false)
@@ -71,7 +71,7 @@ const DEAD = new ApiFailure(404, 'link_unavailable', '', undefined)
 
 /** The first user, who owns the installation. */
 function SetUp({ token, onIn }: Pick<Props, 'token' | 'onIn'>) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const setUp = async () => onIn(await callOpen<Session>('setup', { token, name, password }))
@@ -86,7 +86,7 @@ function SetUp({ token, onIn }: Pick<Props, 'token' | 'onIn'>) {
 type ChooseProps = Props & { name: string; title: string; intro: string }
 
 function ChoosePassword({ token, name, title, intro, onIn, onLogIn }: ChooseProps) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [password, setPassword] = useState('')
   const [half, setHalf] = useState<HalfLogin>()
   const choose = async () => {

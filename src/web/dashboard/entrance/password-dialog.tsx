@@ -8,15 +8,15 @@ import { useAction } from '../action.ts'
 import type { Client } from '../client.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { useDashboardWords } from '../words.ts'
 import { CodeField } from './code-field.tsx'
 import { answerWithPasskey, canUsePasskeys } from './passkey.ts'
+import { useEntranceWords } from './words.ts'
 
 type Props = { name: string; call: Client['call']; onRight: (session: Session) => void; onCancel: () => void }
 
 /** Some steps need a proof of identity again: somebody else may sit at an open session. */
 export function PasswordDialog({ name, call, onRight, onCancel }: Props) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const [ways, setWays] = useState<typeof Confirmation.static>()
   const [isByCode, setIsByCode] = useState(false)
   const [typed, setTyped] = useState('')

@@ -7,17 +7,17 @@ import { Notice } from '../../kit/notice.tsx'
 import { useAction } from '../action.ts'
 import { callOpen } from '../client.ts'
 import { Problem } from '../parts/problem.tsx'
-import { useDashboardWords } from '../words.ts'
 import { CodeField } from './code-field.tsx'
 import { EntranceFrame } from './entrance-frame.tsx'
 import { answerWithPasskey, canUsePasskeys } from './passkey.ts'
 import { useWait } from './wait.ts'
+import { useEntranceWords } from './words.ts'
 
 type Props = { half: HalfLogin; onIn: (session: Session) => void; onBack: () => void }
 
 /** The step after the password: the second factor, or a recovery code. */
 export function SecondStep({ half, onIn, onBack }: Props) {
-  const words = useDashboardWords().entrance
+  const words = useEntranceWords()
   const passkey = half.passkey && canUsePasskeys(location.origin) ? half.passkey : undefined
   const [isRecovering, setIsRecovering] = useState(!half.has_codes && !passkey)
   const [code, setCode] = useState('')

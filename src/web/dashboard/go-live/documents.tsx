@@ -7,7 +7,7 @@ import { useCommon } from '../../shared/language.tsx'
 import { useAction } from '../action.ts'
 import { Problem } from '../parts/problem.tsx'
 import { usePlace, useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useGoLiveWords } from './words.ts'
 
 type Kind = GoLive['documents'][number]
 
@@ -20,7 +20,7 @@ type Props = { chosen: readonly Kind[]; onChosen: (path: GoLive) => void; onCanc
 
 /** The first question. Without an answer there are no steps. */
 export function ChooseDocuments({ chosen: before, onChosen, onCancel }: Props) {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const common = useCommon()
   const { call } = useSession()
   const { inTenant } = usePlace()

@@ -12,13 +12,14 @@ import { useDashboardWords } from '../words.ts'
 import { ChooseDocuments } from './documents.tsx'
 import { Purposes } from './purposes.tsx'
 import { GoLiveStep } from './step.tsx'
+import { useGoLiveWords } from './words.ts'
 
 const isOpen = ({ state }: Step): boolean => state === 'to_do' || state === 'problem'
 const isNeeded = ({ state }: Step): boolean => state !== 'not_needed'
 
 /** The way to the first live verification. */
 export function GoLive() {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const { inTenant } = usePlace()
   const data = useData<Path>(inTenant('go-live'))
   return (
@@ -36,7 +37,7 @@ export function GoLive() {
 }
 
 function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => void }) {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const { problems } = useDashboardWords()
   const mayChange = useMayChange()
   const [isChanging, setIsChanging] = useState(false)
@@ -69,7 +70,7 @@ function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => v
 }
 
 function Steps({ path: { steps, purposes, is_done } }: { path: Path }) {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const needed = steps.filter(isNeeded)
   const done = needed.filter(({ state }) => state === 'done').length
   const next = steps.find(isOpen)

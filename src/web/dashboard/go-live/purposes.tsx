@@ -1,11 +1,11 @@
 import type { GoLive } from '../../../dashboard/go-live/schema.ts'
 import { Table } from '../../kit/table.tsx'
 import { useLanguage } from '../../shared/language.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useGoLiveWords } from './words.ts'
 
 /** Purposes that customers read beside those that are registered; a person compares the two. */
 export function Purposes({ purposes }: Pick<GoLive, 'purposes'>) {
-  const words = useDashboardWords().goLive.purposes
+  const words = useGoLiveWords().purposes
   const language = useLanguage()
   return (
     <div class="stack tight">

@@ -3,13 +3,14 @@ import type { Step, StepName } from '../../../dashboard/go-live/schema.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Copy } from '../../kit/copy.tsx'
 import { serviceUrl } from '../../shared/base.ts'
-import { say } from '../../shared/finding-words.ts'
+import { say } from '../../shared/findings/say.ts'
+import { useFindings } from '../../shared/findings/words.ts'
 import { useCommon, useRegion } from '../../shared/language.tsx'
 import { useFormat } from '../format.ts'
 import { ButtonTo, hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'
-import { useDashboardWords, useFindings } from '../words.ts'
 import { HELP } from './help.ts'
+import { useGoLiveWords } from './words.ts'
 
 const LOOK = {
   done: { tone: 'ok', icon: 'tick' },
@@ -35,7 +36,7 @@ const WHERE: Readonly<Record<StepName, Where>> = {
 }
 
 export function GoLiveStep({ step, isNext, children }: { step: Step; isNext: boolean; children?: ComponentChildren }) {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const sentence = useSentence(step)
   const { state, finding } = step
   return (
@@ -59,7 +60,7 @@ function Finding({ finding, isDone }: { finding: NonNullable<Step['finding']>; i
 }
 
 function useSentence({ reason, documents, names, at }: Step): string {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const { date } = useFormat()
   const list = new Intl.ListFormat(useRegion(), { type: 'conjunction' })
   return words.reasons[reason]({
@@ -70,7 +71,7 @@ function useSentence({ reason, documents, names, at }: Step): string {
 }
 
 function Act({ step: { step, state, command }, isNext }: { step: Step; isNext: boolean }) {
-  const words = useDashboardWords().goLive
+  const words = useGoLiveWords()
   const common = useCommon()
   const { session } = useSession()
   const { place, environment, isForOwners } = WHERE[step]

@@ -5,13 +5,13 @@ import { useLanguage } from '../../shared/language.tsx'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useOverviewWords } from './words.ts'
 
 type Told = { sentence: string; action: string; href: string }
 
 /** Problems that stop customers now or soon, each with a link to its remedy. */
 export function AttentionList({ attention }: { attention: readonly Attention[] }) {
-  const words = useDashboardWords().overview
+  const words = useOverviewWords()
   const { session } = useSession()
   const tell = useTelling()
   if (attention.length === 0) {
@@ -44,7 +44,7 @@ export function AttentionList({ attention }: { attention: readonly Attention[] }
 const isNotSetUp = ({ code }: Attention): boolean => code === 'public_url_local'
 
 function Urgent({ attention }: { attention: readonly Attention[] }) {
-  const words = useDashboardWords().overview
+  const words = useOverviewWords()
   const tell = useTelling()
   return (
     <section class="attention" aria-labelledby="attention">
@@ -70,7 +70,7 @@ function Urgent({ attention }: { attention: readonly Attention[] }) {
 }
 
 function useTelling(): (attention: Attention) => Told {
-  const words = useDashboardWords().overview.attentions
+  const words = useOverviewWords().attentions
   const { session } = useSession()
   const { number, date } = useFormat()
   const language = useLanguage()

@@ -3,11 +3,11 @@ import { useId } from 'preact/hooks'
 import type { FirstSteps as Steps } from '../../../dashboard/verifications/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useOverviewWords } from './words.ts'
 
 /** First steps of a new shop; the service knows which are done. */
 export function FirstSteps({ steps: { tried, connected, received } }: { steps: Steps }) {
-  const words = useDashboardWords().overview.firstSteps
+  const words = useOverviewWords().firstSteps
   const id = useId()
   return (
     <section class="card stack" aria-labelledby={id}>
@@ -34,7 +34,7 @@ export function FirstSteps({ steps: { tried, connected, received } }: { steps: S
 type StepProps = { words: { title: string; more: string }; isDone: boolean; children: ComponentChildren }
 
 function Step({ words: { title, more }, isDone, children }: StepProps) {
-  const { done } = useDashboardWords().overview.firstSteps
+  const { done } = useOverviewWords().firstSteps
   return (
     <li class={isDone ? 'done' : undefined}>
       <span class="mark">{isDone && <Icon name="tick" size={16} />}</span>

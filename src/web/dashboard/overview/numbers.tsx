@@ -3,12 +3,12 @@ import { Card } from '../../kit/card.tsx'
 import { Table } from '../../kit/table.tsx'
 import { useOutcome, useOutcomeNames } from '../../shared/outcome.ts'
 import { useFormat } from '../format.ts'
-import { useDashboardWords } from '../words.ts'
 import { KINDS, OutcomeChart, useKindNames } from './outcome-chart.tsx'
+import { useOverviewWords } from './words.ts'
 
 /** The outcomes of the last 30 days in one environment. */
 export function Numbers({ numbers }: { numbers: NumbersData }) {
-  const words = useDashboardWords().overview
+  const words = useOverviewWords()
   const nameOf = useKindNames()
   const names = useOutcomeNames()
   const { number, percent, duration } = useFormat()

@@ -2,7 +2,7 @@ import type { Numbers } from '../../../usage/schema.ts'
 import { Table } from '../../kit/table.tsx'
 import { useOutcomeNames } from '../../shared/outcome.ts'
 import { useFormat } from '../format.ts'
-import { useDashboardWords } from '../words.ts'
+import { useOverviewWords } from './words.ts'
 
 /** The parts of a bar from bottom to top. */
 export const KINDS = ['verified', 'refused', 'declined', 'expired'] as const
@@ -24,7 +24,7 @@ const sumOf = (day: Day): number => KINDS.reduce((sum, kind) => sum + day[kind],
 
 /** A bar for each day, and the same as a table. */
 export function OutcomeChart({ days }: { days: readonly Day[] }) {
-  const words = useDashboardWords().overview
+  const words = useOverviewWords()
   const nameOf = useKindNames()
   const { number, day: sayDay } = useFormat()
   const most = Math.max(...days.map(sumOf))

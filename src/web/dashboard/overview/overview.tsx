@@ -9,18 +9,18 @@ import { useTemplates } from '../template-names.ts'
 import { VerificationsEmpty } from '../verifications/empty.tsx'
 import { VerificationTable } from '../verifications/table.tsx'
 import { TryIt } from '../verifications/try-it.tsx'
-import { useDashboardWords } from '../words.ts'
 import { AttentionList } from './attention.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Numbers } from './numbers.tsx'
+import { useOverviewWords } from './words.ts'
 
 export function Overview() {
-  const words = useDashboardWords()
+  const words = useOverviewWords()
   const { environment, inTenant } = usePlace()
   const mayChange = useMayChange()
   const data = useData<OverviewData>(inTenant(`overview?environment=${environment}`))
   return (
-    <Page title={words.overview.title} actions={<TryIt />}>
+    <Page title={words.title} actions={<TryIt />}>
       <Loaded data={data}>
         {({ usage, recent, attention, numbers, first_steps: steps }) => (
           <>
@@ -37,7 +37,7 @@ export function Overview() {
 }
 
 function Quota({ usage: { verifications_created, daily_quota, remaining } }: Pick<OverviewData, 'usage'>) {
-  const words = useDashboardWords().overview
+  const words = useOverviewWords()
   const { number } = useFormat()
   return (
     <p class="hint">
@@ -48,7 +48,7 @@ function Quota({ usage: { verifications_created, daily_quota, remaining } }: Pic
 }
 
 function Recent({ recent }: Pick<OverviewData, 'recent'>) {
-  const words = useDashboardWords().overview
+  const words = useOverviewWords()
   const templates = useTemplates()
   return (
     <section class="stack">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Button } from '../../kit/button.tsx'
 import type { Pages } from '../pages.ts'
 import { goTo, hrefTo } from '../route.tsx'
+import { useVerificationsWords } from '../verifications/words.ts'
 import { useDashboardWords } from '../words.ts'
 import { Failed, Loading } from './loaded.tsx'
 import { Problem } from './problem.tsx'
@@ -30,7 +31,7 @@ export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, rel
 }
 
 export function NoMatch({ view, hint }: { view: string; hint?: string | undefined }) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   return (
     <div class="nothing stack centred">
       <p class="secondary">{words.noMatch}</p>

@@ -5,7 +5,7 @@ import { Check, Field } from '../../kit/field.tsx'
 import { Notice } from '../../kit/notice.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { useClaimName } from '../verifications/claim-list.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useEditorWords } from './words.ts'
 
 const AGES = [16, 18, 21, 65]
 const AGE_MAX = 120
@@ -19,7 +19,7 @@ type Props = {
 
 /** Documents to accept and claims to ask them for. */
 export function TemplateBuilder({ catalogue, choice, leftOut, onChange }: Props) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const name = useClaimName()
   const title = useDocumentTitle()
   const chosen = catalogue.documents.filter(({ key }) => choice.documents.includes(key))
@@ -80,7 +80,7 @@ const ageOf = (claim: string): number | undefined => {
 }
 
 function Ages({ claims, onChange }: { claims: readonly string[]; onChange: (claims: string[]) => void }) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const name = useClaimName()
   const [text, setText] = useState('')
   const ages = [...new Set([...AGES, ...claims.flatMap(claim => ageOf(claim) ?? [])])].sort((a, b) => a - b)

@@ -2,13 +2,13 @@ import type { Template } from '../../../dashboard/settings-schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { usePlace } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useTemplatesWords } from './words.ts'
 
 type Props = { asks: Template['asks']; query: Record<string, unknown>; purpose: string; title: string }
 
 /** A sketch of a wallet's consent sheet. */
 export function ConsentSketch({ asks, query, purpose, title }: Props) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const { tenant } = usePlace()
   const { claim, document } = useClaimWords()
   const first = firstChoice(asks, query)

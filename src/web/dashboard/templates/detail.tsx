@@ -10,17 +10,17 @@ import { curlLine } from '../parts/service-line.ts'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { TryIt } from '../verifications/try-it.tsx'
-import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
 import { RuleList } from './rule-list.tsx'
 import { TemplateUseList } from './use.tsx'
+import { useTemplatesWords } from './words.ts'
 
 type Props = { template: Template; onRemoved: () => void }
 
 /** A template, with a sketch of the wallet's screen. */
 export function TemplateDetail({ template, onRemoved }: Props) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const common = useCommon()
   const language = useLanguage()
   const { document } = useClaimWords()
@@ -80,7 +80,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
 }
 
 function Remove({ template: { key, localized }, onRemoved }: Props) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()

@@ -1,9 +1,9 @@
 import { Problem } from '../parts/problem.tsx'
-import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
 import type { QueryCheck } from './query-check.ts'
 import { RuleList } from './rule-list.tsx'
+import { useEditorWords, useTemplatesWords } from './words.ts'
 
 const TONES = { good: 'ok', bad: 'no', checking: 'neutral' } as const
 
@@ -11,24 +11,20 @@ type Props = { check: QueryCheck; title: string; purpose: string /** By the buil
 
 /** The template so far, with the wallet's view. */
 export function EditorResult({ check, title, purpose, isBuilt }: Props) {
-  const words = useDashboardWords()
-  const bad = isBuilt ? words.editor.notChosen : words.editor.bad
+  const words = useEditorWords()
+  const { ownPurpose } = useTemplatesWords()
+  const bad = isBuilt ? words.notChosen : words.bad
   return (
     <aside class="stack editor-result">
       <p class={`notice breaks ${TONES[check.state]}`} role="status">
-        {check.state === 'good' && words.editor.good}
-        {check.state === 'bad' && (check.rulesReason ? words.editor.badRules : bad)}
-        {check.state === 'checking' && words.editor.checking}
+        {check.state === 'good' && words.good}
+        {check.state === 'bad' && (check.rulesReason ? words.badRules : bad)}
+        {check.state === 'checking' && words.checking}
       </p>
       <Problem of={check.problem} />
       {check.state === 'good' && (
         <>
-          <ConsentSketch
-            asks={check.asks}
-            query={check.query}
-            purpose={purpose || words.templates.ownPurpose}
-            title={title || words.editor.newTitle}
-          />
+          <ConsentSketch asks={check.asks} query={check.query} purpose={purpose || ownPurpose} title={title || words.newTitle} />
           <RuleList rules={check.effective_rules} asks={check.asks} />
           <Hints hints={check.hints} />
         </>

@@ -13,6 +13,7 @@ import { Problem } from '../parts/problem.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
+import { useVerificationWords } from '../verifications/words.ts'
 import { useDashboardWords } from '../words.ts'
 import { TemplateBuilder } from './builder.tsx'
 import { useDraft } from './draft.ts'
@@ -20,6 +21,7 @@ import { EditorResult } from './editor-result.tsx'
 import { type QueryCheck, useQueryCheck } from './query-check.ts'
 import { RuleBuilder, rulesText } from './rule-builder.tsx'
 import { useChoice } from './use-choice.ts'
+import { useEditorWords, useTemplatesWords } from './words.ts'
 
 const KEY = /^[a-z0-9_]{1,64}$/
 const KEY_CHARS_MAX = 64
@@ -27,7 +29,8 @@ const PROFILES = ['haip', 'plain', 'eu-av'] as const
 const FIRST_TEMPLATE = 'age_over_18'
 
 export function TemplateEditor({ templateKey }: { templateKey: string }) {
-  const { editor: words, problems } = useDashboardWords()
+  const words = useEditorWords()
+  const { problems } = useDashboardWords()
   const mayChange = useMayChange()
   const language = useLanguage()
   const { inTenant } = usePlace()
@@ -65,7 +68,8 @@ type EditorProps = {
 }
 
 function Editor({ known, copied, all, catalogue }: EditorProps) {
-  const words = useDashboardWords()
+  const words = useEditorWords()
+  const ofTemplates = useTemplatesWords()
   const common = useCommon()
   const language = useLanguage()
   const { call } = useSession()
@@ -74,7 +78,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   const { work, change, isKept } = useDraft(() => ({
     seenAt: known?.updated_at ?? null,
     ownKey: known?.key,
-    title: known?.localized.title[language] ?? (copied && words.editor.copyOf(copied.localized.title[language])) ?? '',
+    title: known?.localized.title[language] ?? (copied && words.copyOf(copied.localized.title[language])) ?? '',
     ...contentOf(from, language, all),
   }))
   const { seenAt, title, profile, rules, text } = work
@@ -102,15 +106,15 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
     goTo(hrefTo(`templates/${encodeURIComponent(key)}`))
   })
-  const keyProblem = known || key === '' ? undefined : problemOf(key, all, words.editor)
+  const keyProblem = known || key === '' ? undefined : problemOf(key, all, words)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
   return (
     <form class="editor" onSubmit={save.submit}>
       <div class="stack">
-        {isKept && <Notice tone="neutral">{words.editor.kept}</Notice>}
+        {isKept && <Notice tone="neutral">{words.kept}</Notice>}
         <Field
-          label={words.editor.titleLabel}
-          hint={words.editor.titleHint}
+          label={words.titleLabel}
+          hint={words.titleHint}
           autocomplete="off"
           required
           maxLength={100}
@@ -118,8 +122,8 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           onText={next => change({ title: next })}
         />
         <Field
-          label={words.editor.key}
-          hint={words.editor.keyHint}
+          label={words.key}
+          hint={words.keyHint}
           problem={keyProblem}
           autocomplete="off"
           autocapitalize="none"
@@ -132,7 +136,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
         />
         {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={chosen => change(contentOf(chosen, language, all))} />}
         {choice && <TemplateBuilder catalogue={catalogue} choice={choice} leftOut={leftOut} onChange={choose} />}
-        {isJsonOnly && <Notice tone="neutral">{words.editor.jsonOnly}</Notice>}
+        {isJsonOnly && <Notice tone="neutral">{words.jsonOnly}</Notice>}
         <Problem of={problem} />
         <RuleBuilder
           text={rules}
@@ -142,8 +146,8 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
         />
         {!isAdvanced && check.state === 'bad' && check.rulesReason && <Notice tone="no">{check.rulesReason}</Notice>}
         <Field
-          label={words.editor.purpose}
-          hint={words.editor.purposeHint}
+          label={words.purpose}
+          hint={words.purposeHint}
           autocomplete="off"
           maxLength={300}
           value={purpose}
@@ -151,25 +155,25 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
         />
         <StrayAges purpose={purpose} check={check} />
         <Select
-          label={words.editor.profile}
+          label={words.profile}
           value={profile}
-          options={[['', words.templates.operator], ...PROFILES.map(each => [each, words.templates.profiles[each]] as const)]}
+          options={[['', ofTemplates.operator], ...PROFILES.map(each => [each, ofTemplates.profiles[each]] as const)]}
           onChoose={next => change({ profile: next })}
         />
         <details class="folded" open={isAdvanced} onToggle={event => setIsAdvanced(event.currentTarget.open)}>
-          <summary>{words.editor.advanced}</summary>
+          <summary>{words.advanced}</summary>
           <div class="stack">
             <TextArea
-              label={words.editor.query}
-              hint={words.editor.queryHint}
+              label={words.query}
+              hint={words.queryHint}
               rows={18}
               value={text}
               problem={check.state === 'bad' && check.reason}
               onText={setText}
             />
             <TextArea
-              label={words.editor.rulesJson}
-              hint={words.editor.rulesHint}
+              label={words.rulesJson}
+              hint={words.rulesHint}
               rows={4}
               value={rules}
               problem={check.state === 'bad' && check.rulesReason}
@@ -180,7 +184,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
         <Problem of={save.problem} />
         <div class="row">
           <Button kind="primary" type="submit" busy={save.isBusy} disabled={!canSave}>
-            {words.editor.save}
+            {words.save}
           </Button>
           <Button onClick={() => goTo(hrefTo(known ? `templates/${encodeURIComponent(key)}` : 'templates'))}>
             {common.cancel}
@@ -217,14 +221,15 @@ function useAsked(check: QueryCheck, choice: Choice | undefined): string[] | und
 
 /** A hint where the purpose names an age that is not asked for. */
 function StrayAges({ purpose, check }: { purpose: string; check: QueryCheck }) {
-  const words = useDashboardWords()
+  const words = useEditorWords()
+  const { ageOver } = useVerificationWords()
   if (check.state !== 'good') return null
   const claims = check.asks.flatMap(asked => asked.claims)
   const ages = check.effective_rules.flatMap(rule => ('age_at_least' in rule ? [rule.age_at_least] : []))
   const { named, asked } = strayAges(purpose, { claims, ages })
   if (named.length === 0) return null
-  const list = (years: readonly number[]) => years.map(each => words.verification.ageOver(String(each))).join(', ')
-  return <Notice tone="wait">{words.editor.strayAge(list(named), list(asked))}</Notice>
+  const list = (years: readonly number[]) => years.map(each => ageOver(String(each))).join(', ')
+  return <Notice tone="wait">{words.strayAge(list(named), list(asked))}</Notice>
 }
 
 /** Empty for the default. */
@@ -251,7 +256,7 @@ function problemOf(key: string, all: readonly Template[], words: { keyProblem: s
 type StartProps = { all: readonly Template[]; chosen: string; onChoose: (template: Template) => void }
 
 function StartFrom({ all, chosen, onChoose }: StartProps) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const language = useLanguage()
   const [key, setKey] = useState(chosen)
   return (

@@ -1,10 +1,10 @@
 import type { Hint } from '../../../dashboard/settings-schema.ts'
 import { Notice } from '../../kit/notice.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useTemplatesWords } from './words.ts'
 
 /** Advice to ask for less, each code once. */
 export function Hints({ hints }: { hints: readonly Hint[] }) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const codes = [...new Set(hints.map(({ code }) => code))]
   if (codes.length === 0) return null
   return (

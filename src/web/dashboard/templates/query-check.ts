@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { TemplateCheck } from '../../../dashboard/settings-schema.ts'
 import { usePlace, useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
 import { findJsonProblem } from './json-problem.ts'
+import { useEditorWords } from './words.ts'
 
 const PAUSE_MS = 350
 
@@ -17,7 +17,7 @@ export type QueryCheck = { problem?: unknown } & (
 
 /** Validates the query and the rules in the editor after each pause in typing. */
 export function useQueryCheck(text: string, rulesText: string): QueryCheck {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const jsonReason = useJsonReason()
   const { call } = useSession()
   const { inTenant } = usePlace()
@@ -58,7 +58,7 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
 
 /** Why a text is not JSON, with the line and the column. */
 function useJsonReason(): (text: string) => string | undefined {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   return text => {
     const found = findJsonProblem(text)
     return found && words.notJson(found.line, found.column, words.jsonProblems[found.kind](found.found))

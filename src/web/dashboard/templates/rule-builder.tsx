@@ -5,7 +5,7 @@ import { Check, Field, Select } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Notice } from '../../kit/notice.tsx'
 import { useClaimName } from '../verifications/claim-list.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useEditorWords } from './words.ts'
 
 type Rule = Template['rules'][number]
 type Kind = 'yes' | 'no' | 'one_of' | 'age_at_least'
@@ -25,7 +25,7 @@ type Props = {
 
 /** The rules as choices, in step with their JSON. */
 export function RuleBuilder({ text, claims, effective, onText }: Props) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const rules = readRules(text)
   const mode = text.trim() === '' ? 'default' : rules?.length === 0 ? 'none' : 'own'
   const change = (next: readonly Rule[]) => onText(rulesText(next))
@@ -121,7 +121,7 @@ type RowProps = {
 }
 
 function RuleRow({ rule, number, claims, onChange, onRemove }: RowProps) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const name = useClaimName()
   const { claim } = rule
   const names = claims.includes(claim) ? claims : [...claims, claim]
@@ -162,7 +162,7 @@ const split = (text: string): string[] =>
     .filter(each => each !== '')
 
 function Values({ values, onChange }: { values: readonly (string | number | boolean)[]; onChange: (values: string[]) => void }) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const [text, setText] = useState(values.join(', '))
   useEffect(() => {
     // Replaced only if the values changed elsewhere: typed text may end with a comma.
@@ -184,7 +184,7 @@ function Values({ values, onChange }: { values: readonly (string | number | bool
 }
 
 function Years({ years, onChange }: { years: number; onChange: (years: number) => void }) {
-  const words = useDashboardWords().editor
+  const words = useEditorWords()
   const [text, setText] = useState(String(years))
   const typed = /^\d{1,3}$/.test(text.trim()) ? Number(text) : 0
   const isAge = typed >= 1 && typed <= AGE_MAX

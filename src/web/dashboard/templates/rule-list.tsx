@@ -1,12 +1,12 @@
 import type { Template } from '../../../dashboard/settings-schema.ts'
 import { Notice } from '../../kit/notice.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useTemplatesWords } from './words.ts'
 
 type Rules = Template['rules']
 
 /** The rules of a template, and a warning about requested ages without a rule. */
 export function RuleList({ rules, asks }: { rules: Rules; asks: Template['asks'] }) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const condition = (rule: Rules[number]): string => {
     if ('is' in rule) return words.ruleIs(rule.is)
     return 'one_of' in rule ? words.ruleOneOf(rule.one_of.join(', ')) : words.ruleAge(rule.age_at_least)

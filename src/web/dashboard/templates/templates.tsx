@@ -9,11 +9,11 @@ import { ButtonTo, goTo, hrefTo, Link } from '../route.tsx'
 import { ForEditors } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useClaimName } from '../verifications/claim-list.tsx'
-import { useDashboardWords } from '../words.ts'
 import { TemplateDetail } from './detail.tsx'
+import { useTemplatesWords } from './words.ts'
 
 export function Templates({ chosen }: { chosen: string }) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const templates = useTemplates()
   const template = templates.value?.data.find(({ key }) => key === chosen)
   const create = (
@@ -51,7 +51,7 @@ export function Templates({ chosen }: { chosen: string }) {
 
 /** Variants that accept only mdoc are folded away: few need them. */
 function Lists({ templates, chosen }: { templates: readonly Template[]; chosen: string }) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const own = templates.filter(each => !each.builtin)
   const builtin = templates.filter(each => each.builtin)
   const variants = builtin.filter(isVariant)
@@ -79,7 +79,7 @@ function List({ title, templates, chosen }: { title: string; templates: readonly
 }
 
 function TemplateTable({ caption, templates, chosen }: { caption: string; templates: readonly Template[]; chosen: string }) {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const language = useLanguage()
   const asked = useAsked()
   return (
@@ -106,7 +106,7 @@ function TemplateTable({ caption, templates, chosen }: { caption: string; templa
 
 /** All claims of a template, in one line. */
 function useAsked(): (template: Template) => string {
-  const words = useDashboardWords().templates
+  const words = useTemplatesWords()
   const name = useClaimName()
   return ({ asks }) => {
     const claims = [...new Set(asks.flatMap(each => each.claims))]

@@ -6,10 +6,12 @@ import { Loaded } from '../parts/loaded.tsx'
 import { hrefTo, Link } from '../route.tsx'
 import { usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { useTemplatesWords } from './words.ts'
 
 /** The tills that may ask for a template, and its last use in each environment. */
 export function TemplateUseList({ template }: { template: string }) {
-  const { templates: words, environments, never } = useDashboardWords()
+  const words = useTemplatesWords()
+  const { environments, never } = useDashboardWords()
   const { inTenant } = usePlace()
   const use = useData<TemplateUse>(inTenant(`templates/${encodeURIComponent(template)}/use`))
   return (

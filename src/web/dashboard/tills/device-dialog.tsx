@@ -9,6 +9,7 @@ import { usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { PairDevice } from './pair-device.tsx'
+import { useDevicesWords } from './words.ts'
 
 const FIRST_TEMPLATES = ['age_over_18']
 const TEMPLATES_MAX = 20
@@ -19,7 +20,7 @@ type DialogProps = { /** The one to change; without it a new one is registered. 
 
 /** The name and the templates of a device, new or known. */
 export function DeviceDialog({ device, onClose }: DialogProps) {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const { save } = useDashboardWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()

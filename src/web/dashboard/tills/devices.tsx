@@ -21,11 +21,12 @@ import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { DeviceDialog } from './device-dialog.tsx'
 import { PairAgainDialog } from './pair-again.tsx'
+import { useDevicesWords } from './words.ts'
 
 const TONES = { pending: 'wait', active: 'ok', revoked: 'neutral' } as const
 
 export function Devices() {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const { call, session } = useSession()
   const { environment, inTenant } = usePlace()
   const data = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
@@ -87,7 +88,7 @@ export function Devices() {
 
 /** Networks that wrong pairing codes locked out. */
 function PairingLocks() {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const { call } = useSession()
   const now = useNow()
   const data = useData<PairingLockList>('pairing-locks')
@@ -117,8 +118,8 @@ type ListProps = { devices: readonly Device[]; onAct: (act: 'change' | 'pair' | 
 
 function DeviceList({ devices, onAct }: ListProps) {
   const mayChange = useMayChange()
-  const words = useDashboardWords().devices
-  const { keys, never } = useDashboardWords()
+  const words = useDevicesWords()
+  const { actions, never } = useDashboardWords()
   const title = useTemplateTitle(useTemplates())
   const { rows, toggle } = useEnded(devices, ({ status }) => status === 'revoked', {
     show: words.ended,
@@ -159,7 +160,7 @@ function DeviceList({ devices, onAct }: ListProps) {
         actions={
           mayChange
             ? {
-                title: keys.actions,
+                title: actions,
                 label: ({ name }, verb) => `${verb}: ${name}`,
                 of: device =>
                   device.status === 'revoked'
@@ -193,7 +194,7 @@ function Chips({ names }: { names: readonly string[] }) {
 }
 
 function DeviceBadge({ device: { status, pairing_expires_at } }: { device: Device }) {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const now = useNow()
   if (status === 'pending' && pairing_expires_at && Date.parse(pairing_expires_at) <= now)
     return <Badge tone="neutral">{words.lapsed}</Badge>

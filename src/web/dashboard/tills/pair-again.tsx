@@ -3,12 +3,12 @@ import type { PairableDevice } from '../../../dashboard/settings-schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
 import { PairDevice } from './pair-device.tsx'
+import { useDevicesWords } from './words.ts'
 
 /** A new code for a known device, after a warning: the device stops until it is paired again. */
 export function PairAgainDialog({ device, onClose }: { device: Device; onClose: () => void }) {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const [registered, setRegistered] = useState<PairableDevice>()

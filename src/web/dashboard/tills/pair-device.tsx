@@ -13,6 +13,7 @@ import { useData, useEvery } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { usePlace } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { useDevicesWords } from './words.ts'
 
 const LOOK_MS = 2000
 const CODE_MS = 900_000
@@ -21,7 +22,7 @@ type Props = { registered: PairableDevice; onClose: () => void }
 
 /** The pairing code until the device has used it. */
 export function PairDevice({ registered: { device, pairing_code, pairing_url }, onClose }: Props) {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const { done } = useDashboardWords()
   const common = useCommon()
   const { environment, inTenant } = usePlace()
@@ -71,7 +72,7 @@ export function PairDevice({ registered: { device, pairing_code, pairing_url }, 
 }
 
 function Remaining({ leftMs }: { leftMs: number }) {
-  const words = useDashboardWords().devices
+  const words = useDevicesWords()
   const { duration } = useFormat()
   return (
     <div>

@@ -4,7 +4,7 @@ import { Detail } from '../../kit/detail.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { useCheck, useOutcome } from '../../shared/outcome.ts'
 import type { OutcomeCode } from '../../shared/outcome-code.ts'
-import { useDashboardWords } from '../words.ts'
+import { useVerificationWords } from './words.ts'
 
 type Checked = Extract<Moment, { event: 'response_posted' }>['credentials'][number]
 type Finding = Checked['checks'][number]
@@ -34,7 +34,7 @@ const PRESUMED: Readonly<Record<string, readonly string[]>> = { issuer_chain: SO
 
 /** The checks of one document. A failed one opens to its meaning and remedy. */
 export function CheckList({ checked, error }: { checked: Checked; error: string | undefined }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const crossed = checked.checks.filter(({ status }) => status === 'fail').map(({ check }) => check)
   return (
     <ul class="checks grid" aria-label={words.checksOf(checked.credential)}>
@@ -63,7 +63,7 @@ const isSandboxNote = ({ check, status }: Finding): boolean => check === 'enviro
 const WARNED: readonly string[] = ['merge', 'status']
 
 function Plain({ finding }: { finding: Finding }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { check, status, detail } = finding
   const { passed, failed } = useCheck(check)
   const sentence = status === 'warning' && WARNED.includes(check) ? failed : passed
@@ -86,7 +86,7 @@ function Plain({ finding }: { finding: Finding }) {
 type CrossedProps = { finding: Finding; error: string | undefined; isConsequence: boolean }
 
 function Crossed({ finding: { check, detail }, error, isConsequence }: CrossedProps) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { failed } = useCheck(check)
   const possible: readonly string[] = FAILURES[check as Check] ?? []
   const own = useOutcome(possible.find(code => code === error) ?? possible[0] ?? error ?? '')

@@ -5,13 +5,14 @@ import { useFormat } from '../format.ts'
 import { Facts } from '../parts/facts.tsx'
 import { useMaySeeClaims } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
+import { useVerificationWords } from './words.ts'
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 const PICTURES = ['picture', 'portrait']
 
 /** The claims with readable names; the portrait as a picture. */
 export function ClaimList({ verification: { status, claims } }: { verification: Verification }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const name = useClaimName()
   const say = useValue()
   const maySee = useMaySeeClaims()
@@ -37,7 +38,7 @@ export function ClaimList({ verification: { status, claims } }: { verification: 
 
 /** The shared words address the holder; the dashboard has its own. */
 export function useClaimName(): (name: string) => string {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { claim } = useClaimWords()
   return name => {
     const years = /^age_over_(\d+)$/.exec(name)?.[1]
@@ -58,6 +59,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function useValue(): (value: unknown) => ComponentChildren {
   const words = useDashboardWords()
+  const verification = useVerificationWords()
   const { day } = useFormat()
   const dated = (text: string) => (DAY.test(text) ? day(text) : text)
   const say = (value: unknown): string => {
@@ -68,8 +70,8 @@ function useValue(): (value: unknown) => ComponentChildren {
   }
   const sayPrivilege = ({ vehicle_category_code, issue_date, expiry_date, codes }: Privilege): string => {
     const dates = [
-      typeof issue_date === 'string' && words.verification.from(dated(issue_date)),
-      typeof expiry_date === 'string' && words.verification.until(dated(expiry_date)),
+      typeof issue_date === 'string' && verification.from(dated(issue_date)),
+      typeof expiry_date === 'string' && verification.until(dated(expiry_date)),
     ]
     const limits = Array.isArray(codes) ? codes.map(say) : []
     return [vehicle_category_code, dates.filter(Boolean).join(' '), ...limits].filter(Boolean).join(', ')

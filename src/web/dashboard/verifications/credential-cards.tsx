@@ -2,12 +2,12 @@ import type { CredentialResult } from '../../../verifications/schema.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { useDashboardWords } from '../words.ts'
 import { issuerName } from './verdict.tsx'
+import { useVerificationWords } from './words.ts'
 
 /** Each presented document with its issuer and its three main checks. */
 export function CredentialCards({ credentials }: { credentials: readonly CredentialResult[] }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   if (credentials.length === 0) return null
   return (
     <section class="stack tight">
@@ -20,7 +20,7 @@ export function CredentialCards({ credentials }: { credentials: readonly Credent
 }
 
 function CredentialCard({ credential }: { credential: CredentialResult }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { document } = useClaimWords()
   const { doctype_or_vct, format, issuer, signature_valid, trusted, holder_binding_valid, findings } = credential
   const isSandbox = findings.some(({ check, status }) => check === 'environment' && status === 'warning')

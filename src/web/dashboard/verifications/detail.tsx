@@ -22,6 +22,7 @@ import { ClaimList } from './claim-list.tsx'
 import { CredentialCards } from './credential-cards.tsx'
 import { Timeline } from './timeline.tsx'
 import { Verdict } from './verdict.tsx'
+import { useVerificationWords } from './words.ts'
 
 type Props = {
   id: string
@@ -33,7 +34,7 @@ type Props = {
 
 export function VerificationDetailPanel({ id, templates, backTo, onSeen, onErased }: Props) {
   const title = useTemplateTitle(templates)
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { environment, inTenant } = usePlace()
   const data = useData<VerificationDetail>(inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`))
   const verification = data.value?.verification
@@ -83,7 +84,7 @@ function Metadata({ metadata }: { metadata: Record<string, string> }) {
 
 /** The ways to answer a pending session. */
 function Answer({ detail: { verification, environment } }: { detail: VerificationDetail }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { wallet_uri: walletUri = '' } = verification
   return (
     <section class="answer grid">
@@ -110,7 +111,7 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
 }
 
 function About({ detail: { verification, query }, title }: { detail: VerificationDetail; title: string }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { copyId } = useDashboardWords()
   const { time } = useFormat()
   const { id, template, purpose, expires_at, responded_at } = verification
@@ -135,7 +136,7 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
 type ActProps = { id: string; onDone: () => void }
 
 function Stop({ id, onDone }: ActProps) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const path = inTenant(`verifications/${encodeURIComponent(id)}/cancel?environment=${environment}`)
@@ -150,7 +151,7 @@ function Stop({ id, onDone }: ActProps) {
 }
 
 function Erase({ id, onDone }: ActProps) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const path = inTenant(`verifications/${encodeURIComponent(id)}?environment=${environment}`)

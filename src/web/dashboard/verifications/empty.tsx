@@ -4,11 +4,11 @@ import { Icon } from '../../kit/icons.tsx'
 import { curlLine } from '../parts/service-line.ts'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { usePlace } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
 import { TryIt } from './try-it.tsx'
+import { useVerificationsWords } from './words.ts'
 
 export function VerificationsEmpty({ title, children }: { title: string; children: ComponentChildren }) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   const { environment } = usePlace()
   return (
     <Empty

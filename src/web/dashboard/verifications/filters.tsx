@@ -12,7 +12,7 @@ import { nameOf } from '../developers/keys/roll-key.tsx'
 import { goTo, hrefTo, type Route } from '../route.tsx'
 import { usePlace } from '../session.tsx'
 import type { TemplatesData } from '../template-names.ts'
-import { useDashboardWords } from '../words.ts'
+import { useVerificationsWords } from './words.ts'
 
 const STATUSES: readonly Status[] = ['pending', 'completed', 'failed', 'expired']
 const NAMES = ['search', 'status', 'template', 'device', 'key', 'from', 'to'] as const
@@ -39,7 +39,7 @@ function startOf(day: string | null, daysLater: number): string | null {
 }
 
 export function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   const names = useOutcomeNames()
   const language = useLanguage()
   const { environment, inTenant } = usePlace()
@@ -94,7 +94,7 @@ const shortly = ([first, second, ...more]: readonly string[]): string =>
   [first, second].filter(Boolean).join(', ') + (more.length > 0 ? ' …' : '')
 
 function Search({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   const [typed, setTyped] = useState(text)
   useEffect(() => setTyped(text), [text])
   return (

@@ -6,13 +6,13 @@ import { Time } from '../../shared/time.tsx'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link, useRoute } from '../route.tsx'
 import { type TemplatesData, useTemplateTitle } from '../template-names.ts'
-import { useDashboardWords } from '../words.ts'
 import { filterOf } from './filters.tsx'
+import { useVerificationsWords } from './words.ts'
 
 type Props = { rows: readonly VerificationSummary[]; templates: TemplatesData; chosen?: string }
 
 export function VerificationTable({ rows, templates, chosen }: Props) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   const title = useTemplateTitle(templates)
   const { duration } = useFormat()
   const { view, search } = useRoute()

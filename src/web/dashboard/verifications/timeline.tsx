@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { LoggedDelivery, Moment } from '../../../dashboard/verifications/schema.ts'
 import { outcomeTone } from '../developers/webhooks/delivery-detail.tsx'
+import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
 import { useMayChange } from '../session.tsx'
-import { useDashboardWords } from '../words.ts'
+import { useAuditWords } from '../settings/audit/words.ts'
 import { CheckList } from './check-list.tsx'
+import { useVerificationWords } from './words.ts'
 
 type Attempt = LoggedDelivery['log'][number] & { event: 'webhook'; delivery: string }
 type Told = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral'; more?: ComponentChildren }
@@ -14,7 +16,7 @@ type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[]
 
 /** The events of a session and its webhook attempts, with exact times and intervals. */
 export function Timeline({ moments, deliveries, isJudged }: Props) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const attempts = deliveries.flatMap(({ id, log }) => log.map(each => ({ ...each, event: 'webhook' as const, delivery: id })))
   // A stable sort keeps the order of simultaneous events.
   const all = [...moments, ...attempts].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
@@ -33,7 +35,7 @@ export function Timeline({ moments, deliveries, isJudged }: Props) {
 type HappenedProps = { moment: Moment | Attempt; before: Moment | Attempt | undefined; isJudged: boolean }
 
 function Happened({ moment, before, isJudged }: HappenedProps) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const { clock, date, duration } = useFormat()
   const { sentence, tone, more } = useTold(moment, isJudged)
   return (
@@ -51,10 +53,10 @@ function Happened({ moment, before, isJudged }: HappenedProps) {
 }
 
 function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
-  const { webhooks, verification } = useDashboardWords()
+  const words = useVerificationWords().events
+  const webhooks = useWebhooksWords()
   const actorName = useActorName()
   const mayChange = useMayChange()
-  const words = verification.events
   switch (moment.event) {
     case 'created':
       return { sentence: words.created(actorName(moment)), tone: 'neutral' }
@@ -112,11 +114,11 @@ function answered(words: EventWords, { status, error }: Posted, isJudged: boolea
   return isJudged ? { sentence: words.response_completed, tone: 'ok' } : { sentence: words.response_shared, tone: 'neutral' }
 }
 
-type EventWords = ReturnType<typeof useDashboardWords>['verification']['events']
+type EventWords = ReturnType<typeof useVerificationWords>['events']
 
 /** `dashboard:alex` is alex, `command line:root` the system's user root; a key has its label, or its first characters. */
 export function useActorName(): (by: { actor: string; actor_label?: string }) => string {
-  const { actors, byCommand } = useDashboardWords().audit
+  const { actors, byCommand } = useAuditWords()
   return ({ actor, actor_label }) => {
     const [, user] = /^command line:(.+)$/.exec(actor) ?? []
     return user ? byCommand(user) : (actor_label ?? actors[actor] ?? actor.replace(/^dashboard:/, ''))

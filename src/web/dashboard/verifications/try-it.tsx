@@ -5,12 +5,13 @@ import { Button } from '../../kit/button.tsx'
 import { Field, Select } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { useLanguage } from '../../shared/language.tsx'
+import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
-import { useDashboardWords } from '../words.ts'
+import { useVerificationsWords } from './words.ts'
 
 const FIRST_TEMPLATE = 'age_over_18'
 
@@ -18,7 +19,8 @@ type Props = { template?: string /** Also asks for the address of a receiver. */
 
 /** Creates a test session and opens its page, where it can be answered. */
 export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
-  const words = useDashboardWords()
+  const words = useVerificationsWords()
+  const webhooks = useWebhooksWords()
   const { environment } = usePlace()
   const [isOpen, setIsOpen] = useState(false)
   const mayChange = useMayChange()
@@ -28,7 +30,7 @@ export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
     <>
       <Button kind="primary" onClick={() => setIsOpen(true)}>
         <Icon name={webhook ? 'hook' : 'wallet'} />
-        {webhook ? words.webhooks.tryIt : words.verifications.tryIt}
+        {webhook ? webhooks.tryIt : words.tryIt}
       </Button>
       {isOpen && <TryDialog first={template} webhook={webhook} onClose={() => setIsOpen(false)} />}
     </>
@@ -38,7 +40,8 @@ export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
 type DialogProps = { first: string; webhook: boolean; onClose: () => void }
 
 function TryDialog({ first, webhook, onClose }: DialogProps) {
-  const words = useDashboardWords()
+  const words = useVerificationsWords()
+  const webhooks = useWebhooksWords()
   const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()
@@ -58,15 +61,15 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
   }
   return (
     <FormDialog
-      title={webhook ? words.webhooks.tryTitle : words.verifications.tryTitle}
-      intro={webhook ? words.webhooks.tryMore : words.verifications.tryMore}
-      verb={words.verifications.start}
+      title={webhook ? webhooks.tryTitle : words.tryTitle}
+      intro={webhook ? webhooks.tryMore : words.tryMore}
+      verb={words.start}
       onSubmit={start}
       onClose={onClose}
     >
       {webhook && (
         <Field
-          label={words.webhooks.url}
+          label={webhooks.url}
           type="url"
           placeholder="https://shop.example/hooks"
           required
@@ -79,22 +82,14 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
       <Loaded data={templates}>
         {({ data }) => (
           <Select
-            label={words.verifications.template}
+            label={words.template}
             value={template}
             options={data.map(({ key, localized }) => [key, localized.title[language]])}
             onChoose={setTemplate}
           />
         )}
       </Loaded>
-      {!webhook && (
-        <Field
-          label={words.verifications.purpose}
-          hint={words.verifications.purposeHint}
-          maxLength={300}
-          value={purpose}
-          onText={setPurpose}
-        />
-      )}
+      {!webhook && <Field label={words.purpose} hint={words.purposeHint} maxLength={300} value={purpose} onText={setPurpose} />}
     </FormDialog>
   )
 }

@@ -5,8 +5,9 @@ import { deniesAge } from '../../shared/claims.ts'
 import { useOutcome, useOutcomeNames } from '../../shared/outcome.ts'
 import { Time } from '../../shared/time.tsx'
 import { hrefTo, Link } from '../route.tsx'
+import { useTrustWords } from '../settings/trust/words.ts'
 import type { TemplatesData } from '../template-names.ts'
-import { useDashboardWords } from '../words.ts'
+import { useVerificationWords } from './words.ts'
 
 /** Ends that nobody refused. */
 const NEUTRAL = ['wallet_declined', 'cancelled', 'redirect_not_followed']
@@ -25,14 +26,15 @@ function lookOf({ verification: { status, error }, is_judged }: VerificationDeta
 
 /** The result and, for a failure, the remedy. */
 export function Verdict({ detail, templates }: { detail: VerificationDetail; templates: TemplatesData }) {
-  const words = useDashboardWords()
+  const words = useVerificationWords()
+  const { add } = useTrustWords()
   const { verification, timeline } = detail
   const { status, error } = verification
   const outcome = useOutcome(error?.code ?? 'expired')
   const proven = useProven(detail, templates)
   const refused = useRefused(detail, templates, outcome.sentence)
   const sentence = {
-    pending: pendingSentence(words.verification.verdicts, timeline),
+    pending: pendingSentence(words.verdicts, timeline),
     completed: proven,
     failed: refused,
     expired: outcome.sentence,
@@ -47,7 +49,7 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
         {status === 'failed' && (
           <p>
             {outcome.remedy} {error && <code class="small">{error.code}</code>}{' '}
-            {error?.code === 'issuer_untrusted' && <Link href={hrefTo('trust')}>{words.trust.add}</Link>}
+            {error?.code === 'issuer_untrusted' && <Link href={hrefTo('trust')}>{add}</Link>}
           </p>
         )}
       </div>
@@ -55,7 +57,7 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
   )
 }
 
-type VerdictWords = ReturnType<typeof useDashboardWords>['verification']['verdicts']
+type VerdictWords = ReturnType<typeof useVerificationWords>['verdicts']
 
 function pendingSentence(words: VerdictWords, timeline: VerificationDetail['timeline']): string {
   const held = timeline.find(moment => moment.event === 'response_held')
@@ -64,14 +66,14 @@ function pendingSentence(words: VerdictWords, timeline: VerificationDetail['time
 }
 
 function useProven({ verification, is_judged }: VerificationDetail, templates: TemplatesData): string {
-  const words = useDashboardWords().verification.verdicts
+  const words = useVerificationWords().verdicts
   const years = useYears(verification, templates)
   if (!is_judged) return deniesAge(verification.claims ?? {}) ? words.ageDenied : words.shared
   return years ? words.ageOver(String(years)) : words.completed
 }
 
 function useRefused({ verification }: VerificationDetail, templates: TemplatesData, sentence: string): string {
-  const words = useDashboardWords().verification.verdicts
+  const words = useVerificationWords().verdicts
   const years = useYears(verification, templates)
   return verification.error?.code === 'claim_not_satisfied' && years ? words.ageNotProven(String(years)) : sentence
 }
@@ -81,7 +83,7 @@ const useYears = ({ template }: VerificationDetail['verification'], { value }: T
   value?.data.find(({ key }) => key === template)?.age_over ?? undefined
 
 function Byline({ detail: { verification, is_judged } }: { detail: VerificationDetail }) {
-  const words = useDashboardWords().verification
+  const words = useVerificationWords()
   const names = useOutcomeNames()
   const { status, error, responded_at, created_at, credentials = [] } = verification
   const isHeld = status === 'pending' && responded_at !== undefined

@@ -12,15 +12,15 @@ import { saveFile } from '../parts/save-file.ts'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
-import { useDashboardWords } from '../words.ts'
 import { VerificationDetailPanel } from './detail.tsx'
 import { VerificationsEmpty } from './empty.tsx'
 import { Filters, filterOf, isFiltered, queryOf } from './filters.tsx'
 import { VerificationTable } from './table.tsx'
 import { TryIt } from './try-it.tsx'
+import { useVerificationsWords } from './words.ts'
 
 export function Verifications({ id }: { id: string }) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   const { environment, inTenant } = usePlace()
   const { search } = useRoute()
   const templates = useTemplates()
@@ -96,7 +96,7 @@ export function Verifications({ id }: { id: string }) {
 
 /** The rows of the filter as a file, also those that are not loaded yet. */
 function Export({ query }: { query: string }) {
-  const words = useDashboardWords().verifications
+  const words = useVerificationsWords()
   const { inTenant } = usePlace()
   const { download } = useSession()
   const action = useAction(async () => saveFile('verifications.csv', await download(inTenant(`verifications/export?${query}`))))

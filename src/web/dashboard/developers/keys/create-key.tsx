@@ -5,6 +5,7 @@ import { FormDialog } from '../../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { MintedKey } from './minted-key.tsx'
+import { useKeysWords } from './words.ts'
 
 type Scope = CreateKey['scopes'][number]
 type Minted = typeof MintedKeyWire.static
@@ -15,7 +16,7 @@ const TICKED = SCOPES.filter(scope => scope !== 'verifications:delete')
 const EXPIRIES = ['none', 30, 90, 365] as const
 
 export function CreateKeyDialog({ onClose }: { onClose: (created?: ApiKey) => void }) {
-  const words = useDashboardWords().keys
+  const words = useKeysWords()
   const all = useDashboardWords()
   const { call } = useSession()
   const place = usePlace()

@@ -17,13 +17,14 @@ import { ForEditors, useMayChange, usePlace, useSession } from '../../session.ts
 import { useDashboardWords } from '../../words.ts'
 import { CreateKeyDialog } from './create-key.tsx'
 import { nameOf, RollKeyDialog } from './roll-key.tsx'
+import { useKeysWords } from './words.ts'
 
 const TONES = { active: 'ok', expired: 'wait', revoked: 'neutral' } as const
 
 type Open = { kind: 'create' } | { kind: 'roll' | 'revoke'; key: ApiKey }
 
 export function Keys() {
-  const words = useDashboardWords().keys
+  const words = useKeysWords()
   const { tenant, environment, inTenant } = usePlace()
   const { call } = useSession()
   const data = useData<{ data: ApiKey[] }>(inTenant('keys'))
@@ -84,8 +85,8 @@ export function Keys() {
 
 function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Open) => void }) {
   const mayChange = useMayChange()
-  const words = useDashboardWords().keys
-  const { never } = useDashboardWords()
+  const words = useKeysWords()
+  const { actions, never } = useDashboardWords()
   const { time } = useFormat()
   const { rows, toggle } = useEnded(keys, ({ status }) => status !== 'active', {
     show: words.ended,
@@ -149,7 +150,7 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
         actions={
           mayChange
             ? {
-                title: words.actions,
+                title: actions,
                 label: (key, verb) => `${verb}: ${nameOf(key)}`,
                 of: key =>
                   key.status === 'active'
@@ -169,7 +170,7 @@ function KeyList({ keys, onOpen }: { keys: readonly ApiKey[]; onOpen: (open: Ope
 
 /** The service keeps the hour of the last use, not the minute. */
 function LastUse({ at }: { at: string }) {
-  const words = useDashboardWords().keys
+  const words = useKeysWords()
   const { hour } = useFormat()
   const { day, from, to } = hour(at, useNow())
   return (

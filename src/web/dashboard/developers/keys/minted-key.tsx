@@ -4,13 +4,13 @@ import { Copy } from '../../../kit/copy.tsx'
 import { CopiedButton, Secret } from '../../../kit/secret.tsx'
 import { useCommon } from '../../../shared/language.tsx'
 import { curlLine } from '../../parts/service-line.ts'
-import { useDashboardWords } from '../../words.ts'
+import { useKeysWords } from './words.ts'
 
 type Props = { minted: typeof MintedKeyWire.static; onClose: () => void; children?: ComponentChildren }
 
 /** The key is shown only here. */
 export function MintedKey({ minted: { key, api_key }, onClose, children }: Props) {
-  const words = useDashboardWords().keys
+  const words = useKeysWords()
   const common = useCommon()
   const line = api_key.scopes.includes('verifications:create')
     ? curlLine({ path: 'v1/verifications', key, body: { template: 'age_over_18' } })

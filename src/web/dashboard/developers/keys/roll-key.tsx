@@ -6,8 +6,8 @@ import { useData } from '../../data.ts'
 import { useFormat } from '../../format.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { MintedKey } from './minted-key.tsx'
+import { useKeysWords } from './words.ts'
 
 type OldExpires = (typeof RollKey.static)['old_expires']
 type Minted = typeof MintedKeyWire.static
@@ -18,7 +18,7 @@ const CHOICES: readonly OldExpires[] = ['24h', '1h', '7d', 'now']
 export const nameOf = ({ label, prefix }: ApiKey): string => label || prefix
 
 export function RollKeyDialog({ old, onClose }: { old: ApiKey; onClose: () => void }) {
-  const words = useDashboardWords().keys
+  const words = useKeysWords()
   const { call } = useSession()
   const { inTenant } = usePlace()
   const [oldExpires, setOldExpires] = useState<OldExpires>('24h')
@@ -58,7 +58,7 @@ export function RollKeyDialog({ old, onClose }: { old: ApiKey; onClose: () => vo
 
 /** The end of the old key, read from the service. */
 function OldKey({ id, isOver }: { id: string; isOver: boolean }) {
-  const words = useDashboardWords().keys
+  const words = useKeysWords()
   const { time } = useFormat()
   const { inTenant } = usePlace()
   const keys = useData<{ data: ApiKey[] }>(inTenant('keys'))

@@ -12,13 +12,14 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { useOriginsWords } from './words.ts'
 
 type Listed = { data: Origin[] }
 
 /** The origins that may ask through the browser, of the environment that is shown. */
 export function Origins() {
+  const words = useOriginsWords()
   const all = useDashboardWords()
-  const words = all.settings
   const { environment, inTenant } = usePlace()
   const { session, call } = useSession()
   const path = inTenant(`origins?environment=${environment}`)
@@ -59,8 +60,8 @@ export function Origins() {
 type TableProps = { origins: readonly Origin[]; onRemove: ((origin: string) => void) | undefined }
 
 function OriginTable({ origins, onRemove }: TableProps) {
-  const words = useDashboardWords().settings
-  const { keys } = useDashboardWords()
+  const words = useOriginsWords()
+  const { actions } = useDashboardWords()
   return (
     <Table
       caption={words.originsCaption}
@@ -81,7 +82,7 @@ function OriginTable({ origins, onRemove }: TableProps) {
       keyOf={({ origin }) => origin}
       actions={
         onRemove && {
-          title: keys.actions,
+          title: actions,
           label: ({ origin }, verb) => `${verb}: ${origin}`,
           of: ({ origin }) => [{ verb: words.originRemove, isDangerous: true, act: () => onRemove(origin) }],
         }
@@ -91,7 +92,7 @@ function OriginTable({ origins, onRemove }: TableProps) {
 }
 
 function AddOrigin({ onAdd }: { onAdd: (origin: string) => Promise<void> }) {
-  const words = useDashboardWords().settings
+  const words = useOriginsWords()
   const [text, setText] = useState('')
   const [hasProblem, setHasProblem] = useState(false)
   const add = useAction(async () => {

@@ -15,15 +15,15 @@ import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { hrefTo, Link, useRoute } from '../../route.tsx'
 import { usePlace, useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { DeliveryBadge } from './delivery-table.tsx'
+import { useWebhooksWords } from './words.ts'
 
 const LOOK_MS = 3000
 const NEAR_MS = 60_000
 
 /** A delivery with its attempts and the exact bytes sent. */
 export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (delivery: DeliverySummary) => void }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const { search } = useRoute()
@@ -78,7 +78,7 @@ function useIsNear(delivery: DeliverySummary | undefined): boolean {
 }
 
 function About({ delivery, url }: { delivery: DeliverySummary; url: string | null }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { time } = useFormat()
   const { verification_id, next_attempt_at, created_at, request_id } = delivery
   return (
@@ -105,7 +105,7 @@ function About({ delivery, url }: { delivery: DeliverySummary; url: string | nul
 }
 
 function AttemptItem({ attempt }: { attempt: DeliveryAttempt }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { clock, date, duration } = useFormat()
   const { at, outcome, http_status, duration_ms, address, answer, detail } = attempt
   const isOver = outcome !== 'under_way'
@@ -146,7 +146,7 @@ export function outcomeTone(outcome: DeliveryAttempt['outcome']): 'ok' | 'no' | 
 
 /** The signed body, byte for byte, and the headers with the signatures. */
 function Message({ message: { body, headers, secret_gone, portrait_gone } }: { message: SentMessage }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const lines = Object.entries(headers).map(header => header.join(': '))
   return (
     <section class="stack tight">

@@ -5,7 +5,7 @@ import { Table } from '../../../kit/table.tsx'
 import { Time } from '../../../shared/time.tsx'
 import { hrefTo, Link } from '../../route.tsx'
 import { useMayChange } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useWebhooksWords } from './words.ts'
 
 const LOOK = {
   pending: { tone: 'wait', icon: 'clock' },
@@ -19,7 +19,7 @@ const LOOK = {
 const SHORT_CHARS = 11
 
 export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[]; chosen?: string }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const mayChange = useMayChange()
   // A delivery shows the claims that it sent; a viewer sees its attempts at the verification.
   const placeOf = ({ id, verification_id }: ListedDelivery) => (mayChange ? `webhooks/${id}` : `verifications/${verification_id}`)
@@ -53,7 +53,7 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
 
 export function DeliveryBadge({ delivery }: { delivery: DeliverySummary }) {
   const state = isRetrying(delivery) ? 'retrying' : delivery.status
-  return <Badge {...LOOK[state]}>{useDashboardWords().webhooks.statuses[state]}</Badge>
+  return <Badge {...LOOK[state]}>{useWebhooksWords().statuses[state]}</Badge>
 }
 
 /** Something failed before; a delivery that was sent again counts from the start. */

@@ -13,10 +13,11 @@ import { Saved } from '../../parts/saved.tsx'
 import { ForEditors, useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { TestEvent } from './test-event.tsx'
+import { useWebhooksWords } from './words.ts'
 
 /** The receiver of all verifications that name none themselves. */
 export function WebhookEndpointCard() {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { environment, inTenant } = usePlace()
   const mayChange = useMayChange()
   const path = inTenant(`webhook-endpoint?environment=${environment}`)
@@ -42,8 +43,8 @@ export function WebhookEndpointCard() {
 type FormProps = { path: string; known: WebhookEndpoint; onChange: (changed: WebhookEndpoint) => void }
 
 function Form({ path, known, onChange }: FormProps) {
+  const words = useWebhooksWords()
   const all = useDashboardWords()
-  const words = all.webhooks
   const common = useCommon()
   const { call } = useSession()
   const current = known.webhook_url ?? ''

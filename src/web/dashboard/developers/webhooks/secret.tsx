@@ -11,13 +11,13 @@ import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { ForEditors, useMayChange, usePlace, useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useWebhooksWords } from './words.ts'
 
 type State = typeof WebhookSecretState.static
 
 /** The secret with which a receiver checks that this service sent an event. */
 export function WebhookSecretCard() {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const { time } = useFormat()

@@ -8,11 +8,11 @@ import { useFormat } from '../../format.ts'
 import { Raw } from '../../parts/json.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { usePlace, useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useWebhooksWords } from './words.ts'
 
 /** Sends an event that is no result to the endpoint, and shows how it answers. */
 export function TestEvent() {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const [delivery, setDelivery] = useState<TestDelivery>()
@@ -36,7 +36,7 @@ export function TestEvent() {
 }
 
 function Answer({ delivery: { outcome, http_status, duration_ms, answer, detail } }: { delivery: TestDelivery }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { duration } = useFormat()
   const said = [words.outcomes[outcome], http_status !== null && words.answered(http_status), words.took(duration(duration_ms))]
   return (

@@ -12,16 +12,16 @@ import { curlLine } from '../../parts/service-line.ts'
 import { ButtonTo, goTo, hrefTo, useRoute } from '../../route.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
 import { TryIt } from '../../verifications/try-it.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { DeliveryDetailPanel } from './delivery-detail.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
 import { WebhookEndpointCard } from './endpoint.tsx'
 import { WebhookSecretCard } from './secret.tsx'
+import { useWebhooksWords } from './words.ts'
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const
 
 export function Webhooks({ id }: { id: string }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { environment, inTenant } = usePlace()
   const { search } = useRoute()
   const mayChange = useMayChange()
@@ -62,7 +62,7 @@ export function Webhooks({ id }: { id: string }) {
 }
 
 function NothingSent() {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { environment } = usePlace()
   const body = { template: 'age_over_18', webhook_url: 'https://shop.example/hooks' }
   return (
@@ -86,7 +86,7 @@ function NothingSent() {
 }
 
 function StatusFilter({ status }: { status: string | null }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   return (
     <div class="filters row tight">
       <Choice
@@ -101,7 +101,7 @@ function StatusFilter({ status }: { status: string | null }) {
 
 /** Sends a receiver that was down everything that it missed. */
 function ReplayFailed({ onDone }: { onDone: () => void }) {
-  const words = useDashboardWords().webhooks
+  const words = useWebhooksWords()
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const replayAll = async () => {

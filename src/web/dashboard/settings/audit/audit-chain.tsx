@@ -11,14 +11,14 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useAuditWords } from './words.ts'
 
 const LOOK_MS = 2000
 const FILE = 'vidimus-audit.jsonl'
 
 /** Verifies the audit chain, and exports it. */
 export function AuditChain() {
-  const words = useDashboardWords().audit
+  const words = useAuditWords()
   const { call, download } = useSession()
   const data = useData<AuditVerification>('audit/verification')
   const verify = useAction(async () => data.set(await call<AuditVerification>('audit/verification', { method: 'POST' })))
@@ -45,7 +45,7 @@ export function AuditChain() {
 }
 
 function State({ verification: { state, started_at, verdict } }: { verification: AuditVerification }) {
-  const words = useDashboardWords().audit
+  const words = useAuditWords()
   const { number } = useFormat()
   if (state === 'running') return <Told seal="busy" sentence={words.verifying} />
   if (!verdict) return <p class="secondary">{words.notVerified}</p>

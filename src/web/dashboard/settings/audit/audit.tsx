@@ -13,14 +13,14 @@ import { Listed } from '../../parts/listed.tsx'
 import { Page } from '../../parts/page.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useActorName } from '../../verifications/timeline.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { AuditChain } from './audit-chain.tsx'
+import { useAuditWords } from './words.ts'
 
 const SCOPES = ['shop', 'all'] as const
 type Scope = (typeof SCOPES)[number]
 
 export function Audit() {
-  const words = useDashboardWords().audit
+  const words = useAuditWords()
   const { session } = useSession()
   const { inTenant } = usePlace()
   const [scope, setScope] = useState<Scope>('shop')
@@ -48,7 +48,7 @@ export function Audit() {
 }
 
 function Records({ rows }: { rows: readonly AuditRecord[] }) {
-  const words = useDashboardWords().audit
+  const words = useAuditWords()
   const actorName = useActorName()
   return (
     <Table
@@ -74,7 +74,7 @@ function Records({ rows }: { rows: readonly AuditRecord[] }) {
 /** The action; opened, its details and the record's place in the chain. */
 function Details({ record, children }: { record: AuditRecord; children: ComponentChildren }) {
   const { actor, actor_label, details, hash, at } = record
-  const words = useDashboardWords().audit
+  const words = useAuditWords()
   return (
     <details class="record">
       <summary>
@@ -101,7 +101,7 @@ function Details({ record, children }: { record: AuditRecord; children: Componen
 
 /** How a verification failed is in its details, until they are erased. */
 function Action({ action, details }: AuditRecord) {
-  const words = useDashboardWords().audit
+  const words = useAuditWords()
   const names = useOutcomeNames()
   const code = action === 'verification.failed' && details?.error
   return typeof code === 'string' ? names[outcomeNameOf({ status: 'failed', code })] : (words.actions[action] ?? action)

@@ -5,12 +5,13 @@ import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Seal } from '../../../kit/seal.tsx'
 import { serviceUrl } from '../../../shared/base.ts'
-import { say } from '../../../shared/finding-words.ts'
+import { say } from '../../../shared/findings/say.ts'
+import { useFindings } from '../../../shared/findings/words.ts'
 import { Time } from '../../../shared/time.tsx'
 import { useAction } from '../../action.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords, useFindings } from '../../words.ts'
+import { useHealthWords } from './words.ts'
 
 type Check = Health['checks'][number]
 
@@ -25,7 +26,7 @@ const WORST_FIRST = Object.keys(LOOK) as (keyof typeof LOOK)[]
 
 /** The checks of `vidimus doctor`, run when the view opens and on request. */
 export function HealthSettings() {
-  const words = useDashboardWords().settings.health
+  const words = useHealthWords()
   const { call } = useSession()
   const [health, setHealth] = useState<Health>()
   const look = useAction(async () => setHealth(await call<Health>('health', { method: 'POST' })))
@@ -69,7 +70,7 @@ const sealOf = (health: Health | undefined) => {
 }
 
 function Checks({ checks }: { checks: readonly Check[] }) {
-  const words = useDashboardWords().settings.health
+  const words = useHealthWords()
   const sorted = WORST_FIRST.flatMap(status => checks.filter(check => check.status === status))
   return (
     <ul class="health" aria-label={words.title}>
@@ -81,7 +82,7 @@ function Checks({ checks }: { checks: readonly Check[] }) {
 }
 
 function CheckItem({ check: { name, status, ...finding } }: { check: Check }) {
-  const words = useDashboardWords().settings.health
+  const words = useHealthWords()
   const { detail, remedy } = say(useFindings(), finding)
   return (
     <li>

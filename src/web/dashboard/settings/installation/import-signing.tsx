@@ -4,15 +4,16 @@ import { Field, TextArea } from '../../../kit/field.tsx'
 import { FileButton } from '../../parts/file-button.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { ShopChoice } from './registration.tsx'
+import { useInstallationWords, usePapersWords } from './words.ts'
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
 type Props = { onClose: () => void; onImported: (signing: ImportedSigning) => void }
 
 export function ImportSigningDialog({ onClose, onImported }: Props) {
-  const { settings, papers } = useDashboardWords()
+  const words = useInstallationWords()
+  const papers = usePapersWords()
   const { call } = useSession()
   const [chain, setChain] = useState('')
   const [key, setKey] = useState('')
@@ -31,16 +32,10 @@ export function ImportSigningDialog({ onClose, onImported }: Props) {
     onImported(await call<ImportedSigning>('signing', { method: 'POST', body }))
   }
   return (
-    <FormDialog
-      title={settings.importTitle}
-      intro={settings.importMore}
-      verb={settings.importDo}
-      onSubmit={install}
-      onClose={onClose}
-    >
+    <FormDialog title={words.importTitle} intro={words.importMore} verb={words.importDo} onSubmit={install} onClose={onClose}>
       <TextArea
-        label={settings.chain}
-        hint={settings.chainHint}
+        label={words.chain}
+        hint={words.chainHint}
         placeholder="-----BEGIN CERTIFICATE-----"
         required
         rows={6}
@@ -48,14 +43,7 @@ export function ImportSigningDialog({ onClose, onImported }: Props) {
         onText={setChain}
       />
       <FileButton accept=".pem,.crt,.cer" onText={setChain} />
-      <TextArea
-        label={settings.importKey}
-        hint={settings.importKeyHint}
-        autocomplete="off"
-        rows={4}
-        value={key}
-        onText={setKey}
-      />
+      <TextArea label={words.importKey} hint={words.importKeyHint} autocomplete="off" rows={4} value={key} onText={setKey} />
       <Field
         label={papers.from}
         hint={papers.fromHint}

@@ -18,11 +18,15 @@ import { Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
+import { useTemplatesWords } from '../../templates/words.ts'
 import { useDashboardWords } from '../../words.ts'
+import { useHealthWords } from '../health/words.ts'
+import { useTrustWords } from '../trust/words.ts'
 import { ImportSigningDialog } from './import-signing.tsx'
 import { NewSigningKeyDialog } from './new-signing-key.tsx'
 import { type Note, Notes } from './notes.tsx'
 import { Registrations } from './registration.tsx'
+import { useInstallationWords, usePapersWords } from './words.ts'
 
 export function InstallationSettings() {
   const installation = useData<Installation>('installation')
@@ -58,8 +62,8 @@ type SigningProps = {
 }
 
 function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
-  const words = useDashboardWords().settings
-  const { papers } = useDashboardWords()
+  const words = useInstallationWords()
+  const papers = usePapersWords()
   const { call } = useSession()
   const [csr, setCsr] = useState<string>()
   const [isImporting, setIsImporting] = useState(false)
@@ -125,13 +129,14 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
 
 /** The last day of a certificate, loud before it comes. */
 function Ends({ of: { not_after, days_left, expires_soon } }: { of: Pick<Signing, 'not_after' | 'days_left' | 'expires_soon'> }) {
-  const words = useDashboardWords()
+  const { daysLeft } = useInstallationWords()
+  const { expired } = useTrustWords()
   const { date } = useFormat()
   return (
     <>
       {date(not_after)}{' '}
       <Badge tone={expires_soon ? 'no' : 'neutral'} icon={expires_soon ? 'warning' : undefined}>
-        {days_left < 0 ? words.trust.expired : words.settings.daysLeft(days_left)}
+        {days_left < 0 ? expired : daysLeft(days_left)}
       </Badge>
     </>
   )
@@ -139,7 +144,8 @@ function Ends({ of: { not_after, days_left, expires_soon } }: { of: Pick<Signing
 
 /** Wallets of iPhones ask for a certificate of this kind. */
 function Readers({ readers }: { readers: readonly ReaderCertificate[] }) {
-  const { papers, settings } = useDashboardWords()
+  const words = useInstallationWords()
+  const papers = usePapersWords()
   const shopName = useShopName()
   if (readers.length === 0) return null
   return (
@@ -151,9 +157,9 @@ function Readers({ readers }: { readers: readonly ReaderCertificate[] }) {
             key={reader.fingerprint}
             facts={[
               [papers.shop, reader.tenant === null ? papers.allShops : shopName(reader.tenant)],
-              [settings.signedFor, reader.subject],
-              [settings.signedBy, reader.issuer],
-              [settings.ends, <Ends key="ends" of={reader} />],
+              [words.signedFor, reader.subject],
+              [words.signedBy, reader.issuer],
+              [words.ends, <Ends key="ends" of={reader} />],
             ]}
           />
         ))}
@@ -174,7 +180,7 @@ function useShopName(): (tenant: string | null) => string {
 
 /** The certificate that takes over, and a key that waits for one. */
 function Plans({ signing: { tenant, next, pending_since }, onChange }: { signing: Signing; onChange: () => void }) {
-  const { papers } = useDashboardWords()
+  const papers = usePapersWords()
   const { date } = useFormat()
   const { call } = useSession()
   const cancel = async () => {
@@ -200,7 +206,7 @@ function Plans({ signing: { tenant, next, pending_since }, onChange }: { signing
 
 /** Shops with a certificate of their own, or on the way to one. */
 function ShopCertificates({ shops, onChange }: { shops: readonly Signing[]; onChange: () => void }) {
-  const { papers } = useDashboardWords()
+  const papers = usePapersWords()
   if (shops.length === 0) return null
   return (
     <div class="stack tight">
@@ -213,7 +219,8 @@ function ShopCertificates({ shops, onChange }: { shops: readonly Signing[]; onCh
 }
 
 function ShopCertificate({ shop, onChange }: { shop: Signing; onChange: () => void }) {
-  const { papers, settings } = useDashboardWords()
+  const words = useInstallationWords()
+  const papers = usePapersWords()
   const { call } = useSession()
   const { tenant, is_own, subject } = shop
   const name = useShopName()(tenant)
@@ -226,8 +233,8 @@ function ShopCertificate({ shop, onChange }: { shop: Signing; onChange: () => vo
       <Facts
         facts={[
           [papers.shop, name],
-          [settings.signedFor, is_own ? subject : papers.notYetOwn],
-          [settings.ends, is_own && <Ends key="ends" of={shop} />],
+          [words.signedFor, is_own ? subject : papers.notYetOwn],
+          [words.ends, is_own && <Ends key="ends" of={shop} />],
         ]}
       />
       <Plans signing={shop} onChange={onChange} />
@@ -259,33 +266,36 @@ function Folded({ title, text, name, more }: { title: string; text: string; name
 }
 
 function InstallationCard({ installation }: { installation: Installation }) {
-  const words = useDashboardWords()
+  const words = useInstallationWords()
+  const health = useHealthWords()
+  const { profiles } = useTemplatesWords()
+  const { none, yes, no } = useDashboardWords()
   const { duration } = useFormat()
   const { address, has_live_keys } = installation
   const { version, public_url, wallet_profile, wallet_scheme, client_id_prefix, egress_allow, webhook_delays_ms } = installation
   return (
-    <Card title={words.settings.installation}>
-      <p class="secondary">{words.settings.installationMore}</p>
+    <Card title={words.installation}>
+      <p class="secondary">{words.installationMore}</p>
       <Facts
         facts={[
-          [words.settings.version, version],
+          [words.version, version],
           [
-            words.settings.publicUrl,
+            words.publicUrl,
             <span key="url">
               <code>{public_url}</code>{' '}
               {address !== 'secure' && (
                 <Badge tone={address === 'plain' && has_live_keys ? 'no' : 'neutral'} icon="dash">
-                  {address === 'local' ? words.settings.health.statuses.not_set_up : words.settings.plainHttp}
+                  {address === 'local' ? health.statuses.not_set_up : words.plainHttp}
                 </Badge>
               )}
             </span>,
           ],
-          [words.settings.walletProfile, words.templates.profiles[wallet_profile]],
-          [words.settings.walletScheme, <code key="scheme">{wallet_scheme}</code>],
-          [words.settings.clientIdPrefix, <code key="prefix">{client_id_prefix}</code>],
-          [words.settings.registration, installation.has_registration_certificate ? words.yes : words.no],
-          [words.settings.egress, egress_allow.join(', ') || words.none],
-          [words.settings.delays, webhook_delays_ms.map(duration).join(', ')],
+          [words.walletProfile, profiles[wallet_profile]],
+          [words.walletScheme, <code key="scheme">{wallet_scheme}</code>],
+          [words.clientIdPrefix, <code key="prefix">{client_id_prefix}</code>],
+          [words.registration, installation.has_registration_certificate ? yes : no],
+          [words.egress, egress_allow.join(', ') || none],
+          [words.delays, webhook_delays_ms.map(duration).join(', ')],
         ]}
       />
     </Card>

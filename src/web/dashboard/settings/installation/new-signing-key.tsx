@@ -4,12 +4,13 @@ import { Copy } from '../../../kit/copy.tsx'
 import { Field } from '../../../kit/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { ShopChoice } from './registration.tsx'
+import { useInstallationWords, usePapersWords } from './words.ts'
 
 /** A new key, and the request for its certificate. */
 export function NewSigningKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
-  const words = useDashboardWords()
+  const words = usePapersWords()
+  const { csrName } = useInstallationWords()
   const { call } = useSession()
   const [subject, setSubject] = useState('')
   const [tenant, setTenant] = useState('')
@@ -21,27 +22,27 @@ export function NewSigningKeyDialog({ onClose, onMade }: { onClose: () => void; 
   }
   const result = csr && (
     <div class="stack">
-      <p>{words.papers.newKeyMade}</p>
-      <Copy text={csr.trim()} label={words.settings.csrName} />
+      <p>{words.newKeyMade}</p>
+      <Copy text={csr.trim()} label={csrName} />
       <div class="row end">
         <Button kind="primary" onClick={onClose}>
-          {words.papers.done}
+          {words.done}
         </Button>
       </div>
     </div>
   )
   return (
     <FormDialog
-      title={words.papers.newKey}
-      intro={words.papers.newKeyMore}
-      verb={words.papers.newKeyDo}
+      title={words.newKey}
+      intro={words.newKeyMore}
+      verb={words.newKeyDo}
       onSubmit={make}
       onClose={onClose}
       result={result}
     >
       <Field
-        label={words.papers.subject}
-        hint={words.papers.subjectHint}
+        label={words.subject}
+        hint={words.subjectHint}
         autocomplete="off"
         maxLength={500}
         value={subject}

@@ -1,8 +1,8 @@
 import type { ImportNote } from '../../../../signing/import.ts'
 import type { RegistrationNote } from '../../../../signing/registrations.ts'
 import { Notice } from '../../../kit/notice.tsx'
-import { say } from '../../../shared/finding-words.ts'
-import { useFindings } from '../../words.ts'
+import { say } from '../../../shared/findings/say.ts'
+import { useFindings } from '../../../shared/findings/words.ts'
 
 export type Note = Pick<ImportNote | RegistrationNote, 'code' | 'values'>
 

@@ -12,12 +12,13 @@ import { FileButton } from '../../parts/file-button.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useTrustWords } from '../trust/words.ts'
 import { type Note, Notes } from './notes.tsx'
+import { useInstallationWords, usePapersWords } from './words.ts'
 
 /** Claims that the registrar lets the shops ask for. */
 export function Registrations() {
-  const words = useDashboardWords().papers
+  const words = usePapersWords()
   const { call } = useSession()
   const data = useData<{ data: Registration[] }>('registrations')
   const [isAdding, setIsAdding] = useState(false)
@@ -58,7 +59,9 @@ export function Registrations() {
 }
 
 function One({ registration, onRemove }: { registration: Registration; onRemove: () => Promise<void> }) {
-  const words = useDashboardWords()
+  const words = usePapersWords()
+  const { ends } = useInstallationWords()
+  const { soon } = useTrustWords()
   const { date } = useFormat()
   const { session } = useSession()
   const { subject, purposes, intended_use, credentials, templates, tenant, not_after, is_current, expires_soon } = registration
@@ -67,30 +70,27 @@ function One({ registration, onRemove }: { registration: Registration; onRemove:
   return (
     <article class="stack tight">
       <h3>
-        {name} {!is_current && <Badge tone="no">{words.papers.notCurrent}</Badge>}
-        {is_current && expires_soon && <Badge tone="wait">{words.trust.soon}</Badge>}
+        {name} {!is_current && <Badge tone="no">{words.notCurrent}</Badge>}
+        {is_current && expires_soon && <Badge tone="wait">{soon}</Badge>}
       </h3>
       <Facts
         facts={[
-          [words.papers.organisation, subject],
-          [
-            words.papers.shop,
-            tenant === null ? words.papers.allShops : (session.tenants.find(each => each.id === tenant)?.name ?? tenant),
-          ],
-          [words.papers.mayAsk, claims.join(', ') || words.papers.everything],
-          [words.papers.templates, templates.join(', ') || words.papers.byCoverage],
-          [words.settings.ends, not_after === null ? words.papers.noEnd : date(not_after)],
+          [words.organisation, subject],
+          [words.shop, tenant === null ? words.allShops : (session.tenants.find(each => each.id === tenant)?.name ?? tenant)],
+          [words.mayAsk, claims.join(', ') || words.everything],
+          [words.templates, templates.join(', ') || words.byCoverage],
+          [ends, not_after === null ? words.noEnd : date(not_after)],
         ]}
       />
       <div>
         <ConfirmButton
           kind="danger"
-          label={words.papers.remove}
-          title={words.papers.removeTitle(name)}
-          verb={words.papers.removeDo}
+          label={words.remove}
+          title={words.removeTitle(name)}
+          verb={words.removeDo}
           onConfirm={onRemove}
         >
-          {words.papers.removeMore}
+          {words.removeMore}
         </ConfirmButton>
       </div>
     </article>
@@ -98,7 +98,7 @@ function One({ registration, onRemove }: { registration: Registration; onRemove:
 }
 
 function AddDialog({ onClose, onAdded }: { onClose: () => void; onAdded: (added: AddedRegistration) => void }) {
-  const words = useDashboardWords().papers
+  const words = usePapersWords()
   const { call } = useSession()
   const [certificate, setCertificate] = useState('')
   const [templates, setTemplates] = useState('')
@@ -133,7 +133,7 @@ function AddDialog({ onClose, onAdded }: { onClose: () => void; onAdded: (added:
 
 /** The shop that a certificate belongs to; empty for the installation's. */
 export function ShopChoice({ value, onChoose }: { value: string; onChoose: (tenant: string) => void }) {
-  const words = useDashboardWords().papers
+  const words = usePapersWords()
   const { session } = useSession()
   return (
     <Select

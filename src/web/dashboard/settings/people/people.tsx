@@ -18,12 +18,13 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { usePeopleWords } from './words.ts'
 
 type Linked = typeof UserLink.static
 
 /** The users, and the shop each of them may see. */
 export function PeopleSettings() {
-  const words = useDashboardWords().settings
+  const words = usePeopleWords()
   const { call } = useSession()
   const data = useData<{ data: User[] }>('users')
   const [isInviting, setIsInviting] = useState(false)
@@ -77,8 +78,8 @@ type TableProps = {
 }
 
 function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
-  const words = useDashboardWords().settings
-  const { keys, never, yes, no } = useDashboardWords()
+  const words = usePeopleWords()
+  const { actions, never, yes, no } = useDashboardWords()
   const { session } = useSession()
   return (
     <Table
@@ -124,7 +125,7 @@ function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
       rows={users}
       keyOf={({ id }) => id}
       actions={{
-        title: keys.actions,
+        title: actions,
         label: ({ name }, verb) => `${verb}: ${name}`,
         of: user => [
           user.tenant !== null && { verb: words.changeRole, act: () => onRole(user) },
@@ -137,7 +138,7 @@ function UserTable({ users, onLink, onRole, onRemove }: TableProps) {
 }
 
 function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: (linked: Linked) => void }) {
-  const words = useDashboardWords().settings
+  const words = usePeopleWords()
   const { session, call } = useSession()
   const place = usePlace()
   const [name, setName] = useState('')
@@ -165,7 +166,7 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
 type TenantRole = 'member' | 'viewer'
 
 function RoleChoice({ role, onChoose }: { role: TenantRole; onChoose: (role: TenantRole) => void }) {
-  const words = useDashboardWords().settings
+  const words = usePeopleWords()
   return (
     <fieldset class="stack tight">
       <legend>{words.roleOf}</legend>
@@ -184,7 +185,7 @@ function RoleChoice({ role, onChoose }: { role: TenantRole; onChoose: (role: Ten
 }
 
 function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
-  const words = useDashboardWords().settings
+  const words = usePeopleWords()
   const { call } = useSession()
   const [role, setRole] = useState<TenantRole>(user.role === 'viewer' ? 'viewer' : 'member')
   return (
@@ -201,7 +202,7 @@ function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
 
 /** The link is shown only here. */
 function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Linked; onClose: () => void }) {
-  const words = useDashboardWords().settings
+  const words = usePeopleWords()
   const { time } = useFormat()
   return (
     <Dialog title={words.linkTitle(user.name)} holds onClose={onClose}>

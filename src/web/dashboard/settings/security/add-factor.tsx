@@ -11,12 +11,12 @@ import { makePasskey } from '../../entrance/passkey.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useSecurityWords } from './words.ts'
 
 type Props = { onAdded: (security: Security) => void; onClose: () => void }
 
 export function AddPasskey({ onAdded, onClose }: Props) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const { call } = useSession()
   const [label, setLabel] = useState('')
   const [codes, setCodes] = useState<readonly string[]>()
@@ -53,7 +53,7 @@ export function AddPasskey({ onAdded, onClose }: Props) {
 }
 
 export function AddCodes({ onAdded, onClose }: Props) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const { call } = useSession()
   const [secret, setSecret] = useState<typeof CodeSecret.static>()
   const [code, setCode] = useState('')
@@ -97,7 +97,7 @@ export function AddCodes({ onAdded, onClose }: Props) {
 
 /** Shown once, on one line each. */
 function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   return (
     <div class="stack">
       <p class="secondary">{words.recoveryShown}</p>
@@ -108,7 +108,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
 }
 
 export function RecoveryDialog({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   return (
     <Dialog title={words.recovery} holds onClose={onClose}>
       <RecoveryCodes codes={codes} onClose={onClose} />

@@ -14,12 +14,13 @@ import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { AddCodes, AddPasskey, RecoveryDialog } from './add-factor.tsx'
+import { useSecurityWords } from './words.ts'
 
 type Props = { security: Security; onChange: (security: Security) => void; onAdded?: () => void }
 
 /** The user's own second factors. */
 export function Factors({ security, onChange, onAdded = () => {} }: Props) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const [adding, setAdding] = useState<'passkey' | 'codes'>()
   const close = () => {
     setAdding(undefined)
@@ -40,8 +41,8 @@ export function Factors({ security, onChange, onAdded = () => {} }: Props) {
 type PartProps = Omit<Props, 'onAdded'> & { onAdd: () => void }
 
 function Passkeys({ security, onChange, onAdd }: PartProps) {
-  const words = useDashboardWords().security
-  const { never, keys } = useDashboardWords()
+  const words = useSecurityWords()
+  const { actions, never } = useDashboardWords()
   const { call } = useSession()
   const [removed, setRemoved] = useState<Security['passkeys'][number]>()
   return (
@@ -64,7 +65,7 @@ function Passkeys({ security, onChange, onAdd }: PartProps) {
           rows={security.passkeys}
           keyOf={({ id }) => id}
           actions={{
-            title: keys.actions,
+            title: actions,
             label: ({ label }, verb) => `${verb}: ${label}`,
             of: each => [{ verb: words.remove, isDangerous: true, act: () => setRemoved(each) }],
           }}
@@ -100,7 +101,7 @@ function Passkeys({ security, onChange, onAdd }: PartProps) {
 }
 
 function Codes({ security, onChange, onAdd }: PartProps) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const { call } = useSession()
   return (
     <section class="stack tight">
@@ -134,7 +135,7 @@ function Codes({ security, onChange, onAdd }: PartProps) {
 }
 
 function Recovery({ security, onChange }: Omit<Props, 'onAdded'>) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const { call } = useSession()
   const [codes, setCodes] = useState<readonly string[]>()
   const renew = useAction(async () => {

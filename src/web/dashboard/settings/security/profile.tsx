@@ -8,12 +8,13 @@ import { LanguageSwitch } from '../../../shared/language.tsx'
 import { useAction } from '../../action.ts'
 import { NewPassword } from '../../entrance/new-password.tsx'
 import { HiddenUserName } from '../../entrance/password-dialog.tsx'
+import { useEntranceWords } from '../../entrance/words.ts'
 import { Saved } from '../../parts/saved.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useProfileWords } from './words.ts'
 
 export function ProfileSettings() {
-  const words = useDashboardWords().settings
+  const words = useProfileWords()
   const { session } = useSession()
   return (
     <>
@@ -32,7 +33,8 @@ export function ProfileSettings() {
 }
 
 function ChangePassword() {
-  const words = useDashboardWords()
+  const words = useProfileWords()
+  const { newPassword } = useEntranceWords()
   const { session, call, renew } = useSession()
   const [old, setOld] = useState('')
   const [next, setNext] = useState('')
@@ -45,23 +47,16 @@ function ChangePassword() {
     setIsChanged(true)
   })
   return (
-    <Card title={words.settings.password}>
+    <Card title={words.password}>
       <form class="stack" onSubmit={change.submit}>
         <HiddenUserName name={session.user.name} />
-        <Field
-          label={words.settings.oldPassword}
-          type="password"
-          autocomplete="current-password"
-          required
-          value={old}
-          onText={setOld}
-        />
-        <NewPassword label={words.entrance.newPassword} value={next} onText={setNext} />
-        <p class="hint">{words.settings.passwordMore}</p>
-        <Saved action={change} isSaved={isChanged} sentence={words.settings.passwordChanged} />
+        <Field label={words.oldPassword} type="password" autocomplete="current-password" required value={old} onText={setOld} />
+        <NewPassword label={newPassword} value={next} onText={setNext} />
+        <p class="hint">{words.passwordMore}</p>
+        <Saved action={change} isSaved={isChanged} sentence={words.passwordChanged} />
         <div>
           <Button type="submit" busy={change.isBusy}>
-            {words.settings.changePassword}
+            {words.changePassword}
           </Button>
         </div>
       </form>

@@ -12,9 +12,9 @@ import { Listed } from '../../parts/listed.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Saved } from '../../parts/saved.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { Factors } from './factors.tsx'
 import { browserOf, Sessions } from './sessions.tsx'
+import { useSecurityWords } from './words.ts'
 
 /** The user's own factors, sessions and sign-ins; for owners the rule, and everybody's sign-ins. */
 export function SecuritySettings() {
@@ -31,7 +31,7 @@ export function SecuritySettings() {
 }
 
 function Rule({ security, onChange }: { security: Security; onChange: Data<Security>['set'] }) {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const { call, renew } = useSession()
   const [isSaved, setIsSaved] = useState(false)
   const save = useAction(async (is_required: boolean) => {
@@ -49,7 +49,7 @@ function Rule({ security, onChange }: { security: Security; onChange: Data<Secur
 }
 
 function SignIns() {
-  const words = useDashboardWords().security
+  const words = useSecurityWords()
   const { session } = useSession()
   const [whose, setWhose] = useState<'own' | 'all'>('own')
   const pages = usePages<SignIn>(whose === 'all' ? 'sign-ins?limit=20' : 'security/sign-ins?limit=20')

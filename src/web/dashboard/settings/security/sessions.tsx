@@ -9,13 +9,13 @@ import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useProfileWords } from './words.ts'
 
 type Open = (typeof OpenSessions.static)['data'][number]
 
 /** The sessions in which the user is logged in. */
 export function Sessions() {
-  const words = useDashboardWords().settings
+  const words = useProfileWords()
   const { call, leave } = useSession()
   const data = useData<typeof OpenSessions.static>('sessions')
   const end = useAction(async ({ id, is_current }: Open) => {

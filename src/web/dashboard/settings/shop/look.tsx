@@ -13,6 +13,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Saved } from '../../parts/saved.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { useShopWords } from './words.ts'
 
 const LOGO_BYTES_MAX = 64 * 1024
 const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp']
@@ -23,7 +24,7 @@ const CONTROL_CONTRAST_MIN = 3
 
 /** The look of the hosted page for the shop's customers. */
 export function ShopLook() {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { inTenant } = usePlace()
   const path = inTenant('look')
   const data = useData<Look>(path)
@@ -38,8 +39,8 @@ export function ShopLook() {
 type FormProps = { path: string; look: Look; onChange: (look: Look) => void }
 
 function Form({ path, look, onChange }: FormProps) {
+  const words = useShopWords()
   const all = useDashboardWords()
-  const words = all.settings
   const { call } = useSession()
   const mayChange = useMayChange()
   const [accent, setAccent] = useState(look.accent ?? '')
@@ -103,7 +104,7 @@ function Form({ path, look, onChange }: FormProps) {
 type LogoProps = { logo: Look['logo']; onLogo: ((base64: string | null) => void) | undefined }
 
 function Logo({ logo, onLogo }: LogoProps) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const [hasProblem, setHasProblem] = useState(false)
   const choose = async (file: File) => {
     const isRight = LOGO_TYPES.includes(file.type) && file.size <= LOGO_BYTES_MAX
@@ -132,7 +133,7 @@ function Logo({ logo, onLogo }: LogoProps) {
 
 /** The button as customers will see it, and whether they will. */
 function Sample({ colour }: { colour: string }) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { number } = useFormat()
   const ink = contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000'
   const faint = (['light', 'dark'] as const).filter(theme => contrast(colour, SURFACES[theme]) < CONTROL_CONTRAST_MIN)

@@ -7,6 +7,7 @@ import { Field, Select } from '../../../kit/field.tsx'
 import { useAction } from '../../action.ts'
 import { type Data, useData } from '../../data.ts'
 import { Origins } from '../../developers/origins/origins.tsx'
+import { useEntranceWords } from '../../entrance/words.ts'
 import { useFormat } from '../../format.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -14,6 +15,7 @@ import { Saved } from '../../parts/saved.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { ShopLook } from './look.tsx'
+import { useShopWords } from './words.ts'
 
 const PLANS = ['trial', 'standard', 'large'] as const
 const RETENTION_DAYS_MAX = 3650
@@ -85,7 +87,7 @@ function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps)
 }
 
 function Name(shop: ShopProps) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { ownersOnly } = useDashboardWords()
   const { session } = useSession()
   const [text, setText] = useState(shop.tenant.name)
@@ -107,7 +109,7 @@ function Name(shop: ShopProps) {
 }
 
 function Quota(shop: ShopProps) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { ownersOnly } = useDashboardWords()
   const { session } = useSession()
   const { number } = useFormat()
@@ -135,7 +137,7 @@ function Quota(shop: ShopProps) {
 }
 
 function Retention(shop: ShopProps) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { retention_days } = shop.tenant
   const [days, setDays] = useState(textOf(retention_days))
   const wanted = numberOf(days, RETENTION_DAYS_MAX)
@@ -157,7 +159,7 @@ function Retention(shop: ShopProps) {
 }
 
 function AppSchemes(shop: ShopProps) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { ownersOnly } = useDashboardWords()
   const { session } = useSession()
   const listed = shop.tenant.app_schemes.join(', ')
@@ -191,7 +193,7 @@ function AppSchemes(shop: ShopProps) {
 type NumberProps = { label: string; hint: string; max: number; value: string; onText: (text: string) => void }
 
 function NumberField({ max, value, ...rest }: NumberProps) {
-  const words = useDashboardWords().settings
+  const words = useShopWords()
   const { number } = useFormat()
   const problem = numberOf(value, max) === undefined && words.numberProblem(number(max))
   return <Field {...rest} inputMode="numeric" problem={problem} value={value} />
@@ -207,7 +209,8 @@ function numberOf(text: string, max: number): number | null | undefined {
 }
 
 function NewShop({ tenants }: Pick<ShopProps, 'tenants'>) {
-  const words = useDashboardWords()
+  const words = useShopWords()
+  const { firstShopDo } = useEntranceWords()
   const { call, renew } = useSession()
   const [name, setName] = useState('')
   const create = useAction(async () => {
@@ -217,8 +220,8 @@ function NewShop({ tenants }: Pick<ShopProps, 'tenants'>) {
     await renew()
   })
   return (
-    <Card title={words.settings.shops}>
-      <p class="secondary">{words.settings.shopsMore}</p>
+    <Card title={words.shops}>
+      <p class="secondary">{words.shopsMore}</p>
       <ul class="plain-list">
         {tenants.value?.data.map(each => (
           <li key={each.id}>
@@ -227,9 +230,9 @@ function NewShop({ tenants }: Pick<ShopProps, 'tenants'>) {
         ))}
       </ul>
       <form class="inline-form row" onSubmit={create.submit}>
-        <Field label={words.settings.newShop} required maxLength={100} value={name} onText={setName} />
+        <Field label={words.newShop} required maxLength={100} value={name} onText={setName} />
         <Button type="submit" busy={create.isBusy}>
-          {words.entrance.firstShopDo}
+          {firstShopDo}
         </Button>
       </form>
       <Problem of={create.problem} />

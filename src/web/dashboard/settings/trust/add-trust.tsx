@@ -5,7 +5,7 @@ import { useClaimWords } from '../../../shared/claims.ts'
 import { FileButton } from '../../parts/file-button.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
+import { useTrustWords } from './words.ts'
 
 const TYPES = [
   'eu.europa.ec.av.1',
@@ -23,7 +23,7 @@ const CRL_CHOICES = ['require', 'warn', 'off'] as const
 type Props = { onClose: () => void; onAdded: (anchors: readonly TrustAnchor[]) => void }
 
 export function AddTrustDialog({ onClose, onAdded }: Props) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const { call } = useSession()
   const { environment } = usePlace()
   const { document } = useClaimWords()

@@ -6,8 +6,8 @@ import { useClaimWords } from '../../../shared/claims.ts'
 import { useNow } from '../../../shared/time.tsx'
 import { useFormat } from '../../format.ts'
 import { Facts } from '../../parts/facts.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { Fingerprint } from './fingerprint.tsx'
+import { useTrustWords } from './words.ts'
 
 const SOON_MS = 30 * 86_400_000
 
@@ -15,7 +15,7 @@ type Props = { anchors: readonly TrustAnchor[]; onRemove: ((anchor: TrustAnchor)
 
 /** Issuers that the operator added one by one. */
 export function Anchors({ anchors, onRemove }: Props) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   return (
     <ul class="anchors grid" aria-label={words.caption}>
       {anchors.map(anchor => (
@@ -28,7 +28,7 @@ export function Anchors({ anchors, onRemove }: Props) {
 }
 
 function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Props['onRemove'] }) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const { document } = useClaimWords()
   const { date } = useFormat()
   const { label, subject, issuer, not_before, not_after, trusted_for, use, mode, crl, fingerprint_sha256, created_at } = anchor
@@ -64,7 +64,7 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Props
 }
 
 function Ends({ notAfter }: { notAfter: string }) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const leftMs = Date.parse(notAfter) - useNow()
   if (leftMs <= 0) return <Badge tone="no">{words.expired}</Badge>
   return leftMs < SOON_MS ? <Badge tone="wait">{words.soon}</Badge> : null

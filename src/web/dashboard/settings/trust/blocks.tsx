@@ -6,14 +6,14 @@ import { useFormat } from '../../format.ts'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../../session.tsx'
-import { useDashboardWords } from '../../words.ts'
 import { Fingerprint } from './fingerprint.tsx'
+import { useTrustWords } from './words.ts'
 
 type Props = { blocks: readonly TrustBlock[]; onChange: () => void }
 
 /** The emergency brake: certificates that are refused, whatever a list says. */
 export function Blocks({ blocks, onChange }: Props) {
-  const words = useDashboardWords().trust.blocks
+  const words = useTrustWords().blocks
   const { session, call } = useSession()
   const { date } = useFormat()
   const [isAdding, setIsAdding] = useState(false)
@@ -66,7 +66,7 @@ export function Blocks({ blocks, onChange }: Props) {
 type DialogProps = { label?: string; fingerprint?: string; onClose: () => void; onBlocked: () => void }
 
 export function BlockDialog({ label, fingerprint: given = '', onClose, onBlocked }: DialogProps) {
-  const words = useDashboardWords().trust.blocks
+  const words = useTrustWords().blocks
   const { call } = useSession()
   const { environment } = usePlace()
   const [fingerprint, setFingerprint] = useState(given)

@@ -11,6 +11,7 @@ import { useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { LIST_MS_MAX } from './lists/list-limits.ts'
+import { useTrustWords } from './words.ts'
 
 /** The same as the server's. */
 const BUNDLE_BYTES_MAX = 16 * 1024 * 1024
@@ -26,7 +27,7 @@ const TONES = {
 
 /** Brings lists to a server without internet. */
 export function ImportBundleDialog({ onClose, onImported }: { onClose: () => void; onImported: () => void }) {
-  const words = useDashboardWords().trust.bundle
+  const words = useTrustWords().bundle
   const { call } = useSession()
   const [file, setFile] = useState<File>()
   const [from, setFrom] = useState('')
@@ -61,8 +62,8 @@ export function ImportBundleDialog({ onClose, onImported }: { onClose: () => voi
 }
 
 function Imported({ imported, onClose }: { imported: ImportedBundle; onClose: () => void }) {
-  const all = useDashboardWords()
-  const words = all.trust.bundle
+  const words = useTrustWords().bundle
+  const { done, environments } = useDashboardWords()
   const { date } = useFormat()
   const { made_by, made_at, signature_valid, signer_accepted, signer, items } = imported
   return (
@@ -83,7 +84,7 @@ function Imported({ imported, onClose }: { imported: ImportedBundle; onClose: ()
                 <strong>{name}</strong>
               </p>
               <p class="hint">
-                {words.whats[what]}, {all.environments[environment]}
+                {words.whats[what]}, {environments[environment]}
               </p>
               {detail && (
                 <p lang="en" class="hint">
@@ -97,7 +98,7 @@ function Imported({ imported, onClose }: { imported: ImportedBundle; onClose: ()
       </ul>
       <div class="row end">
         <Button kind="primary" onClick={onClose}>
-          {all.done}
+          {done}
         </Button>
       </div>
     </div>

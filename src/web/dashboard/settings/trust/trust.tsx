@@ -17,10 +17,12 @@ import { Blocks } from './blocks.tsx'
 import { ImportBundleDialog } from './import-bundle.tsx'
 import { AddListDialog } from './lists/add-list.tsx'
 import { TrustLists } from './lists/lists.tsx'
+import { useTrustWords } from './words.ts'
 
 /** Trusted issuers of this environment: lists, single issuers, and blocked certificates. */
 export function Trust() {
-  const words = useDashboardWords()
+  const words = useTrustWords()
+  const { ownersOnly } = useDashboardWords()
   const { session } = useSession()
   const { environment } = usePlace()
   const sources = useData<TrustSources>('trust/sources')
@@ -30,8 +32,8 @@ export function Trust() {
   const isOwner = session.user.is_owner
   const here = <Row extends { environment: string }>(rows: readonly Row[]) => rows.filter(row => row.environment === environment)
   return (
-    <Page title={words.trust.title} intro={words.trust.intro}>
-      {!isOwner && <Notice>{words.ownersOnly}</Notice>}
+    <Page title={words.title} intro={words.intro}>
+      {!isOwner && <Notice>{ownersOnly}</Notice>}
       <div role="status">{said !== undefined && <Notice tone="ok">{said}</Notice>}</div>
       <Loaded data={sources}>
         {({ data, presets }) => (
@@ -78,7 +80,7 @@ type ListsProps = {
 }
 
 function Lists({ sources, presets, blocks, onChange, onBundle }: ListsProps) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const { session } = useSession()
   const { environment } = usePlace()
   const [asks, setAsks] = useState<'list' | 'bundle'>()
@@ -119,7 +121,7 @@ function Lists({ sources, presets, blocks, onChange, onBundle }: ListsProps) {
 type SingleProps = { anchors: readonly TrustAnchor[]; hasLists: boolean; onChange: (message?: string) => void }
 
 function SingleIssuers({ anchors, hasLists, onChange }: SingleProps) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const { session, call } = useSession()
   const { environment } = usePlace()
   const [isAdding, setIsAdding] = useState(false)

@@ -4,7 +4,7 @@ import { Icon } from '../../../../kit/icons.tsx'
 import { Notice } from '../../../../kit/notice.tsx'
 import { useClaimWords } from '../../../../shared/claims.ts'
 import { FileInput } from '../../../parts/file-button.tsx'
-import { useDashboardWords } from '../../../words.ts'
+import { useTrustWords } from '../words.ts'
 import { StepHeading } from './step-heading.tsx'
 
 /** The same as the server's. */
@@ -29,8 +29,8 @@ type Props = {
 }
 
 export function ChooseList({ presets, choice, isTried, refused, onChoose }: Props) {
-  const words = useDashboardWords().trust.addList
-  const { refusals, forPapers } = useDashboardWords().trust.lists
+  const words = useTrustWords().addList
+  const { refusals, forPapers } = useTrustWords().lists
   const { document } = useClaimWords()
   const pick = (by: string) => onChoose({ ...choice, by })
   return (
@@ -92,7 +92,7 @@ export function ChooseList({ presets, choice, isTried, refused, onChoose }: Prop
 }
 
 function ListFile({ choice, isTried, onChoose }: Pick<Props, 'choice' | 'isTried' | 'onChoose'>) {
-  const words = useDashboardWords().trust.addList
+  const words = useTrustWords().addList
   const { file } = choice
   const problem = file?.isTooLarge ? words.fileTooLarge : isTried && !file && words.fileProblem
   return (

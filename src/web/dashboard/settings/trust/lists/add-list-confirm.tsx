@@ -1,6 +1,6 @@
 import { Check, Field } from '../../../../kit/field.tsx'
-import { useDashboardWords } from '../../../words.ts'
 import { Fingerprint } from '../fingerprint.tsx'
+import { useTrustWords } from '../words.ts'
 import { StepHeading } from './step-heading.tsx'
 
 type Ticks = { compared: boolean; terms: boolean }
@@ -15,7 +15,7 @@ type Props = {
 }
 
 export function ConfirmSigner({ fingerprint, terms, label, ticks, onLabel, onTick }: Props) {
-  const words = useDashboardWords().trust.addList
+  const words = useTrustWords().addList
   return (
     <>
       <StepHeading>{words.steps[2]}</StepHeading>

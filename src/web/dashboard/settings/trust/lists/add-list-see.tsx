@@ -4,8 +4,8 @@ import { Notice } from '../../../../kit/notice.tsx'
 import { useClaimWords } from '../../../../shared/claims.ts'
 import { useFormat } from '../../../format.ts'
 import { Facts } from '../../../parts/facts.tsx'
-import { useDashboardWords } from '../../../words.ts'
 import { Fingerprint } from '../fingerprint.tsx'
+import { useTrustWords } from '../words.ts'
 import { StepHeading } from './step-heading.tsx'
 
 type List = NonNullable<CheckedList['list']>
@@ -23,7 +23,7 @@ type Props = {
 }
 
 export function SeeList({ list, preset, asksTypes, isMissing, grants, onGrant }: Props) {
-  const words = useDashboardWords().trust.addList
+  const words = useTrustWords().addList
   return (
     <>
       <StepHeading>{words.steps[1]}</StepHeading>
@@ -54,7 +54,7 @@ export function SeeList({ list, preset, asksTypes, isMissing, grants, onGrant }:
 }
 
 function ListFacts({ list }: { list: List }) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const { document } = useClaimWords()
   const { date, number } = useFormat()
   const { name, kind, territory, sequence, issued_at, next_update, entries, types } = list
@@ -76,7 +76,7 @@ function ListFacts({ list }: { list: List }) {
 
 /** The one thing to compare, in groups of four. */
 function Signer({ list: { signer }, preset }: Pick<Props, 'list' | 'preset'>) {
-  const words = useDashboardWords().trust
+  const words = useTrustWords()
   const { date } = useFormat()
   const isCarried = preset?.pins.includes(signer.fingerprint)
   return (

@@ -3,7 +3,7 @@ import type { CheckedList, TrustPreset, TrustSource } from '../../../../../dashb
 import { base64Of } from '../../../parts/file-button.tsx'
 import { FormDialog } from '../../../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../../../session.tsx'
-import { useDashboardWords } from '../../../words.ts'
+import { useTrustWords } from '../words.ts'
 import { type Choice, ChooseList, isHttps } from './add-list-choose.tsx'
 import { ConfirmSigner } from './add-list-confirm.tsx'
 import { type Grants, SeeList } from './add-list-see.tsx'
@@ -13,7 +13,7 @@ type Props = { presets: readonly TrustPreset[]; onClose: () => void; onAdded: (s
 
 /** Three steps: choose a list, see what it is, confirm its signer. */
 export function AddListDialog({ presets, onClose, onAdded }: Props) {
-  const words = useDashboardWords().trust.addList
+  const words = useTrustWords().addList
   const { call } = useSession()
   const { environment } = usePlace()
   const [step, setStep] = useState<0 | 1 | 2>(0)

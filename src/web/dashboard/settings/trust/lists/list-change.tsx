@@ -1,11 +1,11 @@
 import type { TrustSource } from '../../../../../dashboard/settings/trust/schema.ts'
-import { useDashboardWords } from '../../../words.ts'
+import { useTrustWords } from '../words.ts'
 
 type Difference = NonNullable<TrustSource['difference']>
 
 /** Changes by the last update of a list: counts, and the names behind them. */
 export function ListChange({ difference }: { difference: Difference }) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { added, removed, added_count, removed_count } = difference
   if (added_count + removed_count === 0) return words.sameIssuers
   return (

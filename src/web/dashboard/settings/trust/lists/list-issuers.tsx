@@ -9,8 +9,8 @@ import { useData } from '../../../data.ts'
 import { useFormat } from '../../../format.ts'
 import { Loaded } from '../../../parts/loaded.tsx'
 import { useSession } from '../../../session.tsx'
-import { useDashboardWords } from '../../../words.ts'
 import { BlockDialog } from '../blocks.tsx'
+import { useTrustWords } from '../words.ts'
 
 /** A list may have 2,000. */
 const SHOWN_MAX = 50
@@ -19,7 +19,7 @@ type Props = { source: TrustSource; blocks: readonly TrustBlock[]; onChange: () 
 
 /** The issuers on a list, loaded when somebody looks. */
 export function ListIssuers({ source, blocks, onChange }: Props) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const [isOpen, setIsOpen] = useState(false)
   const data = useData<TrustSourceDetail>(isOpen ? `trust/sources/${source.id}` : null)
   return (
@@ -40,7 +40,7 @@ type Issuer = TrustAnchor & { documents: string[] }
 type IssuersProps = { anchors: readonly TrustAnchor[]; label: string; blocks: readonly TrustBlock[]; onChange: () => void }
 
 function Issuers({ anchors, label, blocks, onChange }: IssuersProps) {
-  const { lists: words, uses } = useDashboardWords().trust
+  const { lists: words, uses } = useTrustWords()
   const { session } = useSession()
   const { document } = useClaimWords()
   const { date } = useFormat()

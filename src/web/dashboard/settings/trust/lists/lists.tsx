@@ -13,8 +13,8 @@ import { Facts } from '../../../parts/facts.tsx'
 import { base64Of, FileInput } from '../../../parts/file-button.tsx'
 import { Problem } from '../../../parts/problem.tsx'
 import { useSession } from '../../../session.tsx'
-import { useDashboardWords } from '../../../words.ts'
 import { Fingerprint } from '../fingerprint.tsx'
+import { useTrustWords } from '../words.ts'
 import { ListChange } from './list-change.tsx'
 import { ListIssuers } from './list-issuers.tsx'
 import { LIST_MS_MAX } from './list-limits.ts'
@@ -31,7 +31,7 @@ type Props = { sources: readonly TrustSource[]; blocks: readonly TrustBlock[]; o
 
 /** The lists of an environment, a card each. */
 export function TrustLists({ sources, blocks, onChange }: Props) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   if (sources.length === 0) return null
   return (
     <ul class="grid" aria-label={words.caption}>
@@ -47,7 +47,7 @@ export function TrustLists({ sources, blocks, onChange }: Props) {
 type CardProps = { source: TrustSource; blocks: readonly TrustBlock[]; onChange: Props['onChange'] }
 
 function ListCard({ source, blocks, onChange }: CardProps) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { session } = useSession()
   const state = source.state === 'fresh' && source.failure ? 'failing' : source.state
   return (
@@ -66,7 +66,7 @@ function ListCard({ source, blocks, onChange }: CardProps) {
 }
 
 function Failure({ source: { failure, announced } }: { source: TrustSource }) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { time } = useFormat()
   if (!failure) return null
   const { signer } = failure
@@ -90,7 +90,7 @@ function Failure({ source: { failure, announced } }: { source: TrustSource }) {
 }
 
 function ListFacts({ source }: { source: TrustSource }) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { date, number } = useFormat()
   const { document } = useClaimWords()
   const { entries, withdrawn, skipped, pins, signer } = source
@@ -130,7 +130,7 @@ function ListFacts({ source }: { source: TrustSource }) {
 }
 
 function ListActions({ source, onChange }: Omit<CardProps, 'blocks'>) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { call } = useSession()
   const [asks, setAsks] = useState<'signers' | 'remove'>()
   const [refused, setRefused] = useState<RefreshedSource['refused']>()

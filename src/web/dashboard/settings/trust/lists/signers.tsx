@@ -5,8 +5,8 @@ import { Select, TextArea } from '../../../../kit/field.tsx'
 import { useFormat } from '../../../format.ts'
 import { FormDialog } from '../../../parts/form-dialog.tsx'
 import { useSession } from '../../../session.tsx'
-import { useDashboardWords } from '../../../words.ts'
 import { Fingerprint } from '../fingerprint.tsx'
+import { useTrustWords } from '../words.ts'
 
 const FATES = ['keep', 'withdraw'] as const
 type Fate = (typeof FATES)[number]
@@ -15,7 +15,7 @@ type Props = { source: TrustSource; onClose: () => void; onChange: () => void }
 
 /** The pinned signers of a list. A new one is confirmed by a person, never followed by itself. */
 export function SignersDialog({ source, onClose, onChange }: Props) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { call } = useSession()
   const [signer, setSigner] = useState(source.failure?.signer ?? '')
   const [removing, setRemoving] = useState<string>()
@@ -43,7 +43,7 @@ export function SignersDialog({ source, onClose, onChange }: Props) {
 }
 
 function Pins({ source: { pins }, onRemove }: { source: TrustSource; onRemove: (fingerprint: string) => void }) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { date } = useFormat()
   return (
     <ul class="signers grid" aria-label={words.signersCaption}>
@@ -76,7 +76,7 @@ type UnpinProps = {
 
 /** The list that a removed signer signed stays in force unless the reader says otherwise. */
 function UnpinDialog({ source, fingerprint, path, onBack, onClose, onChange }: UnpinProps) {
-  const words = useDashboardWords().trust.lists
+  const words = useTrustWords().lists
   const { call } = useSession()
   const { date } = useFormat()
   const [fate, setFate] = useState<Fate>('keep')

@@ -1,7 +1,7 @@
 // What the checks of an installation find, in words. The compiler finds a code without a sentence, and a value that is not there.
-import type { Found } from '../../doctor/examine.ts'
-import type { ImportNote } from '../../signing/import.ts'
-import type { RegistrationNote } from '../../signing/registrations.ts'
+import type { Found } from '../../../doctor/examine.ts'
+import type { ImportNote } from '../../../signing/import.ts'
+import type { RegistrationNote } from '../../../signing/registrations.ts'
 
 /** Said like a finding of its own: its sentence continues the name of the list. */
 type Trouble = Extract<Found, { code: 'lists_troubled' }>['values']['troubles'][number]

@@ -1,0 +1,95 @@
+import type * as en from './en.ts'
+
+export const goLive: typeof en.goLive = {
+  title: 'Live gehen',
+  intro: 'Was bis zur ersten echten Kundschaft noch fehlt. Der Dienst prüft jeden Schritt selbst.',
+  question: 'Wo ist Ihr Geschäft, und was soll nachgewiesen werden?',
+  questionMore: 'Wählen Sie alles, was Sie annehmen möchten. Sie können es jederzeit ändern.',
+  regions: {
+    eu: 'Europäische Union',
+    us: 'Vereinigte Staaten',
+    ch: 'Schweiz',
+    elsewhere: 'Anderswo',
+  },
+  swiss: 'Die Schweizer Wallet swiyu lässt sich heute nicht anbinden: Dieser Dienst spricht ihr Vertrauensprotokoll noch nicht.',
+  documents: {
+    eu_age: { title: 'EU-Alters-App', hint: 'Belegt ein Alter und sonst nichts. Geschäfte brauchen keine Registrierung.' },
+    eu_wallet: {
+      title: 'EU-Wallet',
+      hint: 'Identitätsdaten (PID). Sie registrieren sich vorher in Ihrem Land; das dauert Tage.',
+    },
+    us_licence: { title: 'US-Führerschein', hint: 'Mobile Führerscheine der Bundesstaaten.' },
+    other: { title: 'Etwas anderes', hint: 'Ausweise anderer Aussteller, deren Zertifikate Sie selbst hinzufügen.' },
+  },
+  show: 'Schritte anzeigen',
+  missing: 'Wählen Sie mindestens eines.',
+  accepts: 'Sie möchten annehmen',
+  change: 'Ändern',
+  progress: (done, all) => `${done} von ${all} Schritten sind erledigt.`,
+  allDone: 'Sie sind live. Diese Seite behält Zertifikate und Listen weiter im Auge.',
+  stepsLabel: 'Schritte zum Live-Gang',
+  states: { done: 'Erledigt', to_do: 'Zu tun', waiting: 'Wartet', not_needed: 'Nicht nötig', problem: 'Problem' },
+  owner: 'Das macht ein Inhaber dieser Installation.',
+  purposes: {
+    caption: 'Zwecke der Vorlagen',
+    more: 'Wallets zeigen beide Zwecke. Sie sollten dasselbe sagen.',
+    template: 'Vorlage',
+    own: 'Ihr Zweck',
+    registered: 'Registrierter Zweck',
+    each: 'Wie bei jeder Prüfung angegeben',
+  },
+  help: 'Mehr im Handbuch (auf Englisch)',
+  steps: {
+    address: { title: 'Telefone erreichen diesen Dienst', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },
+    identity: { title: 'Ein Zertifikat, dem Wallets vertrauen', action: 'Zertifikat besorgen', done: 'Zertifikat ansehen' },
+    registration: {
+      title: 'Registrierung Ihrer Abfragen',
+      action: 'Registrierung hinzufügen',
+      done: 'Registrierungen ansehen',
+    },
+    issuers_test: { title: 'Aussteller in Test', action: 'Aussteller in Test hinzufügen', done: 'Aussteller in Test ansehen' },
+    first_test: { title: 'Erster Test mit echter Wallet', action: 'Test starten', done: 'Prüfungen in Test ansehen' },
+    issuers_live: { title: 'Aussteller in Live', action: 'Aussteller in Live hinzufügen', done: 'Aussteller in Live ansehen' },
+    keys: { title: 'Ein Live-Schlüssel oder eine Kasse', action: 'Live-Schlüssel anlegen', done: 'Live-Schlüssel ansehen' },
+    first_live: { title: 'Erste Prüfung in Live', action: 'Prüfungen in Live ansehen', done: 'Prüfungen in Live ansehen' },
+    renewals: { title: 'Erneuerungen', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },
+  },
+  reasons: {
+    reached: ({ names }) => `Telefone erreichen ${names} über https.`,
+    address_local: ({ names }) =>
+      `Kein Telefon erreicht ${names}: So heißt nur dieser Rechner für sich selbst. Geben Sie dem Dienst einen öffentlichen Namen mit https, und setzen Sie VIDIMUS_PUBLIC_URL darauf.`,
+    address_plain: ({ names }) =>
+      `${names} ist unverschlüsseltes http, das die meisten Wallets ablehnen. Stellen Sie einen TLS-Proxy davor, oder setzen Sie VIDIMUS_TLS_CERT.`,
+    address_unsound: ({ names }) => `${names} funktioniert für Telefone noch nicht.`,
+    identity_not_needed: () => 'Die EU-Alters-App verlangt von Geschäften kein Zertifikat.',
+    identity_valid: ({ names, when }) => `Wallets sehen ein Zertifikat von ${names}, gültig bis ${when}.`,
+    identity_self_made: () =>
+      'Wallets sehen ein Zertifikat, das sich dieser Dienst selbst gemacht hat. Erstellen Sie einen Antrag, schicken Sie ihn an eine Stelle, der Ihre Wallets vertrauen, und installieren Sie die Antwort.',
+    identity_requested: ({ when }) => `Der Antrag ist vom ${when}. Installieren Sie das Zertifikat, wenn die Stelle es schickt.`,
+    identity_scheduled: ({ names, when }) => `Das Zertifikat von ${names} übernimmt am ${when}.`,
+    identity_unsound: () => 'Wallets lehnen das Zertifikat ab, das sie sehen.',
+    registration_not_needed: () => 'Nur EU-Wallets verlangen eine Registrierung.',
+    registered: () => 'Alles, wonach Sie EU-Wallets fragen, ist registriert.',
+    registration_missing: () =>
+      'EU-Wallets warnen vor Geschäften, die mehr abfragen, als sie registriert haben. Registrieren Sie Ihre Abfragen in Ihrem Land, und fügen Sie das Zertifikat hinzu, das Sie bekommen.',
+    registration_beyond: ({ names }) => `Wallets werden warnen, dass diese Vorlagen mehr abfragen als registriert: ${names}.`,
+    registration_unsound: () =>
+      'Ihr Registrierungszertifikat ist abgelaufen, oder es gehört einer anderen Stelle als das Zertifikat, das Wallets sehen.',
+    issuers_named: ({ documents }) => `Sie vertrauen Ausstellern für: ${documents}.`,
+    issuers_missing: ({ documents }) => `Sie vertrauen noch keinem Aussteller für: ${documents}.`,
+    issuers_ended: ({ names }) => `Die Liste „${names}“ ist abgelaufen; ihre Aussteller zählen nicht mehr.`,
+    tested: ({ when }) => `Ein Ausweis eines echten Ausstellers wurde am ${when} in Test geprüft.`,
+    not_tested: () =>
+      'Starten Sie eine Prüfung in Test, und beantworten Sie sie mit einer Wallet, die einen Ausweis eines Ihrer Aussteller hat.',
+    may_ask: ({ names }) => `In Live fragen dürfen: ${names}.`,
+    no_key: () => 'Legen Sie einen Live-Schlüssel für Ihre Software an, oder koppeln Sie eine Kasse in Live.',
+    went_live: ({ when }) => `Die erste Prüfung in Live wurde am ${when} abgeschlossen.`,
+    not_live: () => 'Fragen Sie die erste Person, oder versuchen Sie es mit einem eigenen Ausweis.',
+    renewals_later: () =>
+      'Noch ist nichts zu erneuern. Listen und Zertifikate werden ab dem ersten Aussteller in Live im Auge behalten.',
+    renewals_fine: () => 'In den nächsten 30 Tagen endet nichts.',
+    ends_soon: ({ names, when }) => `„${names}“ endet am ${when}. Erneuern Sie es vorher.`,
+    has_ended: ({ names, when }) => `„${names}“ ist am ${when} abgelaufen.`,
+    list_failing: ({ names, when }) => `Die Liste „${names}“ wurde seit dem ${when} nicht mehr aktualisiert.`,
+  },
+}

@@ -1,0 +1,125 @@
+import type * as en from './en.ts'
+
+export const overview: typeof en.overview = {
+  title: 'Überblick',
+  usedOf: (used, quota) => `Heute: ${used} von ${quota} Prüfungen.`,
+  left: left => `Noch ${left} bis Mitternacht UTC.`,
+  usedUp: 'Bis Mitternacht UTC aufgebraucht.',
+  bothCount: 'Test und Live zählen zusammen.',
+  chart: 'Die letzten 30 Tage',
+  chartLabel: (total, most) => `Ergebnisse je Tag in 30 Tagen: insgesamt ${total}, höchstens ${most} an einem Tag`,
+  asTable: 'Als Tabelle',
+  day: 'Tag',
+  counted: names =>
+    `„${names.failed}“ zählt „${names.wallet_error}“ und „${names.not_same_person}“ mit, „${names.expired}“ zählt „${names.redirect_not_followed}“ und „${names.not_compared}“ mit. „${names.cancelled}“ zählt nicht.`,
+  successRate: 'Erfolgsquote',
+  median: 'Mittlere Zeit bis zur Antwort',
+  reasons: 'Warum Prüfungen abgelehnt wurden',
+  noReasons: 'In den letzten 30 Tagen wurde keine abgelehnt.',
+  reason: 'Grund',
+  count: 'Prüfungen',
+  firstSteps: {
+    title: 'Erste Schritte',
+    done: 'erledigt',
+    tried: {
+      title: 'In der Sandbox ausprobieren',
+      more: 'Starten Sie eine Testprüfung und beantworten Sie sie mit der Sandbox-Wallet. Ein echter Ausweis ist nicht nötig.',
+      action: 'Ausprobieren',
+    },
+    connected: {
+      title: 'Eine Kasse koppeln oder einen Schlüssel anlegen',
+      more: 'Eine Kasse fragt an der Theke. Mit einem Schlüssel fragt Ihre eigene Software.',
+      till: 'Kasse koppeln',
+      action: 'Schlüssel anlegen',
+    },
+    received: {
+      title: 'Einen Webhook empfangen',
+      more: 'Legen Sie eine Adresse für dieses Geschäft fest; jedes Ergebnis wird dorthin geschickt.',
+      action: 'Adresse festlegen',
+    },
+    live: {
+      title: 'Live gehen',
+      more: 'Sehen Sie, was bis zur ersten echten Kundschaft fehlt.',
+      action: 'Live gehen',
+    },
+  },
+  attention: 'Braucht Ihre Aufmerksamkeit',
+  calm: 'Alles in Ordnung.',
+  health: 'Zustand der Installation',
+  recent: 'Letzte Prüfungen',
+  all: 'Alle Prüfungen',
+  emptyTitle: 'Fragen Sie nach dem ersten Nachweis',
+  empty:
+    'Eine Prüfung fragt die Wallet der Kundin oder des Kunden nach genau dem, was Sie brauchen, und sagt Ihnen, ob es stimmt. Versuchen Sie hier eine mit der Sandbox-Wallet, oder machen Sie eine mit Ihrer eigenen Software.',
+  attentions: {
+    no_trust_anchors: {
+      sentence: 'Noch gilt kein Aussteller, also wird jede Prüfung in Live abgelehnt.',
+      action: 'Aussteller hinzufügen',
+    },
+    trust_anchor_expires: {
+      sentence: (label, when) =>
+        `Das Zertifikat des Ausstellers „${label}“ endet ${when}. Danach werden seine Ausweise abgelehnt.`,
+      action: 'Aussteller ansehen',
+    },
+    trust_list_stale: {
+      sentence: (label, when) => `Die Liste „${label}“ ist veraltet. Ihre Aussteller zählen bis ${when}.`,
+      action: 'Liste ansehen',
+    },
+    trust_list_ended: {
+      sentence: label => `Die Liste „${label}“ ist abgelaufen. Ausweise ihrer Aussteller werden abgelehnt.`,
+      action: 'Liste ansehen',
+    },
+    trust_list_refused: {
+      sentence: (label, when) => `Von der Liste „${label}“ konnte seit ${when} keine neue Ausgabe übernommen werden.`,
+      action: 'Liste ansehen',
+    },
+    trust_signer_changed: {
+      sentence: label =>
+        `Die Liste „${label}“ hat einen neuen Signierer. Vergleichen Sie ihn, und bestätigen Sie ihn, wenn er stimmt.`,
+      action: 'Liste ansehen',
+    },
+    certificate_self_made: {
+      sentence: 'Wallets sehen ein Zertifikat, das sich dieser Dienst selbst gemacht hat. Die meisten öffentlichen lehnen es ab.',
+      action: 'Zertifikat besorgen',
+    },
+    certificate_expires: {
+      sentence: when => `Das Zertifikat, das Wallets sehen, endet ${when}. Danach antwortet keine Wallet.`,
+      action: 'Erneuern',
+    },
+    registration_ends: {
+      sentence: (label, when) => `Das Registrierungszertifikat „${label}“ endet ${when}. Danach warnen Wallets.`,
+      action: 'Ersetzen',
+    },
+    quota_nearly_used: {
+      sentence: (used, quota) => `${used} der ${quota} Prüfungen für heute sind verbraucht.`,
+      action: 'Kontingent ansehen',
+    },
+    public_url_not_https: {
+      sentence: url => `Die öffentliche Adresse ${url} ist nicht https. Die meisten Wallets lehnen sie ab.`,
+      action: 'Installation ansehen',
+    },
+    public_url_local: {
+      sentence: url => `Telefone erreichen ${url} nicht: So heißt nur dieser Rechner für sich selbst.`,
+      action: 'Installation ansehen',
+    },
+    token_copied: {
+      sentence: (name, when) =>
+        `Ein kopiertes Token des Geräts „${name}“ wurde ${when} benutzt, deshalb ist das Gerät gesperrt. Koppeln Sie es neu.`,
+      action: 'Geräte ansehen',
+    },
+    pairing_lapsed: {
+      sentence: name => `Das Gerät „${name}“ wurde nie gekoppelt, und sein Code ist abgelaufen.`,
+      action: 'Geräte ansehen',
+    },
+    webhook_failing: {
+      sentence: (origin, { failed, waiting }) => {
+        const parts = [
+          failed > 0 && `${failed} fehlgeschlagen`,
+          waiting > 0 && (waiting === 1 ? '1 wird erneut versucht' : `${waiting} werden erneut versucht`),
+        ]
+        return `${origin} nimmt keine Ereignisse an. ${parts.filter(Boolean).join(', ')}.`
+      },
+      action: 'Zustellungen ansehen',
+    },
+  },
+}

@@ -1,0 +1,5 @@
+import { useWords } from '../../../shared/language.tsx'
+import * as de from './de.ts'
+import * as en from './en.ts'
+
+export const useAuditWords = () => useWords({ en: en.audit, de: de.audit })

@@ -1,0 +1,41 @@
+import type * as en from './en.ts'
+
+export const health: typeof en.health = {
+  title: 'Zustand',
+  more: 'Was eine echte Wallet oder einen Webhook aufhalten würde, und was Ihre Daten gefährdet. Der Befehl „vidimus doctor“ meldet dasselbe auf Englisch.',
+  again: 'Noch einmal prüfen',
+  help: 'Mehr im Handbuch (auf Englisch)',
+  looking: 'Wird geprüft',
+  checked: 'Geprüft',
+  found: (problems, warnings) => {
+    if (problems + warnings === 0) return 'Alles ist in Ordnung.'
+    const parts = [
+      problems > 0 && (problems === 1 ? '1 Problem' : `${problems} Probleme`),
+      warnings > 0 && (warnings === 1 ? '1 Warnung' : `${warnings} Warnungen`),
+    ]
+    return `${parts.filter(Boolean).join(', ')}.`
+  },
+  statuses: { not_set_up: 'Nicht eingerichtet', ok: 'In Ordnung', warning: 'Warnung', problem: 'Problem' },
+  names: {
+    server: 'Dienst',
+    public_url: 'Öffentliche Adresse',
+    tls: 'Zertifikat der öffentlichen Adresse',
+    client_id: 'Name, den Wallets sehen',
+    signing_certificate: 'Zertifikat, das Wallets sehen',
+    registration: 'Registrierungszertifikate',
+    dc_api: 'Wallets über den Browser',
+    trust_anchors: 'Vertraute Aussteller',
+    trust_lists: 'Vertrauenslisten',
+    status_lists: 'Statuslisten der Aussteller',
+    webhooks: 'Empfänger von Webhooks',
+    clock: 'Uhr',
+    database: 'Datenbank',
+    master_key: 'Hauptschlüssel',
+    wrapping_keys: 'Sitzungsschlüssel',
+    disk: 'Platz auf der Festplatte',
+    backups: 'Sicherungen',
+    open_files: 'Gleichzeitige Verbindungen',
+    second_factor: 'Zweiter Faktor der Eigentümer',
+    extra_ca: 'Zusätzliche Zertifizierungsstellen',
+  },
+}

@@ -1,0 +1,47 @@
+import type * as en from './en.ts'
+
+export const shop: typeof en.shop = {
+  shop: 'Geschäft',
+  name: 'Name',
+  nameHint: 'Kundinnen und Kunden lesen ihn in ihrer Wallet.',
+  quota: 'Kontingent',
+  plan: 'Tarif',
+  plans: { trial: 'Probe: 100 am Tag', standard: 'Standard: 10.000 am Tag', large: 'Groß: 100.000 am Tag' },
+  override: 'Eigene Grenze je Tag',
+  overrideHint: 'Ersetzt die des Tarifs. Leer gilt die des Tarifs.',
+  quotaNow: quota => `${quota} Prüfungen am Tag.`,
+  numberProblem: max => `Eine ganze Zahl von 0 bis ${max}, oder nichts.`,
+  retention: 'Aufbewahrung',
+  retentionMore: 'Wie lange Prüfungen nach ihrem Ende bleiben. Dann werden sie von selbst endgültig gelöscht.',
+  retentionDays: 'Tage aufbewahren',
+  retentionHint: 'Leer bleiben sie, bis jemand sie löscht.',
+  retentionNow: days => (days === 1 ? 'Einen Tag nach ihrem Ende gelöscht.' : `${days} Tage nach ihrem Ende gelöscht.`),
+  retentionOff: 'Aufbewahrt, bis jemand sie löscht.',
+  apps: 'Apps',
+  appsMore:
+    'Nach einer Prüfung kann redirect_url zurück in Ihre App führen. Ein Schema mit Punkt, etwa com.example.shop, gilt immer. Tragen Sie andere hier ein.',
+  appSchemes: 'Schemas Ihrer Apps',
+  appSchemesHint: 'Durch Kommas getrennt, etwa shop-app. Leer für keine.',
+  look: 'Aussehen der Seite für Kunden',
+  lookMore: 'Ihr Logo, Ihre Farbe und Ihr Datenschutzhinweis auf der Seite, auf der Kunden antworten.',
+  logo: 'Logo',
+  logoHint: 'PNG, JPEG oder WebP, höchstens 64 KiB.',
+  logoProblem: 'Wählen Sie ein Bild im Format PNG, JPEG oder WebP mit höchstens 64 KiB.',
+  logoChoose: 'Bild wählen',
+  logoRemove: 'Logo entfernen',
+  accent: 'Farbe des Hauptknopfs',
+  accentHint: 'Etwa #1f4fd8. Leer: die Farbe dieses Dienstes.',
+  accentProblem: 'Schreiben Sie # und sechs Hexadezimalziffern, etwa #1f4fd8.',
+  accentSample: 'Mit Ihrer Wallet fortfahren',
+  accentContrast: ratio => `Kontrast der Schrift darauf: ${ratio} zu 1.`,
+  accentFaint: where =>
+    where === 'light'
+      ? 'Auf einer hellen Seite ist der Knopf schlecht zu sehen. Wählen Sie eine dunklere Farbe.'
+      : 'Auf einer dunklen Seite ist der Knopf schlecht zu sehen. Wählen Sie eine hellere Farbe.',
+  privacy: 'Link zu Ihrem Datenschutzhinweis',
+  privacyHint: 'Etwa https://shop.example/datenschutz. Leer: keiner.',
+  privacyProblem: 'Schreiben Sie die ganze Adresse, beginnend mit https://.',
+  shops: 'Geschäfte',
+  shopsMore: 'Jedes hat eigene Schlüssel, Geräte, Vorlagen und ein eigenes Kontingent.',
+  newShop: 'Neues Geschäft',
+}
