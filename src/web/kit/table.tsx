@@ -37,7 +37,7 @@ type Props<Row> = {
 }
 
 /**
- * One line per row. On narrow screens columns fold away (parts.css) instead of being cut. An
+ * One line per row. On narrow screens columns fold away (table.css) instead of being cut. An
  * `<a class="row-button">` in a cell makes the whole row clickable.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, isChosen, actions }: Props<Row>) {
