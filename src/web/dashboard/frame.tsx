@@ -54,7 +54,7 @@ export function Frame() {
 function TopBar({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void }) {
   const words = useDashboardWords()
   return (
-    <header class="top-bar">
+    <header class="top-bar line middle">
       <button
         type="button"
         class="icon-button menu-button"

@@ -33,7 +33,7 @@ function Attempt({ cheat, story: { step, caught, cheating, cheat: attempt } }: {
       aria-disabled={step === 'begin' || cheating !== undefined}
       onClick={() => step !== 'begin' && cheating === undefined && attempt(cheat)}
     >
-      <strong>
+      <strong class="line start">
         {isBusy ? <Seal state="busy" size={18} /> : <Icon name={code ? 'cross' : 'next'} size={18} />}
         {words.cheats[cheat]}
       </strong>

@@ -59,7 +59,7 @@ export function DemoPage() {
           {common.unreachable}
         </Notice>
       )}
-      <nav class="pane-choice" aria-label={words.panes}>
+      <nav class="pane-choice line dense" aria-label={words.panes}>
         {PANES.map(pane => (
           <button key={pane} type="button" class="button" aria-pressed={pane === shown} onClick={() => setShown(pane)}>
             {words.tabs[pane]}

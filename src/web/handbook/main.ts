@@ -121,6 +121,7 @@ function itemOf({ page, title, heading, id, text }: Section): HTMLLIElement {
   const name = document.createElement('strong')
   name.textContent = heading ? `${title}: ${heading}` : title
   const excerpt = document.createElement('span')
+  excerpt.className = 'small clipped'
   excerpt.textContent = text.slice(0, 140)
   link.append(name, excerpt)
   item.append(link)

@@ -55,7 +55,7 @@ export function Hosted({ id }: { id: string }) {
         {!isConnected && <Notice tone="wait">{common.unreachable}</Notice>}
         <View session={session} way={way} digital={digital} />
       </main>
-      <footer>
+      <footer class="row between">
         <span class="row tight">
           {words.poweredBy} <Wordmark size={18} />
         </span>

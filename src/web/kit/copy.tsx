@@ -25,14 +25,16 @@ export function Copy({ text, label, wraps = false }: { text: string; label: stri
     }
   }
   return (
-    <div class={`copyable line tight middle${wraps ? ' wraps' : ''}`}>
+    <div class={`copyable box line tight middle${wraps ? ' wraps' : ''}`}>
       {wraps ? (
-        <code ref={code}>{text}</code>
+        <code class="grow" ref={code}>
+          {text}
+        </code>
       ) : (
         // A scrolling element must be reachable by keyboard, and have a name there.
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: as above.
-        <code ref={code} role="group" aria-label={label} tabIndex={0}>
+        <code class="grow" ref={code} role="group" aria-label={label} tabIndex={0}>
           {text}
         </code>
       )}

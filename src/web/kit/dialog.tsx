@@ -47,8 +47,8 @@ export function Dialog({ title, holds = false, isBusy = false, onClose, children
         else if (dialog.current) onClose()
       }}
     >
-      <header class="line between">
-        <h2 id={id} ref={heading} tabIndex={-1}>
+      <header class="line start">
+        <h2 id={id} class="grow" ref={heading} tabIndex={-1}>
           {title}
         </h2>
         {!holds && (

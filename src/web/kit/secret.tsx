@@ -6,7 +6,7 @@ import { Copy } from './copy.tsx'
 export function Secret({ text, label }: { text: string; label: string }) {
   const words = useCommon()
   return (
-    <div class="secret stack tight">
+    <div class="secret box stack tight">
       <strong>{words.shownOnce}</strong>
       <Copy text={text} label={label} wraps />
     </div>

@@ -36,7 +36,7 @@ export function Lost() {
           </div>
         </article>
       </main>
-      <footer>
+      <footer class="row between">
         <Wordmark size={18} />
         <LanguageSwitch />
       </footer>

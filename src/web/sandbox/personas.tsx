@@ -14,7 +14,7 @@ export function Personas({ chosen, onChoose }: Props) {
         <h2>{words.personas}</h2>
       </legend>
       <p class="hint">{words.expectsFor}</p>
-      <div class="choices">
+      <div class="choices line tight">
         {Object.values(PERSONAS).map(persona => (
           <Choice key={persona.id} persona={persona} isChosen={persona.id === chosen} onChoose={onChoose} />
         ))}

@@ -27,12 +27,12 @@ export function Sandbox() {
       <aside class="band sandbox-band" aria-label={words.bandLabel}>
         <strong>SANDBOX</strong> <span>{words.band}</span>
       </aside>
-      <main>
+      <main class="grid">
         <h1 class="only-heard">{words.title}</h1>
         {!isSecureContext && <Notice tone="no">{words.insecure}</Notice>}
         {isSecureContext && (IS_FOR_BROWSER ? <DcParts first={readFragment().persona ?? 'adult'} /> : <Parts />)}
       </main>
-      <footer>
+      <footer class="row between">
         <Wordmark size={18} />
         <LanguageSwitch />
       </footer>

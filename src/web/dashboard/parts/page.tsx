@@ -37,7 +37,7 @@ export function Page({ title, part, intro, actions, areActionsHeld, children }: 
   }, [title, part, opened])
   return (
     <div ref={page} class="page stack loose">
-      <header class="page-header row between">
+      <header class="page-header row between start">
         <div class="stack tight">
           <h1 ref={heading} tabIndex={-1}>
             {title}

@@ -34,15 +34,15 @@ export function Panel({ title, backTo, children }: Props) {
   const close = () => goTo(backTo)
   return (
     <section
-      class="panel stack loose"
+      class="panel card stack loose"
       aria-labelledby={id}
       onKeyDown={event => event.key === 'Escape' && !event.defaultPrevented && !isInDialog(event) && close()}
     >
-      <header class="panel-header line tight">
+      <header class="panel-header line tight start">
         <button type="button" class="icon-button back" aria-label={common.back} onClick={close}>
           <Icon name="back" />
         </button>
-        <h2 id={id} class="breaks" ref={heading} tabIndex={-1}>
+        <h2 id={id} class="grow breaks" ref={heading} tabIndex={-1}>
           {title}
         </h2>
         <button type="button" class="icon-button close" aria-label={words.closePanel} onClick={close}>

@@ -14,9 +14,9 @@ export function ConsentSketch({ asks, query, purpose, title }: Props) {
   const first = firstChoice(asks, query)
   return (
     <figure class="sketch grid tight">
-      <div class="phone" role="img" aria-label={words.pictureLabel(title)}>
+      <div class="phone stack between" role="img" aria-label={words.pictureLabel(title)}>
         <div class="speaker" />
-        <div class="sheet">
+        <div class="sheet grid">
           <p class="sheet-title large">{words.walletTitle}</p>
           <p class="secondary">{words.walletAsks(tenant.name)}</p>
           {first.map(({ credential, types, claims }) => (
@@ -38,7 +38,7 @@ export function ConsentSketch({ asks, query, purpose, title }: Props) {
           <p class="secondary">
             <q>{purpose}</q>
           </p>
-          <div class="sheet-buttons">
+          <div class="sheet-buttons grid tight">
             <span>{words.walletDecline}</span>
             <span class="share">{words.walletShare}</span>
           </div>

@@ -109,7 +109,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   const keyProblem = known || key === '' ? undefined : problemOf(key, all, words)
   const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
   return (
-    <form class="editor" onSubmit={save.submit}>
+    <form class="editor grid start" onSubmit={save.submit}>
       <div class="stack">
         {isKept && <Notice tone="neutral">{words.kept}</Notice>}
         <Field

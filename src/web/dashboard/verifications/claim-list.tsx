@@ -26,7 +26,7 @@ export function ClaimList({ verification: { status, claims } }: { verification: 
       {flat.length === 0 ? (
         <p class="secondary">{maySee ? words.noClaims : words.hidden}</p>
       ) : (
-        <div class="claims">
+        <div class="claims line start">
           {portrait && <img class="portrait" src={portrait} alt={words.portrait} />}
           <Facts facts={told.map(([key, value]) => [name(key), say(value)])} />
         </div>

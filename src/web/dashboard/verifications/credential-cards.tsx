@@ -26,7 +26,7 @@ function CredentialCard({ credential }: { credential: CredentialResult }) {
   const isSandbox = findings.some(({ check, status }) => check === 'environment' && status === 'warning')
   return (
     <article class="credential box">
-      <header class="row">
+      <header class="row start">
         <Icon name="document" />
         <div class="breaks">
           <h4>{doctype_or_vct ? document(doctype_or_vct) : words.unreadDocument}</h4>

@@ -108,7 +108,7 @@ function Search({ text, onSearch }: { text: string; onSearch: (text: string) => 
         }}
       >
         <input
-          class="input"
+          class="input grow"
           type="search"
           aria-label={words.search}
           placeholder={words.searchHint}

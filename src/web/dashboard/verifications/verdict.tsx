@@ -41,9 +41,9 @@ export function Verdict({ detail, templates }: { detail: VerificationDetail; tem
   }[status]
   const { seal, tone } = lookOf(detail)
   return (
-    <section class={`verdict line ${tone}`} role="status">
+    <section class={`verdict line start ${tone}`} role="status">
       <Seal state={seal} size={72} />
-      <div class="stack tight">
+      <div class="grow stack tight">
         <p class="sentence">{sentence}</p>
         <Byline detail={detail} />
         {status === 'failed' && (

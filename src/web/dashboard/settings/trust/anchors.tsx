@@ -34,9 +34,9 @@ function AnchorCard({ anchor, onRemove }: { anchor: TrustAnchor; onRemove: Props
   const { label, subject, issuer, not_before, not_after, trusted_for, use, mode, crl, fingerprint_sha256, created_at } = anchor
   return (
     <article class="card stack">
-      <header class="anchor-header line">
+      <header class="anchor-header line start">
         <Icon name="shield" />
-        <h3 class="breaks">{label}</h3>
+        <h3 class="grow breaks">{label}</h3>
         <Ends notAfter={not_after} />
       </header>
       <Facts

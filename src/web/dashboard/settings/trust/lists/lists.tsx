@@ -52,9 +52,9 @@ function ListCard({ source, blocks, onChange }: CardProps) {
   const state = source.state === 'fresh' && source.failure ? 'failing' : source.state
   return (
     <article class="card stack">
-      <header class="anchor-header line">
+      <header class="anchor-header line start">
         <Icon name="list" />
-        <h3 class="breaks">{source.label}</h3>
+        <h3 class="grow breaks">{source.label}</h3>
         <Badge {...LOOK[state]}>{words.states[state]}</Badge>
       </header>
       <Failure source={source} />
