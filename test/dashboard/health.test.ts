@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { Health } from '../../src/dashboard/settings-schema.ts'
+import type { Health } from '../../src/dashboard/settings/health/schema.ts'
 import { CHECKS } from '../../src/doctor/check.ts'
 import { cleanUp, startApp } from '../helpers/app.ts'
 import { joinMember, setUpOwner } from '../helpers/dashboard.ts'

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createKeyUses } from '../../src/access/key-uses.ts'
-import type { ApiKey, AuditRecord } from '../../src/dashboard/settings-schema.ts'
+import type { ApiKey } from '../../src/dashboard/developers/keys/schema.ts'
+import type { AuditRecord } from '../../src/dashboard/settings/audit/schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import type { Write } from '../../src/db/engine.ts'
 import { cleanUp, createVerification, NOON, until } from '../helpers/app.ts'

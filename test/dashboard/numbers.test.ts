@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { Overview } from '../../src/dashboard/verifications/schema.ts'
+import type { Overview } from '../../src/dashboard/overview/schema.ts'
 import { decline } from '../../src/sandbox/wallet.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { countEnds } from '../../src/usage/outcomes.ts'

@@ -1,8 +1,11 @@
 // The data of the dashboard's pages, through their routes.
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { ApiKey } from '../../src/dashboard/developers/keys/schema.ts'
 import { readAttention } from '../../src/dashboard/overview/overview.ts'
-import type { ApiKey, Template, TemplateCheck, TrustAnchor } from '../../src/dashboard/settings-schema.ts'
-import type { Overview, VerificationDetail, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
+import type { Overview } from '../../src/dashboard/overview/schema.ts'
+import type { TrustAnchor } from '../../src/dashboard/settings/trust/schema.ts'
+import type { Template, TemplateCheck } from '../../src/dashboard/templates/schema.ts'
+import type { VerificationDetail, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'

@@ -1,12 +1,12 @@
 // The certificates that wallets see and registration certificates, through the routes of the dashboard.
 import { afterAll, expect, test } from 'bun:test'
+import type { Overview } from '../../src/dashboard/overview/schema.ts'
 import type {
   AddedRegistration,
   ImportedSigning,
   Registration,
   Signing,
 } from '../../src/dashboard/settings/installation/signing-schema.ts'
-import type { Overview } from '../../src/dashboard/verifications/schema.ts'
 import { clientIdOf, getCertificate, newAuthority, newRegistrar, signRequest } from '../helpers/access.ts'
 import { cleanUp, createVerification } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'

@@ -2,16 +2,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Overview } from '../../src/dashboard/overview/schema.ts'
 import type {
   CheckedList,
   RefreshedSource,
+  TrustAnchor,
   TrustBlock,
   TrustSource,
   TrustSourceDetail,
   TrustSources,
 } from '../../src/dashboard/settings/trust/schema.ts'
-import type { TrustAnchor } from '../../src/dashboard/settings-schema.ts'
-import type { Overview } from '../../src/dashboard/verifications/schema.ts'
 import { trustSources } from '../../src/db/schema.ts'
 import { JSON_BYTES_MAX } from '../../src/http/body.ts'
 import { exportBundle } from '../../src/trust/bundle.ts'

@@ -6,7 +6,7 @@ import type {
   WebhookSecret,
   WebhookSecretState,
 } from '../../src/dashboard/developers/webhooks/schema.ts'
-import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
+import type { AuditRecord } from '../../src/dashboard/settings/audit/schema.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { type Browser, outcome, setUpOwner } from '../helpers/dashboard.ts'

@@ -1,8 +1,14 @@
 // The delivery log: the exact bytes that were sent, and replays.
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { DeliveryDetail, DeliveryPage, ReplayedDeliveries } from '../../src/dashboard/developers/webhooks/schema.ts'
-import type { AuditRecord } from '../../src/dashboard/settings-schema.ts'
-import type { DeliverySummary, Overview, VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
+import type {
+  DeliveryDetail,
+  DeliveryPage,
+  DeliverySummary,
+  ReplayedDeliveries,
+} from '../../src/dashboard/developers/webhooks/schema.ts'
+import type { Overview } from '../../src/dashboard/overview/schema.ts'
+import type { AuditRecord } from '../../src/dashboard/settings/audit/schema.ts'
+import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'

@@ -1,6 +1,6 @@
 // A reused refresh token was copied: its device is revoked, and the dashboard shows a notice.
 import { beforeAll, expect, test } from 'bun:test'
-import type { Overview } from '../../src/dashboard/verifications/schema.ts'
+import type { Overview } from '../../src/dashboard/overview/schema.ts'
 import * as de from '../../src/web/dashboard/overview/de.ts'
 import * as en from '../../src/web/dashboard/overview/en.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createKey } from '../../src/access/keys.ts'
-import type { ApiKey } from '../../src/dashboard/settings-schema.ts'
+import type { ApiKey } from '../../src/dashboard/developers/keys/schema.ts'
 import type { Device } from '../../src/devices/schema.ts'
 import { parseNetworks } from '../../src/egress/addresses.ts'
 import { cleanUp } from '../helpers/app.ts'

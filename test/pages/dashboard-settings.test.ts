@@ -1,7 +1,7 @@
 // Trust, audit and settings.
 import { afterAll, describe, expect } from 'bun:test'
 import { verifyExport } from '../../src/audit/export.ts'
-import type { TrustAnchor } from '../../src/dashboard/settings-schema.ts'
+import type { TrustAnchor } from '../../src/dashboard/settings/trust/schema.ts'
 import type { User } from '../../src/people/schema.ts'
 import { cleanUp, createVerification } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'

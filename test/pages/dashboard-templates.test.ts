@@ -1,7 +1,7 @@
 // Templates and their editor.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import type { Template } from '../../src/dashboard/settings-schema.ts'
+import type { Template } from '../../src/dashboard/templates/schema.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { findTemplate } from '../../src/templates/store.ts'

@@ -1,7 +1,7 @@
 // The dictionaries: unused words, and texts that exist in one language only.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { Attention } from '../../src/dashboard/verifications/schema.ts'
+import { Attention } from '../../src/dashboard/overview/schema.ts'
 import { ERRORS } from '../../src/http/errors.ts'
 import { personOf, pidClaims } from '../../src/sandbox/documents.ts'
 import { PERSONAS } from '../../src/sandbox/personas.ts'

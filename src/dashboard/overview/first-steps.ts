@@ -4,7 +4,7 @@ import { readGoLive } from '../../tenants/go-live.ts'
 import { hasCompleted } from '../../usage/numbers.ts'
 import { hasReceived } from '../../webhooks/browse.ts'
 import type { Deps } from '../deps.ts'
-import type { FirstSteps } from '../verifications/schema.ts'
+import type { FirstSteps } from './schema.ts'
 
 /** Null once a live verification was completed. */
 export async function readFirstSteps(deps: Deps, tenantId: string): Promise<FirstSteps | null> {

@@ -15,9 +15,9 @@ import type { Usage } from '../../usage/schema.ts'
 import { announce } from '../../verifications/announce.ts'
 import { readFailing } from '../../webhooks/browse.ts'
 import type { Deps } from '../deps.ts'
-import type { Attention, Overview } from '../verifications/schema.ts'
 import { readSummaries } from '../verifications/verifications.ts'
 import { readFirstSteps } from './first-steps.ts'
+import type { Attention, Overview } from './schema.ts'
 
 const RECENT_MAX = 10
 

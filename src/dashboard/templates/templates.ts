@@ -26,7 +26,7 @@ import type {
   Template,
   TemplateCheck,
   TemplateUse,
-} from '../settings-schema.ts'
+} from './schema.ts'
 
 export async function readTenantTemplates(deps: Deps, tenantId: string): Promise<{ data: Template[] }> {
   return { data: (await readTemplates(deps, tenantId)).map(presentTemplate) }

@@ -10,7 +10,7 @@ import { actorOf, type Visit } from '../../people/session.ts'
 import type { Owner } from '../../tenants/settings.ts'
 import { isoUtc } from '../../time.ts'
 import type { Deps } from '../deps.ts'
-import type { PairableDevice, PairingLockList } from '../settings-schema.ts'
+import type { PairableDevice, PairingLockList } from './schema.ts'
 
 export async function addTill(deps: Deps, visit: Visit, owner: Owner, wanted: RegisterDevice): Promise<PairableDevice> {
   return withLink(deps, await registerDevice(deps, owner, wanted, actorOf(visit.user)))

@@ -3,43 +3,64 @@ import { presentDevice } from '../../devices/present.ts'
 import { readDevices } from '../../devices/read.ts'
 import { revokeDevice } from '../../devices/revoke.ts'
 import { ChangeDevice, Device, DeviceList, PairDevice, RegisterDevice } from '../../devices/schema.ts'
-import { Environmental, Nothing } from '../../http/wire.ts'
+import { Environmental, ItemPath, Nothing } from '../../http/wire.ts'
 import { guard } from '../../people/guard.ts'
 import { actorOf } from '../../people/session.ts'
 import type { Deps } from '../deps.ts'
-import { PairableDevice } from '../settings-schema.ts'
-import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from '../tenant-options.ts'
-import { addTill, changeTill, pairTill } from './devices.ts'
+import { CHANGED, CHANGED_ALL, FRESH, READ, READ_ALL, TENANT, TENANT_ITEM } from '../tenant-options.ts'
+import { addTill, changeTill, liftPairingLock, pairTill, readPairingLocks } from './devices.ts'
+import { PairableDevice, PairingLockList } from './schema.ts'
 
-/** One tenant's tills. */
+/** One tenant's tills, and the networks that wrong pairing codes locked out. */
 export const deviceRoutes = (deps: Deps) =>
-  new Elysia({ prefix: '/tenants/:tenant/devices' })
+  new Elysia()
     .use(guard(deps))
-    .get('', async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }), {
-      ...TENANT,
-      query: Environmental,
-      response: { 200: DeviceList, ...READ },
-    })
+    .get(
+      '/tenants/:tenant/devices',
+      async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }),
+      {
+        ...TENANT,
+        query: Environmental,
+        response: { 200: DeviceList, ...READ },
+      },
+    )
     .post(
-      '',
+      '/tenants/:tenant/devices',
       async ({ visit, tenant, query, body, status }) =>
         status(201, await addTill(deps, visit, { tenantId: tenant.id, ...query }, body)),
       { ...TENANT, ...FRESH, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
     )
     .put(
-      '/:id',
+      '/tenants/:tenant/devices/:id',
       ({ visit, tenant, params, query, body }) => changeTill(deps, visit, { tenantId: tenant.id, ...query, id: params.id }, body),
       { ...TENANT_ITEM, ...FRESH, query: Environmental, body: ChangeDevice, response: { 200: Device, ...CHANGED } },
     )
     .post(
-      '/:id/pairing',
+      '/tenants/:tenant/devices/:id/pairing',
       async ({ visit, tenant, params, query, body, status }) =>
         status(201, await pairTill(deps, visit, { tenantId: tenant.id, ...query, id: params.id }, body)),
       { ...TENANT_ITEM, ...FRESH, query: Environmental, body: PairDevice, response: { 201: PairableDevice, ...CHANGED } },
     )
     .delete(
-      '/:id',
+      '/tenants/:tenant/devices/:id',
       async ({ visit, tenant, params, query }) =>
         presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
       { ...TENANT_ITEM, ...FRESH, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
+    )
+    .get('/pairing-locks', () => readPairingLocks(deps), {
+      user: { who: 'owner' },
+      response: { 200: PairingLockList, ...READ_ALL },
+    })
+    .delete(
+      '/pairing-locks/:id',
+      async ({ visit, params }) => {
+        await liftPairingLock(deps, params.id, actorOf(visit.user))
+        return {}
+      },
+      {
+        user: { who: 'owner' },
+        params: ItemPath,
+        body: Nothing,
+        response: { 200: Nothing, ...CHANGED_ALL },
+      },
     )

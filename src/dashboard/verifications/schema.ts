@@ -1,40 +1,8 @@
-// The overview, and verifications.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable, OneOf } from '../../http/wire.ts'
-import { Numbers, Usage } from '../../usage/schema.ts'
 import { CreateVerification, Finding, Status, Verification } from '../../verifications/schema.ts'
-import { DELIVERY_STATUSES, OUTCOMES } from '../../webhooks/schema.ts'
-
-const OfList = { id: Type.String(), label: Type.String(), environment: Environment }
-
-/** A notice: a code that the page has a sentence for, with the sentence's values. */
-export const Attention = Type.Union([
-  Exactly({ code: Type.Literal('no_trust_anchors') }),
-  Exactly({ code: Type.Literal('trust_anchor_expires'), id: Type.String(), label: Type.String(), not_after: Timestamp }),
-  Exactly({ code: Type.Literal('trust_list_stale'), ...OfList, until: Timestamp }),
-  Exactly({ code: Type.Literal('trust_list_ended'), ...OfList }),
-  /** No new issue since then: refused, or unreachable for a day. */
-  Exactly({ code: Type.Literal('trust_list_refused'), ...OfList, since: Timestamp }),
-  Exactly({ code: Type.Literal('trust_signer_changed'), ...OfList }),
-  Exactly({ code: Type.Literal('certificate_self_made') }),
-  Exactly({ code: Type.Literal('certificate_expires'), not_after: Timestamp, days_left: Type.Integer() }),
-  Exactly({ code: Type.Literal('registration_ends'), id: Type.String(), label: Type.String(), not_after: Timestamp }),
-  Exactly({ code: Type.Literal('quota_nearly_used'), used: Type.Integer(), daily_quota: Type.Integer() }),
-  Exactly({ code: Type.Literal('public_url_not_https'), public_url: Type.String() }),
-  Exactly({ code: Type.Literal('public_url_local'), public_url: Type.String() }),
-  Exactly({ code: Type.Literal('token_copied'), device_id: Type.String(), name: Type.String(), revoked_at: Timestamp }),
-  Exactly({ code: Type.Literal('pairing_lapsed'), device_id: Type.String(), name: Type.String(), lapsed_at: Timestamp }),
-  /** One per receiver: deliveries that failed lately, and those that wait for their next attempt. */
-  Exactly({
-    code: Type.Literal('webhook_failing'),
-    origin: Type.String(),
-    failed: Type.Integer(),
-    waiting: Type.Integer(),
-    newest_id: Type.String(),
-  }),
-])
-export type Attention = typeof Attention.static
+import { LoggedDelivery } from '../developers/webhooks/schema.ts'
 
 /** Claims are left out: reading them leaves an audit record. */
 export const VerificationSummary = Type.Composite(
@@ -51,27 +19,6 @@ export const VerificationSummary = Type.Composite(
   { additionalProperties: false },
 )
 export type VerificationSummary = typeof VerificationSummary.static
-
-/** Steps of a new shop, each derived from stored facts: nobody ticks them by hand. */
-export const FirstSteps = Exactly({
-  /** A test verification was completed. */
-  tried: Type.Boolean(),
-  /** True with a key or a paired till. */
-  connected: Type.Boolean(),
-  /** A receiver took a webhook. */
-  received: Type.Boolean(),
-})
-export type FirstSteps = typeof FirstSteps.static
-
-export const Overview = Exactly({
-  usage: Usage,
-  recent: Type.Array(VerificationSummary),
-  attention: Type.Array(Attention),
-  numbers: Numbers,
-  /** Null once a live verification was completed. */
-  first_steps: Nullable(FirstSteps),
-})
-export type Overview = typeof Overview.static
 
 const Instant = Type.Optional(Type.String({ format: 'date-time' }))
 
@@ -157,36 +104,6 @@ export const Moment = Type.Union([
   Exactly({ at: Timestamp, event: Type.Literal('photo_compared'), ...ACTOR, same_person: Type.Boolean() }),
 ])
 export type Moment = typeof Moment.static
-
-export const AttemptSummary = Exactly({
-  /** Counted from 1 again after a replay. */
-  attempt: Type.Integer({ minimum: 1 }),
-  at: Timestamp,
-  outcome: OneOf('under_way', ...OUTCOMES),
-  http_status: Nullable(Type.Integer()),
-})
-export type AttemptSummary = typeof AttemptSummary.static
-
-export const DeliveryStatus = OneOf(...DELIVERY_STATUSES)
-
-export const DeliverySummary = Exactly({
-  id: Type.String(),
-  verification_id: Type.String(),
-  type: OneOf('verification.completed', 'verification.failed'),
-  status: DeliveryStatus,
-  /** Attempts begun, replays included. */
-  attempts: Type.Integer({ minimum: 0 }),
-  last_attempt: Type.Optional(AttemptSummary),
-  created_at: Timestamp,
-  /** Present while it is pending. */
-  next_attempt_at: Type.Optional(Timestamp),
-  /** The HTTP request that made it due, as in the log: the wallet's response, or a replay. */
-  request_id: Type.Optional(Type.String()),
-})
-export type DeliverySummary = typeof DeliverySummary.static
-
-export const LoggedDelivery = Exactly({ ...DeliverySummary.properties, log: Type.Array(AttemptSummary) })
-export type LoggedDelivery = typeof LoggedDelivery.static
 
 export const VerificationDetail = Exactly({
   /** The body of GET /v1/verifications/{id}. */

@@ -1,4 +1,4 @@
-import type { Template } from '../../dashboard/settings-schema.ts'
+import type { Template } from '../../dashboard/templates/schema.ts'
 import { useLanguage } from '../shared/language.tsx'
 import { type Data, useData } from './data.ts'
 import { usePlace } from './session.tsx'

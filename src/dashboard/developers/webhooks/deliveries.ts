@@ -11,13 +11,15 @@ import { presentAttempt } from '../../../webhooks/present.ts'
 import { type Asking, replayById, replayFailed } from '../../../webhooks/replay.ts'
 import type { Deps } from '../../deps.ts'
 import { recordLook } from '../../readings.ts'
-import type { AttemptSummary, DeliverySummary, LoggedDelivery } from '../../verifications/schema.ts'
 import type {
+  AttemptSummary,
   DeliveryAttempt,
   DeliveryDetail,
   DeliveryFilter,
   DeliveryPage,
+  DeliverySummary,
   ListedDelivery,
+  LoggedDelivery,
   ReplayedDeliveries,
   SentMessage,
 } from './schema.ts'

@@ -6,12 +6,12 @@ import { actorOf, type Visit } from '../../../people/session.ts'
 import type { Asking } from '../../../webhooks/replay.ts'
 import type { Deps } from '../../deps.ts'
 import { CHANGED, CLAIMS, FRESH, READ, TENANT, TENANT_ITEM } from '../../tenant-options.ts'
-import { DeliverySummary } from '../../verifications/schema.ts'
 import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliveries } from './deliveries.ts'
 import {
   DeliveryDetail,
   DeliveryFilter,
   DeliveryPage,
+  DeliverySummary,
   ReplayedDeliveries,
   SetWebhookEndpoint,
   TestDelivery,

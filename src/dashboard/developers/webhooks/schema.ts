@@ -2,8 +2,37 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../../../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable, OneOf } from '../../../http/wire.ts'
-import { OUTCOMES } from '../../../webhooks/schema.ts'
-import { AttemptSummary, DeliveryStatus, DeliverySummary } from '../../verifications/schema.ts'
+import { DELIVERY_STATUSES, OUTCOMES } from '../../../webhooks/schema.ts'
+
+export const AttemptSummary = Exactly({
+  /** Counted from 1 again after a replay. */
+  attempt: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  outcome: OneOf('under_way', ...OUTCOMES),
+  http_status: Nullable(Type.Integer()),
+})
+export type AttemptSummary = typeof AttemptSummary.static
+
+export const DeliveryStatus = OneOf(...DELIVERY_STATUSES)
+
+export const DeliverySummary = Exactly({
+  id: Type.String(),
+  verification_id: Type.String(),
+  type: OneOf('verification.completed', 'verification.failed'),
+  status: DeliveryStatus,
+  /** Attempts begun, replays included. */
+  attempts: Type.Integer({ minimum: 0 }),
+  last_attempt: Type.Optional(AttemptSummary),
+  created_at: Timestamp,
+  /** Present while it is pending. */
+  next_attempt_at: Type.Optional(Timestamp),
+  /** The HTTP request that made it due, as in the log: the wallet's response, or a replay. */
+  request_id: Type.Optional(Type.String()),
+})
+export type DeliverySummary = typeof DeliverySummary.static
+
+export const LoggedDelivery = Exactly({ ...DeliverySummary.properties, log: Type.Array(AttemptSummary) })
+export type LoggedDelivery = typeof LoggedDelivery.static
 
 /** The secret itself is left out: it needs a fresh password. */
 export const WebhookSecretState = Exactly({

@@ -4,6 +4,7 @@ import { ItemPath, Nothing } from '../../../http/wire.ts'
 import { guard } from '../../../people/guard.ts'
 import { actorOf } from '../../../people/session.ts'
 import type { Deps } from '../../deps.ts'
+import { addTrust, readTrust, removeTrust } from './anchors.ts'
 import {
   addTrustSource,
   blockCertificate,
@@ -20,6 +21,7 @@ import {
 } from './lists.ts'
 import {
   AddSource,
+  AddTrust,
   Block,
   BUNDLE_BODY_BYTES_MAX,
   CheckedList,
@@ -30,6 +32,7 @@ import {
   PinSigner,
   RefreshedSource,
   RefreshSource,
+  TrustAnchorList,
   TrustBlock,
   TrustBlockList,
   TrustSource,
@@ -47,10 +50,24 @@ const OWNER = { user: { who: 'owner' as const } }
 /** The user proved their identity in the last hour; in the last five minutes where live trust is concerned. */
 const FRESH = { user: { who: 'owner' as const, fresh: 'hour' as const } }
 
-/** Lists of trusted issuers, the signers of these lists, and blocked certificates. */
+/** Trusted issuers, one by one and in lists, the signers of these lists, and blocked certificates. */
 export const trustRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/trust' })
     .use(guard(deps))
+    .get('', () => readTrust(deps), { ...ANYONE, response: { 200: TrustAnchorList, ...READ } })
+    .post('', async ({ visit, body, status }) => status(201, await addTrust(deps, visit, body)), {
+      ...FRESH,
+      body: AddTrust,
+      response: { 201: TrustAnchorList, ...CHANGED },
+    })
+    .delete(
+      '/:id',
+      async ({ visit, params }) => {
+        await removeTrust(deps, visit, params.id)
+        return {}
+      },
+      { ...FRESH, params: ItemPath, body: Nothing, response: { 200: Nothing, ...CHANGED } },
+    )
     .get('/sources', () => readTrustSources(deps), { ...ANYONE, response: { 200: TrustSources, ...READ } })
     .post('/sources', async ({ visit, body, status }) => status(201, await addTrustSource(deps, visit, body)), {
       user: { ...FRESH.user, bytesMax: LIST_BODY_BYTES_MAX },

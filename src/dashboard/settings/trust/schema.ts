@@ -1,10 +1,53 @@
-// Lists of issuers, their signers, and blocked certificates.
+// Lists of issuers, their signers, single issuers, and blocked certificates.
 import { Type } from '@sinclair/typebox'
 import { PlainText, Text, Timestamp } from '../../../http/schema.ts'
 import { Environment, Exactly, ListOf, Nullable, OneOf } from '../../../http/wire.ts'
+import { ANCHOR_USES } from '../../../trust/settings.ts'
 import { LIST_KINDS } from '../../../trust-lists/list.ts'
 import { LABEL_CHARS_MAX } from '../../schema.ts'
-import { TrustAnchor } from '../../settings-schema.ts'
+
+const PEM_CHARS_MAX = 60_000
+const Pem = Text({ minLength: 1, maxLength: PEM_CHARS_MAX })
+
+export const TrustAnchor = Exactly({
+  id: Type.String(),
+  environment: Environment,
+  label: Type.String(),
+  mode: OneOf('auto', 'iso', 'pkix'),
+  /** The effect of an unreadable revocation list; null for the mode's default. */
+  crl: Type.Union([OneOf('off', 'warn', 'require'), Type.Null()]),
+  /** The one document type it is trusted for; null for all. */
+  trusted_for: Nullable(Type.String()),
+  subject: Type.String(),
+  issuer: Type.String(),
+  not_before: Timestamp,
+  not_after: Timestamp,
+  fingerprint_sha256: Type.String(),
+  created_at: Timestamp,
+  /** The list that names it; null for one that the operator added. */
+  source: Nullable(Type.String()),
+  /**
+   * `both`: for documents and their status lists. `documents`: for no status list. `status`: for status lists only, of
+   * every issuer. `none`: withdrawn. `relying_party`: for the operator's own papers.
+   */
+  use: OneOf('both', 'documents', 'status', 'none', 'relying_party'),
+  entity: Nullable(Type.String()),
+  country: Nullable(Type.String()),
+})
+export type TrustAnchor = typeof TrustAnchor.static
+export const TrustAnchorList = ListOf(TrustAnchor)
+
+/** Every certificate in `pem` becomes an anchor. */
+export const AddTrust = Exactly({
+  environment: Environment,
+  pem: Pem,
+  label: Type.Optional(PlainText({ minLength: 1, maxLength: LABEL_CHARS_MAX })),
+  trusted_for: Type.Optional(Text({ minLength: 1, maxLength: 300 })),
+  mode: Type.Optional(OneOf('iso', 'pkix')),
+  crl: Type.Optional(OneOf('off', 'warn', 'require')),
+  use: Type.Optional(OneOf(...ANCHOR_USES)),
+})
+export type AddTrust = typeof AddTrust.static
 
 const LIST_BYTES_MAX = 4 * 1024 * 1024
 /** A list as base64, and the rest of its body. */

@@ -1,4 +1,4 @@
-import type { Attention } from '../../../dashboard/verifications/schema.ts'
+import type { Attention } from '../../../dashboard/overview/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { Notice } from '../../kit/notice.tsx'
 import { useLanguage } from '../../shared/language.tsx'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import type { FirstSteps as Steps } from '../../../dashboard/verifications/schema.ts'
+import type { FirstSteps as Steps } from '../../../dashboard/overview/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { useOverviewWords } from './words.ts'

@@ -1,4 +1,4 @@
-import type { Overview as OverviewData } from '../../../dashboard/verifications/schema.ts'
+import type { Overview as OverviewData } from '../../../dashboard/overview/schema.ts'
 import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../parts/loaded.tsx'

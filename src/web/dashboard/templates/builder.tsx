@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { BuiltQuery, Catalogue, Choice } from '../../../dashboard/settings-schema.ts'
+import type { BuiltQuery, Catalogue, Choice } from '../../../dashboard/templates/schema.ts'
 import { Button } from '../../kit/button.tsx'
 import { Check, Field } from '../../kit/field.tsx'
 import { Notice } from '../../kit/notice.tsx'

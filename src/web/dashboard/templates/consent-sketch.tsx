@@ -1,4 +1,4 @@
-import type { Template } from '../../../dashboard/settings-schema.ts'
+import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { usePlace } from '../session.tsx'

@@ -1,4 +1,4 @@
-import type { Template } from '../../../dashboard/settings-schema.ts'
+import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Copy } from '../../kit/copy.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { useCommon, useLanguage } from '../../shared/language.tsx'

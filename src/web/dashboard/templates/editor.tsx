@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Catalogue, Choice, Template } from '../../../dashboard/settings-schema.ts'
+import type { Catalogue, Choice, Template } from '../../../dashboard/templates/schema.ts'
 import { followTicks, isAutomatic, strayAges } from '../../../templates/purpose.ts'
 import { Button } from '../../kit/button.tsx'
 import { Field, Select, TextArea } from '../../kit/field.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TemplateCheck } from '../../../dashboard/settings-schema.ts'
+import type { TemplateCheck } from '../../../dashboard/templates/schema.ts'
 import { usePlace, useSession } from '../session.tsx'
 import { findJsonProblem } from './json-problem.ts'
 import { useEditorWords } from './words.ts'

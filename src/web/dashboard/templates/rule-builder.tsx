@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Template } from '../../../dashboard/settings-schema.ts'
+import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Button } from '../../kit/button.tsx'
 import { Check, Field, Select } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'

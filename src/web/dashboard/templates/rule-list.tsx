@@ -1,4 +1,4 @@
-import type { Template } from '../../../dashboard/settings-schema.ts'
+import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Notice } from '../../kit/notice.tsx'
 import { useTemplatesWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import type { Template } from '../../../dashboard/settings-schema.ts'
+import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { Table } from '../../kit/table.tsx'
 import { useLanguage } from '../../shared/language.tsx'

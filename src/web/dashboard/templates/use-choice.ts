@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { BuiltQuery, Choice } from '../../../dashboard/settings-schema.ts'
+import type { BuiltQuery, Choice } from '../../../dashboard/templates/schema.ts'
 import { usePlace, useSession } from '../session.tsx'
 import type { QueryCheck } from './query-check.ts'
 

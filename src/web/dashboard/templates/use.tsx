@@ -1,4 +1,4 @@
-import type { TemplateUse } from '../../../dashboard/settings-schema.ts'
+import type { TemplateUse } from '../../../dashboard/templates/schema.ts'
 import { Time } from '../../shared/time.tsx'
 import { useData } from '../data.ts'
 import { Facts } from '../parts/facts.tsx'

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { PairableDevice, Template } from '../../../dashboard/settings-schema.ts'
+import type { Template } from '../../../dashboard/templates/schema.ts'
+import type { PairableDevice } from '../../../dashboard/tills/schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import { Check, Field } from '../../kit/field.tsx'
 import { useLanguage } from '../../shared/language.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { PairingLockList } from '../../../dashboard/settings-schema.ts'
+import type { PairingLockList } from '../../../dashboard/tills/schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { PairableDevice } from '../../../dashboard/settings-schema.ts'
+import type { PairableDevice } from '../../../dashboard/tills/schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../session.tsx'

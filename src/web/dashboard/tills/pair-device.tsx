@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { PairableDevice } from '../../../dashboard/settings-schema.ts'
+import type { PairableDevice } from '../../../dashboard/tills/schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import { Button, LinkButton } from '../../kit/button.tsx'
 import { Copy } from '../../kit/copy.tsx'

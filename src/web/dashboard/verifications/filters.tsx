@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ApiKey } from '../../../dashboard/settings-schema.ts'
+import type { ApiKey } from '../../../dashboard/developers/keys/schema.ts'
 import type { Device } from '../../../devices/schema.ts'
 import type { Status } from '../../../verifications/schema.ts'
 import { Choice } from '../../kit/field.tsx'

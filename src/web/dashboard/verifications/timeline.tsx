@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { LoggedDelivery, Moment } from '../../../dashboard/verifications/schema.ts'
+import type { LoggedDelivery } from '../../../dashboard/developers/webhooks/schema.ts'
+import type { Moment } from '../../../dashboard/verifications/schema.ts'
 import { outcomeTone } from '../developers/webhooks/delivery-detail.tsx'
 import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { useFormat } from '../format.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey, CreateKey, MintedKey as MintedKeyWire } from '../../../../dashboard/settings-schema.ts'
+import type { ApiKey, CreateKey, MintedKey as MintedKeyWire } from '../../../../dashboard/developers/keys/schema.ts'
 import { Check, Field, Select } from '../../../kit/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { usePlace, useSession } from '../../session.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey } from '../../../../dashboard/settings-schema.ts'
+import type { ApiKey } from '../../../../dashboard/developers/keys/schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Button } from '../../../kit/button.tsx'
 import { Empty } from '../../../kit/empty.tsx'

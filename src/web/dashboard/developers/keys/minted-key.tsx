@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { MintedKey as MintedKeyWire } from '../../../../dashboard/settings-schema.ts'
+import type { MintedKey as MintedKeyWire } from '../../../../dashboard/developers/keys/schema.ts'
 import { Copy } from '../../../kit/copy.tsx'
 import { CopiedButton, Secret } from '../../../kit/secret.tsx'
 import { useCommon } from '../../../shared/language.tsx'

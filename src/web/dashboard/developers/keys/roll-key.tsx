@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey, MintedKey as MintedKeyWire, RollKey } from '../../../../dashboard/settings-schema.ts'
+import type { ApiKey, MintedKey as MintedKeyWire, RollKey } from '../../../../dashboard/developers/keys/schema.ts'
 import { Check } from '../../../kit/field.tsx'
 import { Notice } from '../../../kit/notice.tsx'
 import { useData } from '../../data.ts'

@@ -1,6 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { DeliveryAttempt, DeliveryDetail, SentMessage } from '../../../../dashboard/developers/webhooks/schema.ts'
-import type { DeliverySummary } from '../../../../dashboard/verifications/schema.ts'
+import type {
+  DeliveryAttempt,
+  DeliveryDetail,
+  DeliverySummary,
+  SentMessage,
+} from '../../../../dashboard/developers/webhooks/schema.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Icon } from '../../../kit/icons.tsx'
 import { Notice } from '../../../kit/notice.tsx'

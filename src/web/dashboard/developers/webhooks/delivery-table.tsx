@@ -1,5 +1,4 @@
-import type { ListedDelivery } from '../../../../dashboard/developers/webhooks/schema.ts'
-import type { DeliverySummary } from '../../../../dashboard/verifications/schema.ts'
+import type { DeliverySummary, ListedDelivery } from '../../../../dashboard/developers/webhooks/schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Table } from '../../../kit/table.tsx'
 import { Time } from '../../../shared/time.tsx'

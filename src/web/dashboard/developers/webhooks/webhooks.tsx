@@ -1,5 +1,4 @@
-import type { ListedDelivery, ReplayedDeliveries } from '../../../../dashboard/developers/webhooks/schema.ts'
-import type { DeliverySummary } from '../../../../dashboard/verifications/schema.ts'
+import type { DeliverySummary, ListedDelivery, ReplayedDeliveries } from '../../../../dashboard/developers/webhooks/schema.ts'
 import { Empty } from '../../../kit/empty.tsx'
 import { Choice } from '../../../kit/field.tsx'
 import { Icon } from '../../../kit/icons.tsx'

@@ -1,4 +1,4 @@
-import type { AuditVerification } from '../../../../dashboard/settings-schema.ts'
+import type { AuditVerification } from '../../../../dashboard/settings/audit/schema.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Seal } from '../../../kit/seal.tsx'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AuditRecord } from '../../../../dashboard/settings-schema.ts'
+import type { AuditRecord } from '../../../../dashboard/settings/audit/schema.ts'
 import { Empty } from '../../../kit/empty.tsx'
 import { Choice } from '../../../kit/field.tsx'
 import { Table } from '../../../kit/table.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Health } from '../../../../dashboard/settings-schema.ts'
+import type { Health } from '../../../../dashboard/settings/health/schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'

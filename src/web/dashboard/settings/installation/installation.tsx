@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { Installation } from '../../../../dashboard/settings/installation/schema.ts'
 import type {
   InstallationSigning,
   ReaderCertificate,
   Signing,
 } from '../../../../dashboard/settings/installation/signing-schema.ts'
-import type { Installation } from '../../../../dashboard/settings-schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'

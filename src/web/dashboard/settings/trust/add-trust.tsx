@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AddTrust, TrustAnchor } from '../../../../dashboard/settings-schema.ts'
+import type { AddTrust, TrustAnchor } from '../../../../dashboard/settings/trust/schema.ts'
 import { Field, Select, TextArea } from '../../../kit/field.tsx'
 import { useClaimWords } from '../../../shared/claims.ts'
 import { FileButton } from '../../parts/file-button.tsx'

@@ -1,4 +1,4 @@
-import type { TrustAnchor } from '../../../../dashboard/settings-schema.ts'
+import type { TrustAnchor } from '../../../../dashboard/settings/trust/schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Button } from '../../../kit/button.tsx'
 import { Icon } from '../../../kit/icons.tsx'

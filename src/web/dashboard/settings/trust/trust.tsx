@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TrustBlock, TrustSource, TrustSources } from '../../../../dashboard/settings/trust/schema.ts'
-import type { TrustAnchor } from '../../../../dashboard/settings-schema.ts'
+import type { TrustAnchor, TrustBlock, TrustSource, TrustSources } from '../../../../dashboard/settings/trust/schema.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Empty } from '../../../kit/empty.tsx'
 import { Icon } from '../../../kit/icons.tsx'

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TrustBlock, TrustSource, TrustSourceDetail } from '../../../../../dashboard/settings/trust/schema.ts'
-import type { TrustAnchor } from '../../../../../dashboard/settings-schema.ts'
+import type { TrustAnchor, TrustBlock, TrustSource, TrustSourceDetail } from '../../../../../dashboard/settings/trust/schema.ts'
 import { Badge } from '../../../../kit/badge.tsx'
 import { Field } from '../../../../kit/field.tsx'
 import { Table } from '../../../../kit/table.tsx'

@@ -1,12 +1,12 @@
-import { type BrowsedRecord, browseAudit } from '../../audit/browse.ts'
-import { exportAudit } from '../../audit/export.ts'
-import { presentVerdict } from '../../audit/present.ts'
-import { verifyAudit } from '../../audit/verify.ts'
-import { describeFailure } from '../../log.ts'
-import { isoUtc, within } from '../../time.ts'
-import { readActorLabels } from '../actors.ts'
-import type { Deps } from '../deps.ts'
-import type { AuditRecord, AuditVerification } from '../settings-schema.ts'
+import { type BrowsedRecord, browseAudit } from '../../../audit/browse.ts'
+import { exportAudit } from '../../../audit/export.ts'
+import { presentVerdict } from '../../../audit/present.ts'
+import { verifyAudit } from '../../../audit/verify.ts'
+import { describeFailure } from '../../../log.ts'
+import { isoUtc, within } from '../../../time.ts'
+import { readActorLabels } from '../../actors.ts'
+import type { Deps } from '../../deps.ts'
+import type { AuditRecord, AuditVerification } from './schema.ts'
 
 const LIMIT_DEFAULT = 20
 const WAIT_MS = 2000

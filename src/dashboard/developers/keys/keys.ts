@@ -7,12 +7,12 @@ import {
   readKeys,
   revokeKey,
   rollKey,
-} from '../../access/keys.ts'
-import { presentKey } from '../../access/present.ts'
-import { apiError } from '../../http/errors.ts'
-import { actorOf, requireFresh, type Visit } from '../../people/session.ts'
-import type { Deps } from '../deps.ts'
-import type { ApiKey, CreateKey } from '../settings-schema.ts'
+} from '../../../access/keys.ts'
+import { presentKey } from '../../../access/present.ts'
+import { apiError } from '../../../http/errors.ts'
+import { actorOf, requireFresh, type Visit } from '../../../people/session.ts'
+import type { Deps } from '../../deps.ts'
+import type { ApiKey, CreateKey } from './schema.ts'
 
 export async function readTenantKeys(deps: Deps, tenantId: string): Promise<{ data: ApiKey[] }> {
   const at = deps.now()
