@@ -1,11 +1,41 @@
-// The origins of a shop's pages, and the look that its customers see.
+// A shop, the origins of its pages, and the look that its customers see.
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../../../http/schema.ts'
 import { Environment, Exactly, ListOf, Nullable, OneOf } from '../../../http/wire.ts'
 import { LOGO_BYTES_MAX } from '../../../tenants/look.ts'
+import { LABEL_CHARS_MAX } from '../../schema.ts'
 
 const ORIGIN_CHARS_MAX = 255
 const PRIVACY_URL_CHARS_MAX = 1000
+
+export const Tenant = Exactly({
+  id: Type.String(),
+  name: Type.String(),
+  plan: OneOf('trial', 'standard', 'large'),
+  /** The override, or else the plan's. */
+  daily_quota: Type.Integer({ minimum: 0 }),
+  quota_override: Nullable(Type.Integer({ minimum: 0 })),
+  /** Null keeps sessions until somebody erases them. */
+  retention_days: Nullable(Type.Integer({ minimum: 0 })),
+  app_schemes: Type.Array(Type.String()),
+  created_at: Timestamp,
+})
+export type Tenant = typeof Tenant.static
+export const TenantList = ListOf(Tenant)
+
+const TenantName = Text({ minLength: 1, maxLength: LABEL_CHARS_MAX })
+const RetentionDays = Nullable(Type.Integer({ minimum: 0, maximum: 3650 }))
+export const CreateTenant = Exactly({ name: TenantName })
+/** Absent members stay as they are. Only owners set plan and quota_override. */
+export const ChangeTenant = Exactly({
+  name: Type.Optional(TenantName),
+  plan: Type.Optional(OneOf('trial', 'standard', 'large')),
+  quota_override: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 10_000_000 }))),
+  retention_days: Type.Optional(RetentionDays),
+  /** Empty for none. */
+  app_schemes: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 40 }), { maxItems: 10 })),
+})
+export type ChangeTenant = typeof ChangeTenant.static
 
 export const Origin = Exactly({ origin: Type.String(), environment: Environment, created_at: Timestamp })
 export type Origin = typeof Origin.static

@@ -6,7 +6,7 @@ import { readAppSchemes } from '../../../tenants/app-schemes.ts'
 import { presentTenant } from '../../../tenants/present.ts'
 import { changeTenant, createTenant, readTenants } from '../../../tenants/settings.ts'
 import type { Deps } from '../../deps.ts'
-import type { ChangeTenant, Tenant } from '../../schema.ts'
+import type { ChangeTenant, Tenant } from './schema.ts'
 
 export async function readOwnTenants(deps: Deps, { user }: Visit): Promise<{ data: Tenant[] }> {
   const own = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)

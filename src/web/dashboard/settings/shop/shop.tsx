@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ChangeTenant, Tenant } from '../../../../dashboard/schema.ts'
+import type { ChangeTenant, Tenant } from '../../../../dashboard/settings/shop/schema.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Field, Select } from '../../../kit/field.tsx'
