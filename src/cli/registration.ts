@@ -6,8 +6,8 @@ import {
   readRegistrations,
   removeRegistration,
 } from '../signing/registrations.ts'
-import { say } from '../web/shared/findings/say.ts'
 import { findings } from '../web/shared/findings/en.ts'
+import { say } from '../web/shared/findings/say.ts'
 import { argument, defineCommand, listing } from './command.ts'
 import { optional, repeated, text } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
