@@ -54,6 +54,37 @@ export type Ground = Engine & {
   upgraded: readonly string[]
 }
 
+// What verbs ask for, by the kind of verb: one of these, or two or three joined.
+
+type Slice<Name extends keyof Ground> = Pick<Ground, Name>
+
+/** Reads what is committed. */
+export type Reading = Slice<'db' | 'now'>
+/** Reads the writer's own pages, which may be ahead of the disk. */
+export type Peeking = Slice<'warm'>
+/** Changes rows whose races are decided by their own statements. */
+export type Writing = Slice<'write' | 'now'>
+/** Makes something new: an id, a token, a certificate. */
+export type Making = Slice<'random' | 'now'>
+/** Compares times, those of others too. */
+export type Timing = Slice<'now' | 'wall'>
+/** Opens what is kept sealed. */
+export type Unsealing = Slice<'sealer' | 'sessionKeys'>
+/** Seals what is kept. */
+export type Sealing = Unsealing & Slice<'random'>
+/** Calls another host, within the rules for outgoing calls. */
+export type Calling = Slice<'resolve' | 'egress' | 'now'>
+/** Keeps settings in memory until they change. */
+export type Remembering = Slice<'db' | 'settingsVersion'>
+/** Tells the operator. */
+export type Reporting = Slice<'log' | 'metrics'>
+/** Tells the other nodes what happened, and counts it. */
+export type Announcing = Slice<'publish' | 'metrics'>
+/** Depends on how this installation is configured. */
+export type Configured = Slice<'config'>
+/** Lets other requests go on in between. */
+export type Yielding = Slice<'turns'>
+
 /** The machine's share. Tests replace it. */
 export type World = {
   now: Clock

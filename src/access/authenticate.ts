@@ -14,16 +14,14 @@ const CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' }
 /** One error for missing, malformed, revoked and unknown ones (interface 5.3). */
 const unknownKey = () => apiError('invalid_api_key', { headers: CHALLENGE })
 
-type AuthenticateDeps = Pick<Deps, 'keys' | 'keyUses' | 'warm' | 'write' | 'now' | 'log'>
-
-export async function authenticate(deps: AuthenticateDeps, authorization: string | null): Promise<Caller> {
+export async function authenticate(deps: Deps, authorization: string | null): Promise<Caller> {
   const secret = /^Bearer ([!-~]{1,128})$/i.exec(authorization ?? '')?.[1] ?? ''
   if (KEY_PREFIXES.some(prefix => isWellFormedSecret(secret, prefix))) return await authenticateKey(deps, sha256Hex(secret))
   if (isWellFormedSecret(secret, ACCESS_TOKEN_PREFIX)) return await authenticateDevice(deps, sha256Hex(secret))
   throw unknownKey()
 }
 
-async function authenticateKey({ keys, keyUses, now }: AuthenticateDeps, hash: string): Promise<KeyCaller> {
+async function authenticateKey({ keys, keyUses, now }: Deps, hash: string): Promise<KeyCaller> {
   const key = await keys.find(hash)
   if (!key || key.revoked_at !== null) throw unknownKey()
   if (key.expires_at !== null && key.expires_at <= now()) throw apiError('api_key_expired', { headers: CHALLENGE })
@@ -40,7 +38,7 @@ async function authenticateKey({ keys, keyUses, now }: AuthenticateDeps, hash: s
   }
 }
 
-async function authenticateDevice(deps: AuthenticateDeps, hash: string): Promise<DeviceCaller> {
+async function authenticateDevice(deps: Deps, hash: string): Promise<DeviceCaller> {
   const found = await readAccessToken(deps, hash)
   if (!found) throw unknownKey()
   const { token, device } = found

@@ -1,7 +1,7 @@
 // Budgets against guessing. They count for the whole installation: if each of its processes had its own, they would be as many
 // budgets. All other budgets protect a process from load and stay in its memory (http/rate-limit.ts).
 import type { Budget } from '../gcra.ts'
-import type { Ground } from '../ground.ts'
+import type { Configured, Ground, Reporting } from '../ground.ts'
 import { type Allowance, allowanceOf, type Policy, paceOf, refusalOf, unlimited } from '../http/rate-limit.ts'
 
 export const GUESS_POLICIES = [
@@ -31,7 +31,11 @@ export type GuessBudgets = {
   giveBack(policy: GuessPolicy, key: string): Promise<void>
 }
 
-export function createGuesses({ shortLived, config, metrics }: Pick<Ground, 'shortLived' | 'config' | 'metrics'>): GuessBudgets {
+export function createGuesses({
+  shortLived,
+  config,
+  metrics,
+}: Reporting & Configured & Pick<Ground, 'shortLived'>): GuessBudgets {
   const scale = config.rateLimitScale
   if (scale === 0) return { take: async policy => unlimited(policy), takeIfAny: async () => true, giveBack: async () => {} }
   const budget = (policy: GuessPolicy, key: string): Budget => ({ kind: policy, key, pace: paceOf(policy, scale) })

@@ -3,11 +3,13 @@
 // and no lockout. The whole installation checks 60 a minute from known networks and 60 from others, so that neither can use
 // up what the others have. While a budget is empty right codes are refused too, or the limit would be void. enroll.ts lets
 // those through that come from where their own tenant authenticated lately.
+import type { Acting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Configured, Reading, Writing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { rateLimitHeaders } from '../http/rate-limit.ts'
 import { isoUtc } from '../time.ts'
-import type { Deps } from './deps.ts'
+import type { Throttling } from './deps.ts'
 import { takeEach } from './guess-budgets.ts'
 import { KNOWN_MS } from './networks.ts'
 import { deleteGuessesBefore, deleteLock, findGuesses, type GuessesRow, listLocked, lockGuesses, updateGuesses } from './store.ts'
@@ -18,8 +20,6 @@ const FAILURES_MAX = 20
 /** The lockout's name in headers, beside those of the budgets. */
 const LOCK = 'enroll-lock'
 
-type GuessDeps = Pick<Deps, 'db' | 'now' | 'guesses' | 'networks' | 'config'>
-
 type Admission = {
   /** The code was right. */
   giveBack(): Promise<void>
@@ -28,7 +28,7 @@ type Admission = {
 }
 
 /** Throws 429, or reserves one guess. */
-export async function admitGuess(deps: GuessDeps, client: string): Promise<Admission> {
+export async function admitGuess(deps: Reading & Configured & Throttling, client: string): Promise<Admission> {
   const isKnown = await deps.networks.isKnown(client)
   if (!isKnown) await refuseLockedOut(deps, client)
   const giveBack = await takeEach(deps.guesses, [
@@ -38,7 +38,7 @@ export async function admitGuess(deps: GuessDeps, client: string): Promise<Admis
   return { giveBack, recordWrong: async tx => (isKnown ? undefined : await recordWrongGuess(deps, tx, client)) }
 }
 
-async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client: string): Promise<void> {
+async function refuseLockedOut({ db, now, networks, config }: Reading & Configured & Throttling, client: string): Promise<void> {
   if (config.rateLimitScale === 0) return
   const { lockedUntil = 0 } = (await findGuesses(db, networks.nameOf(client))) ?? {}
   const waitMs = lockedUntil - now()
@@ -54,7 +54,7 @@ async function refuseLockedOut({ db, now, networks, config }: GuessDeps, client:
 
 /** Called inside the transaction that found the code wrong. */
 export async function recordWrongGuess(
-  { now, networks, config }: Pick<GuessDeps, 'now' | 'networks' | 'config'>,
+  { now, networks, config }: Reading & Configured & Throttling,
   tx: Db,
   client: string,
 ): Promise<void> {
@@ -74,15 +74,11 @@ export async function recordWrongGuess(
   })
 }
 
-export const readLocks = async ({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<GuessesRow[]> =>
+export const readLocks = async ({ db, now }: Reading): Promise<GuessesRow[]> =>
   await listLocked(db, { now: now(), seenAfter: now() - KNOWN_MS })
 
 /** False when the network is not locked, or no longer. */
-export async function liftLock(
-  { write, now, audit }: Pick<Deps, 'write' | 'now' | 'audit'>,
-  network: string,
-  actor: string,
-): Promise<boolean> {
+export async function liftLock({ write, now, audit }: Acting, network: string, actor: string): Promise<boolean> {
   const at = now()
   return await write(async tx => {
     if (!(await deleteLock(tx, network, at))) return false
@@ -91,6 +87,6 @@ export async function liftLock(
   })
 }
 
-export async function sweepGuesses({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+export async function sweepGuesses({ write, now }: Writing): Promise<void> {
   await write(tx => deleteGuessesBefore(tx, now()))
 }

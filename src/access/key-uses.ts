@@ -1,6 +1,6 @@
 // When keys were last used, to the hour: at most one write an hour for each key, all that wait in
 // one, and no request waits for it.
-import type { Ground } from '../ground.ts'
+import type { Reporting, Writing } from '../ground.ts'
 import { describeFailure } from '../log.ts'
 import { markKeyUsed } from './store.ts'
 
@@ -12,7 +12,7 @@ export type KeyUses = {
   note(keyId: string): void
 }
 
-export function createKeyUses({ write, now, log }: Pick<Ground, 'write' | 'now' | 'log'>): KeyUses {
+export function createKeyUses({ write, now, log }: Writing & Reporting): KeyUses {
   const hours = new Map<string, number>()
   let waiting = new Map<string, number>()
   let isWriting = false

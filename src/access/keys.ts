@@ -1,7 +1,8 @@
+import type { Setting } from '../audit/deps.ts'
+import type { Making, Reading } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { newKeyId, newSecret } from '../ids.ts'
-import type { Deps } from './deps.ts'
 import type { Environment, Scope } from './scopes.ts'
 import { type ApiKeyRow, findKey, insertKey, listKeys, lockKey, markKeyRevoked, markKeyRolled } from './store.ts'
 
@@ -29,7 +30,7 @@ type NewKey = {
 /** `key` is shown once: only its hash and first characters are stored. */
 export type MintedKey = { row: ApiKeyRow; key: string }
 
-type KeyDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
+type KeyDeps = Making & Setting
 
 export async function createKey(deps: KeyDeps, { actor, expiresDays, ...wanted }: NewKey): Promise<MintedKey> {
   const at = deps.now()
@@ -49,9 +50,9 @@ export async function createKey(deps: KeyDeps, { actor, expiresDays, ...wanted }
 }
 
 /** Newest first. */
-export const readKeys = async ({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<ApiKeyRow[]> => await listKeys(db, tenantId)
+export const readKeys = async ({ db }: Reading, tenantId: string): Promise<ApiKeyRow[]> => await listKeys(db, tenantId)
 
-export async function readKey({ db }: Pick<Deps, 'db'>, tenantId: string, id: string): Promise<ApiKeyRow | undefined> {
+export async function readKey({ db }: Reading, tenantId: string, id: string): Promise<ApiKeyRow | undefined> {
   const row = await findKey(db, id)
   return row?.tenantId === tenantId ? row : undefined
 }
@@ -94,11 +95,7 @@ export const isExpired = (row: ApiKeyRow, at: number): boolean => row.expiresAt 
 
 type Wanted = { tenantId: string; environment: Environment; scopes: readonly Scope[]; label?: string; expiresAt: number | null }
 
-function mint(
-  { random }: Pick<Deps, 'random'>,
-  at: number,
-  { tenantId, environment, scopes, label = '', expiresAt }: Wanted,
-): MintedKey {
+function mint({ random }: Making, at: number, { tenantId, environment, scopes, label = '', expiresAt }: Wanted): MintedKey {
   const key = newSecret(random, `vk_${environment}_`)
   const row = {
     id: newKeyId(random),

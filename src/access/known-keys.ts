@@ -1,4 +1,4 @@
-import type { Engine } from '../db/engine.ts'
+import type { Peeking, Remembering } from '../ground.ts'
 import { equalConstantTime } from '../hash.ts'
 import { isScope, type Scope } from './scopes.ts'
 import { findKeyByHash, type KeyCredentials } from './store.ts'
@@ -14,7 +14,7 @@ type KnownKey = Omit<KeyCredentials, 'scopes' | 'app_schemes'> & {
 export type KnownKeys = { find(hash: string): Promise<KnownKey | undefined> }
 
 /** Caches keys until a setting changes: a revocation applies from the next request on. */
-export function rememberKeys({ warm, settingsVersion }: Pick<Engine, 'warm' | 'settingsVersion'>): KnownKeys {
+export function rememberKeys({ warm, settingsVersion }: Remembering & Peeking): KnownKeys {
   let known = new Map<string, KnownKey>()
   let version: number | undefined
   return {

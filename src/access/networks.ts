@@ -2,7 +2,7 @@
 // up all guesses of pairing codes, these can still pair a till. Stored with the day as two HMACs, of the
 // network and of the network with the tenant.
 
-import type { Ground } from '../ground.ts'
+import type { Ground, Writing } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import { describeFailure } from '../log.ts'
 import { deleteNetworksSeenBy, findNetwork, keepNetwork } from './store.ts'
@@ -22,13 +22,7 @@ export type Networks = {
   isKnown(client: string, tenantId?: string): Promise<boolean>
 }
 
-export function createNetworks({
-  db,
-  write,
-  now,
-  sealer,
-  log,
-}: Pick<Ground, 'db' | 'write' | 'now' | 'sealer' | 'log'>): Networks {
+export function createNetworks({ db, write, now, sealer, log }: Ground): Networks {
   const hmac = hmacSha256With(sealer.key('network'))
   const notedAt = new Map<string, number>()
   const nameOf = (client: string) => hmac(client).toString('hex')
@@ -56,6 +50,6 @@ export function createNetworks({
   }
 }
 
-export async function sweepNetworks({ write, now }: Pick<Ground, 'write' | 'now'>): Promise<void> {
+export async function sweepNetworks({ write, now }: Writing): Promise<void> {
   await write(tx => deleteNetworksSeenBy(tx, now() - KNOWN_MS))
 }

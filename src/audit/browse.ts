@@ -1,8 +1,8 @@
 import type { Db } from '../db/engine.ts'
+import type { Unsealing, Yielding } from '../ground.ts'
 import { inTurns } from '../http/turns.ts'
 import type { AuditAction, AuditDetails, AuditRecord, Head } from './chain.ts'
-import type { Deps } from './deps.ts'
-import { linkEntries } from './link.ts'
+import { type Linking, linkEntries } from './link.ts'
 import { countOf, findActor, findHash, findHead, findLatestOf, listRecordsBefore } from './store.ts'
 import { disclose } from './verify.ts'
 
@@ -18,7 +18,7 @@ type Page = { before?: number; limit: number; tenantId?: string }
 
 /** Newest first, of one tenant or of all; `nextBefore` is null when there is nothing older. */
 export async function browseAudit(
-  deps: Pick<Deps, 'db' | 'write' | 'looseEntries' | 'sealer' | 'sessionKeys' | 'turns'>,
+  deps: Unsealing & Yielding & Linking,
   { before = Number.MAX_SAFE_INTEGER, limit, tenantId }: Page,
 ): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
   await linkEntries(deps)

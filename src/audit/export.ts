@@ -4,8 +4,9 @@
 // signed it: compare head and public key with your notes.
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { Unsealing } from '../ground.ts'
 import { type ChainProblem, type Checkpoint, chainVerifier, isErasure, readPublicKey } from './chain.ts'
-import type { Deps } from './deps.ts'
+import type { Acting, Deps } from './deps.ts'
 import { listUnlinked } from './link-store.ts'
 import { findLastCheckpoint, listCheckpoints, listRecords } from './store.ts'
 import { type AuditVerdict, readChain } from './verify.ts'
@@ -47,7 +48,7 @@ const Line = Type.Object(
   exactly,
 )
 
-type ExportDeps = Pick<Deps, 'openSnapshot' | 'write' | 'looseEntries' | 'sealer' | 'sessionKeys' | 'audit' | 'now'>
+type ExportDeps = Unsealing & Acting & Pick<Deps, 'openSnapshot' | 'looseEntries'>
 
 /** Signs the head and yields the lines up to it. Others may write meanwhile. */
 export async function* exportAudit(deps: ExportDeps): AsyncGenerator<string, void, undefined> {

@@ -19,10 +19,11 @@ import { findHead } from './store.ts'
 
 const LINK_EVERY_MS = 250
 
-type LinkDeps = Pick<Engine, 'db' | 'write' | 'looseEntries'>
+/** Puts entries on the chain. */
+export type Linking = Pick<Engine, 'db' | 'write' | 'looseEntries'>
 
 /** Everything that was committed before the call is on the chain afterwards. */
-export async function linkEntries(deps: LinkDeps): Promise<void> {
+export async function linkEntries(deps: Linking): Promise<void> {
   if (await hasUnlinked(deps)) await deps.write(linkIn)
 }
 
@@ -33,7 +34,7 @@ export async function linkIn(tx: Db): Promise<void> {
 }
 
 /** Links whenever there is something to link and nobody else is at it. */
-export function startLinking(deps: LinkDeps & { log: Log }): () => Promise<void> {
+export function startLinking(deps: Linking & { log: Log }): () => Promise<void> {
   if (!deps.looseEntries) return async () => {}
   let linking: Promise<void> | undefined
   let hasFailed = false
@@ -61,7 +62,7 @@ export function startLinking(deps: LinkDeps & { log: Log }): () => Promise<void>
 /** Records that wait for their place, of all processes; a metric. */
 export const readUnlinked = (db: Db): ReturnType<typeof countUnlinked> => countUnlinked(db)
 
-async function hasUnlinked({ db, looseEntries }: Pick<LinkDeps, 'db' | 'looseEntries'>): Promise<boolean> {
+async function hasUnlinked({ db, looseEntries }: Linking): Promise<boolean> {
   return looseEntries !== undefined && (await countUnlinked(db)).count > 0
 }
 

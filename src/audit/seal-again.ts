@@ -1,33 +1,24 @@
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Unsealing } from '../ground.ts'
 import type { Place } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { findSealedEntries, listSealedEntries, type SealedEntry, updateDetails } from './store.ts'
 
 /** The details of records that belong to no verification; undefined at the end. */
-export async function sealRecordsAgain(
-  deps: Pick<Deps, 'sealer'>,
-  tx: Db,
-  after: number,
-  limit: number,
-): Promise<number | undefined> {
+export async function sealRecordsAgain(deps: Unsealing, tx: Db, after: number, limit: number): Promise<number | undefined> {
   const batch = await listSealedEntries(tx, after, limit)
   for (const row of batch) if (row.sessionId === null) await sealOne(deps, tx, row, undefined)
   return batch.length === limit ? batch.at(-1)?.id : undefined
 }
 
 /** The details of a verification's records. */
-export async function sealRecordsOf(
-  deps: Pick<Deps, 'sealer'>,
-  tx: Db,
-  ids: readonly number[],
-  sessionKey: Uint8Array,
-): Promise<void> {
+export async function sealRecordsOf(deps: Unsealing, tx: Db, ids: readonly number[], sessionKey: Uint8Array): Promise<void> {
   for (const row of await findSealedEntries(tx, ids)) await sealOne(deps, tx, row, sessionKey)
 }
 
 async function sealOne(
-  { sealer }: Pick<Deps, 'sealer'>,
+  { sealer }: Unsealing,
   tx: Db,
   { salt, sealed: before, ...record }: SealedEntry,
   sessionKey: Uint8Array | undefined,

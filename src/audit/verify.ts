@@ -1,7 +1,8 @@
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Unsealing } from '../ground.ts'
 import { type AuditRecord, type ChainProblem, chainVerifier, type Disclosed, readPublicKey } from './chain.ts'
-import type { Deps } from './deps.ts'
-import { linkEntries } from './link.ts'
+import type { Audited, Deps } from './deps.ts'
+import { type Linking, linkEntries } from './link.ts'
 import { listCheckpoints, listRecords, type StoredRecord } from './store.ts'
 
 const BATCH = 1000
@@ -15,11 +16,10 @@ export type AuditVerdict = {
   problem: ChainProblem | undefined
 }
 
-type ChainDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'audit'>
+type ChainDeps = Unsealing & Audited & Pick<Deps, 'db'>
 
 /** Checks every record, every signed checkpoint and the details that still exist. */
-export const verifyAudit = (deps: ChainDeps & Pick<Deps, 'write' | 'looseEntries'>): Promise<AuditVerdict> =>
-  verifyChain(deps, () => linkEntries(deps))
+export const verifyAudit = (deps: ChainDeps & Linking): Promise<AuditVerdict> => verifyChain(deps, () => linkEntries(deps))
 
 /** `link` puts what is committed on the chain; a database at rest has nothing to link. */
 export async function verifyChain(deps: ChainDeps, link = async () => {}): Promise<AuditVerdict> {
@@ -42,7 +42,7 @@ export async function verifyChain(deps: ChainDeps, link = async () => {}): Promi
 }
 
 export async function* readChain(
-  { db, sealer, sessionKeys }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
+  { db, sealer, sessionKeys }: Unsealing & Pick<Deps, 'db'>,
   after = Number.MIN_SAFE_INTEGER,
 ): AsyncGenerator<{ record: AuditRecord; disclosed?: Disclosed }> {
   for (;;) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadConfig } from '../config.ts'
+import type { Deps } from '../deps.ts'
 import { isoUtc } from '../time.ts'
 import { addSource, requirePreset } from '../trust/add-source.ts'
 import { checkList } from '../trust/check-list.ts'
@@ -9,7 +10,7 @@ import { readLocal } from '../trust/fetch-source.ts'
 import { findStake, pinSigner, type Stake, unpinSigner } from '../trust/pins.ts'
 import { compareAt, presentList, presentSource } from '../trust/present.ts'
 import { PRESET_NAMES, presetOf } from '../trust/presets.ts'
-import { type RefreshDeps, refreshSource } from '../trust/refresh.ts'
+import { refreshSource } from '../trust/refresh.ts'
 import { presentAnchor, readAnchors, TrustProblem } from '../trust/settings.ts'
 import type { CheckedList, NewSource } from '../trust/source.ts'
 import { readSource, readSources, removeSource } from '../trust/sources.ts'
@@ -292,7 +293,7 @@ async function refreshAll(shell: Shell): Promise<Answer> {
   }
 }
 
-async function refreshOne(deps: RefreshDeps, id: string) {
+async function refreshOne(deps: Deps, id: string) {
   try {
     const { outcome, source } = await refreshSource(deps, id, { actor: ACTOR })
     return { id, outcome, text: refreshedText(outcome, source) }

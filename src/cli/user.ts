@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Reading } from '../ground.ts'
 import { ROLES } from '../people/role.ts'
 import { USER_NAME } from '../people/schema.ts'
 import { assignRole, findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users.ts'
@@ -84,7 +84,7 @@ the link works. When it has expired, reset the user again.`,
   },
 )
 
-async function idOf(deps: Pick<Deps, 'db'>, name: string): Promise<string> {
+async function idOf(deps: Reading, name: string): Promise<string> {
   const id = await findUserId(deps, name.toLowerCase())
   if (id === undefined) throw new CommandError(`there is no user ${name}; "vidimus user list" shows all`)
   return id

@@ -1,5 +1,6 @@
 import { loadConfig } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import type { Reading } from '../ground.ts'
 import { ApiError } from '../http/errors.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { CommandError, type Shell } from './output.ts'
@@ -36,7 +37,7 @@ export const withTenant = <T>(shell: Shell, id: string, work: (deps: Deps) => Pr
     return await work(deps)
   })
 
-export async function requireTenant({ db }: Pick<Deps, 'db'>, id: string): Promise<void> {
+export async function requireTenant({ db }: Reading, id: string): Promise<void> {
   if (!(await readTenant(db, id))) throw new CommandError(`there is no tenant ${id}; "vidimus tenant list" shows all`)
 }
 

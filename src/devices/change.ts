@@ -1,13 +1,13 @@
+import type { Acting } from '../audit/deps.ts'
 import { apiError } from '../http/errors.ts'
 import { findNameProblem } from '../plain-text.ts'
 import type { Owner } from '../tenants/settings.ts'
-import type { Deps } from './deps.ts'
 import type { ChangeDevice } from './schema.ts'
 import { type DeviceRow, lockDevice, updateDevice } from './store.ts'
 
 /** Its name and its templates. They count from the next request of the device on. */
 export async function changeDevice(
-  deps: Pick<Deps, 'write' | 'now' | 'audit'>,
+  deps: Acting,
   { tenantId, environment }: Owner,
   id: string,
   changes: ChangeDevice,

@@ -1,7 +1,8 @@
+import type { Acting } from '../audit/deps.ts'
+import type { Sealing } from '../ground.ts'
 import { newPairingCode } from '../ids.ts'
 import { lockTenant, type Owner } from '../tenants/settings.ts'
 import { requireUsable } from './change.ts'
-import type { Deps } from './deps.ts'
 import { readPairingCode } from './pairing-code.ts'
 import { type Registration, refuseTooManyCodes } from './register.ts'
 import { PAIRING_TTL_SECONDS_DEFAULT, type PairDevice } from './schema.ts'
@@ -9,7 +10,7 @@ import { findNewestGeneration, insertToken, lockDevice, markPending, revokeToken
 
 /** A new code for a known device. What it held before stops working at once, an unclaimed code too. */
 export async function pairAgain(
-  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  deps: Sealing & Acting,
   { tenantId, environment }: Owner,
   id: string,
   { pairing_ttl_seconds = PAIRING_TTL_SECONDS_DEFAULT }: PairDevice,

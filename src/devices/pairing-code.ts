@@ -1,10 +1,10 @@
+import type { Unsealing } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import { normalizePairingCode } from '../ids.ts'
-import type { Deps } from './deps.ts'
 
 /** The code's symbols, and their HMAC, under which the database has it; undefined when malformed. */
 export function readPairingCode(
-  { sealer }: Pick<Deps, 'sealer'>,
+  { sealer }: Unsealing,
   typed: string,
 ): { kind: 'pairing'; secret: string; hash: string } | undefined {
   const secret = normalizePairingCode(typed)

@@ -1,5 +1,5 @@
+import type { Reading } from '../ground.ts'
 import type { Owner } from '../tenants/settings.ts'
-import type { Deps } from './deps.ts'
 import { presentDevice } from './present.ts'
 import type { Device } from './schema.ts'
 import { type DeviceRow, findDeviceOfAnyone, listDevices, listReused } from './store.ts'
@@ -7,17 +7,17 @@ import { type DeviceRow, findDeviceOfAnyone, listDevices, listReused } from './s
 export type { DeviceRow }
 
 /** Newest first. */
-export async function readDevices({ db }: Pick<Deps, 'db'>, owner: Owner): Promise<Device[]> {
+export async function readDevices({ db }: Reading, owner: Owner): Promise<Device[]> {
   return (await listDevices(db, owner)).map(presentDevice)
 }
 
 /** Any device: the operator manages those of every tenant. */
-export const readDeviceOfAnyone = async ({ db }: Pick<Deps, 'db'>, id: string): Promise<DeviceRow | undefined> =>
+export const readDeviceOfAnyone = async ({ db }: Reading, id: string): Promise<DeviceRow | undefined> =>
   await findDeviceOfAnyone(db, id.toLowerCase())
 
 /** Revoked after `since` for reuse of a refresh token, the latest first. */
 export async function readReused(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Reading,
   owner: Owner,
   { since, limit }: { since: number; limit: number },
 ): Promise<Device[]> {

@@ -1,9 +1,10 @@
+import type { Acting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Sealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { newDeviceId, newPairingCode } from '../ids.ts'
 import { findNameProblem } from '../plain-text.ts'
 import { lockTenant, type Owner } from '../tenants/settings.ts'
-import type { Deps } from './deps.ts'
 import { readPairingCode } from './pairing-code.ts'
 import { PAIRING_TTL_SECONDS_DEFAULT, type RegisterDevice } from './schema.ts'
 import { type DeviceRow, findNewestCreation, insertDevice, insertToken, liveCodes } from './store.ts'
@@ -17,7 +18,7 @@ const LIVE_CODES_MAX = 1000
 export type Registration = { device: DeviceRow; pairingCode: string }
 
 export async function registerDevice(
-  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'audit'>,
+  deps: Sealing & Acting,
   { tenantId, environment }: Owner,
   { name, allowed_templates, pairing_ttl_seconds = PAIRING_TTL_SECONDS_DEFAULT }: RegisterDevice,
   actor: string,

@@ -4,7 +4,7 @@
 // cannot open it, not even together with the master key.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import type { Db } from '../db/engine.ts'
-import type { Deps } from './deps.ts'
+import type { Sealing } from '../ground.ts'
 import type { TokenPair } from './schema.ts'
 import { findToken, keepSealedPair } from './store.ts'
 
@@ -15,9 +15,7 @@ const TAG_BYTES = 16
 /** A secret as the caller presented it. */
 export type Presented = { kind: 'pairing' | 'refresh'; secret: string; hash: string; idempotencyKey?: string }
 
-type ReplayDeps = Pick<Deps, 'sealer' | 'random'>
-
-export async function keepReplay(deps: ReplayDeps, tx: Db, presented: Presented, pair: TokenPair): Promise<void> {
+export async function keepReplay(deps: Sealing, tx: Db, presented: Presented, pair: TokenPair): Promise<void> {
   const key = sealingKey(deps, presented)
   if (!key) return
   const nonce = deps.random(NONCE_BYTES)
@@ -27,7 +25,7 @@ export async function keepReplay(deps: ReplayDeps, tx: Db, presented: Presented,
 }
 
 /** The pair that this secret was exchanged for, while it may be repeated. */
-export async function findReplay(deps: ReplayDeps, tx: Db, presented: Presented, at: number): Promise<TokenPair | undefined> {
+export async function findReplay(deps: Sealing, tx: Db, presented: Presented, at: number): Promise<TokenPair | undefined> {
   const key = sealingKey(deps, presented)
   if (!key) return undefined
   const token = await findToken(tx, presented)
@@ -35,7 +33,7 @@ export async function findReplay(deps: ReplayDeps, tx: Db, presented: Presented,
   return openPair(key, token.replaySealed)
 }
 
-function sealingKey({ sealer }: ReplayDeps, { secret, idempotencyKey }: Presented): Buffer | undefined {
+function sealingKey({ sealer }: Sealing, { secret, idempotencyKey }: Presented): Buffer | undefined {
   if (idempotencyKey === undefined) return undefined
   return Buffer.from(hkdfSync('sha256', secret, sealer.key('device replay'), idempotencyKey, 32))
 }

@@ -1,17 +1,15 @@
+import type { Acting, Audited } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { Owner } from '../tenants/settings.ts'
-import type { Deps } from './deps.ts'
 import { type DeviceRow, lockDevice, markDeviceRevoked, revokeTokens } from './store.ts'
-
-type RevokeDeps = Pick<Deps, 'write' | 'now' | 'audit'>
 
 /**
  * Nothing the device holds works from the next request on, a refresh that waits for its turn
  * included. A repeat changes nothing.
  */
 export async function revokeDevice(
-  deps: RevokeDeps,
+  deps: Acting,
   { tenantId, environment }: Owner,
   id: string,
   actor: string,
@@ -30,7 +28,7 @@ type Revocation = { at: number; actor: string; reason: 'requested' | 'refresh_re
 
 /** The device's row must be locked. Returns the device when this call revoked it. */
 export async function revokeIn(
-  { audit }: Pick<Deps, 'audit'>,
+  { audit }: Audited,
   tx: Db,
   { deviceId, tenantId }: { deviceId: string; tenantId: string },
   { at, actor, reason }: Revocation,

@@ -1,19 +1,19 @@
 import type { Caller } from '../access/scopes.ts'
+import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { readTemplates } from '../templates/read.ts'
 import { effectiveRules } from '../templates/rules.ts'
 import { readTenant } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
-import type { Deps } from './deps.ts'
 import type { Till } from './schema.ts'
 
 /** The till's name, merchant and templates, for its page. */
-export async function readTill({ db, now }: Pick<Deps, 'db' | 'now'>, caller: Caller): Promise<Till> {
+export async function readTill(deps: Reading, caller: Caller): Promise<Till> {
   if (caller.kind !== 'device')
     throw apiError('insufficient_scope', { message: 'Only devices may call this; use a device token instead of an API key.' })
   const { name, environment, tenantId, allowedTemplates } = caller
-  const tenant = await readTenant(db, tenantId)
-  const templates = new Map((await readTemplates({ db }, tenantId)).map(template => [template.key, template]))
+  const tenant = await readTenant(deps.db, tenantId)
+  const templates = new Map((await readTemplates(deps, tenantId)).map(template => [template.key, template]))
   return {
     name,
     environment,
@@ -24,6 +24,6 @@ export async function readTill({ db, now }: Pick<Deps, 'db' | 'now'>, caller: Ca
       const ruled = effectiveRules(known.query, known.rules).map(({ claim }) => claim)
       return { key, title: known.title, ruled, ...(known.ageOver !== null && { age_over: known.ageOver }) }
     }),
-    now: isoUtc(now()),
+    now: isoUtc(deps.now()),
   }
 }

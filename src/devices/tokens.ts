@@ -1,7 +1,7 @@
 import type { Db } from '../db/engine.ts'
+import type { Making } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { newSecret } from '../ids.ts'
-import type { Deps } from './deps.ts'
 import { presentDevice } from './present.ts'
 import type { TokenPair } from './schema.ts'
 import { type DeviceRow, insertToken } from './store.ts'
@@ -22,7 +22,7 @@ export type Exchange = { tenantId: string; pair: TokenPair; replayed: boolean }
 type Issue = { generation: number; familyExpiresAt: number; at: number }
 
 export async function issuePair(
-  { random }: Pick<Deps, 'random'>,
+  { random }: Making,
   tx: Db,
   device: DeviceRow,
   { generation, familyExpiresAt, at }: Issue,

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { Deps } from './deps.ts'
+import type { Reporting } from '../ground.ts'
 
 /** Enough for ten thousand waiting phones, the tills and the database: each connection is a file. */
 export const OPEN_FILES_MIN = 16_384
@@ -15,7 +15,7 @@ export function openFilesLimit(): number | undefined {
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
 }
 
-export function warnOfFewFiles({ log }: Pick<Deps, 'log'>): void {
+export function warnOfFewFiles({ log }: Reporting): void {
   const limit = openFilesLimit()
   if (limit !== undefined && limit < OPEN_FILES_MIN)
     log.warn('files.limit_low', { count: limit, detail: `open files allowed; allow ${OPEN_FILES_MIN} with "ulimit -n"` })

@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net'
 import type { ExtraCa } from '../egress/authorities.ts'
 import { locate } from '../egress/client.ts'
+import type { Calling } from '../ground.ts'
 import { isIP } from '../ip.ts'
-import type { Deps } from './deps.ts'
 
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500
@@ -13,10 +13,7 @@ const CONNECT_MS_MAX = 2500
 export type Reason = 'unknown' | 'refused' | 'silent' | 'untrusted' | 'closed'
 
 /** Undefined when it can be reached. */
-async function whyUnreachable(
-  { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
-  origin: string,
-): Promise<Reason | undefined> {
+async function whyUnreachable({ egress, resolve }: Calling, origin: string): Promise<Reason | undefined> {
   const found = await locate(egress, resolve, origin, { resolveMs: RESOLVE_MS_MAX })
   if (!found.ok) return found.failure === 'dns_failed' ? 'unknown' : 'refused'
   const url = new URL(found.url)
@@ -38,7 +35,7 @@ async function whyUnreachable(
 export type Missed = { origin: string; why: Reason }
 
 /** The origins that cannot be reached, each with its reason. */
-export async function missedOf(deps: Pick<Deps, 'egress' | 'resolve'>, origins: readonly string[]): Promise<Missed[]> {
+export async function missedOf(deps: Calling, origins: readonly string[]): Promise<Missed[]> {
   const looked = await Promise.all(origins.map(async origin => ({ origin, why: await whyUnreachable(deps, origin) })))
   return looked.flatMap(({ origin, why }) => (why ? [{ origin, why }] : []))
 }

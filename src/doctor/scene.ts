@@ -1,5 +1,6 @@
 import { isExpired, readKeys } from '../access/keys.ts'
 import type { EngineCheck, EngineFinding } from '../db/check.ts'
+import type { Reading } from '../ground.ts'
 import { readTenants, type TenantRow } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
 import { type Visit, visitPublicUrl } from './visit.ts'
@@ -46,13 +47,13 @@ export async function checkOfEngine({ engineChecks }: Scene, wanted: EngineCheck
 }
 
 /** Some shop asks real customers, or will. */
-export async function hasLiveKeys(deps: Pick<Deps, 'db' | 'now'>): Promise<boolean> {
+export async function hasLiveKeys(deps: Reading): Promise<boolean> {
   return (await liveAmong(deps, firstTenants(deps))).length > 0
 }
 
-const firstTenants = async ({ db }: Pick<Deps, 'db'>): Promise<TenantRow[]> => (await readTenants(db)).slice(0, TENANTS_MAX)
+const firstTenants = async ({ db }: Reading): Promise<TenantRow[]> => (await readTenants(db)).slice(0, TENANTS_MAX)
 
-async function liveAmong(deps: Pick<Deps, 'db' | 'now'>, tenants: Promise<TenantRow[]>): Promise<TenantRow[]> {
+async function liveAmong(deps: Reading, tenants: Promise<TenantRow[]>): Promise<TenantRow[]> {
   const at = deps.now()
   const marked = await Promise.all(
     (await tenants).map(async tenant => {

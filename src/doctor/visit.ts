@@ -4,6 +4,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
+import type { Configured, Sealing } from '../ground.ts'
 import { equalConstantTime } from '../hash.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../http/probe.ts'
 import { isIP, isIPv6 } from '../ip.ts'
@@ -25,7 +26,7 @@ export type Visit = {
   answer?: { status: number; isOurs: boolean; date: number | undefined }
 }
 
-type VisitDeps = Pick<Deps, 'config' | 'resolve' | 'random' | 'sealer'>
+type VisitDeps = Sealing & Configured & Pick<Deps, 'resolve'>
 
 export async function visitPublicUrl({ config, resolve, random, sealer }: VisitDeps): Promise<Visit> {
   const url = new URL(`${config.publicUrl || 'http://localhost'}/healthz`)

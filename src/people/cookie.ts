@@ -1,8 +1,8 @@
 // Two cookies: of the session, and of a browser that its user logged in with before. The second opens nothing; it keeps
 // strangers' wrong passwords from delaying that user in that browser (throttle.ts).
 import type { Config } from '../config.ts'
+import type { Configured, Making, Reading, Unsealing } from '../ground.ts'
 import { equalConstantTime, hmacSha256With } from '../hash.ts'
-import type { Deps } from './deps.ts'
 import type { UserRow } from './store.ts'
 
 const KNOWN_MS = 90 * 86_400_000
@@ -34,10 +34,10 @@ const attributes = (config: Config): string => `Path=/; HttpOnly; SameSite=Stric
 export const clearedCookie = (config: Config): string => `${cookieFor(config, '')}; Max-Age=0`
 
 type Account = Pick<UserRow, 'id' | 'password'>
-type KnownDeps = Pick<Deps, 'config' | 'sealer' | 'now'>
+type KnownDeps = Reading & Unsealing & Configured
 
 /** One for each user of a browser. A new password ends it, because its signature covers the hash of the password. */
-export function browserCookieFor(deps: KnownDeps & Pick<Deps, 'random'>, user: Account): string {
+export function browserCookieFor(deps: KnownDeps & Making, user: Account): string {
   const head = Buffer.alloc(HEAD_BYTES)
   head.set(deps.random(ID_BYTES))
   head.writeUIntBE(deps.now() + KNOWN_MS, ID_BYTES, TIME_BYTES)

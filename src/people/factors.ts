@@ -1,6 +1,7 @@
 // A user's own second factors. The first one brings recovery codes; with the last one they go.
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Configured, Reading, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { isoUtc } from '../time.ts'
@@ -31,9 +32,7 @@ import { findUser, listUsers, lockUser, type UserRow } from './store.ts'
 
 const PASSKEYS_MAX = 10
 
-type FactorDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit' | 'config'>
-
-export async function readSecurity({ db, config }: Pick<Deps, 'db' | 'config'>, { user }: Visit): Promise<Security> {
+export async function readSecurity({ db, config }: Reading & Configured, { user }: Visit): Promise<Security> {
   return {
     codes_since: user.totpSince === null ? null : isoUtc(user.totpSince),
     passkeys: (await listPasskeys(db, user.id)).map(({ id, label, createdAt, lastUsedAt }) => ({
@@ -49,7 +48,7 @@ export async function readSecurity({ db, config }: Pick<Deps, 'db' | 'config'>, 
 }
 
 /** A secret for an authenticator app. Codes that are in use stay so until the first new one was right. */
-export async function draftCodes(deps: FactorDeps, { user }: Visit): Promise<{ secret: string; uri: string }> {
+export async function draftCodes(deps: Deps, { user }: Visit): Promise<{ secret: string; uri: string }> {
   if (user.totpSince !== null) throw apiError('codes_exist')
   const secret = Buffer.from(deps.random(SECRET_BYTES))
   const totpSalt = Buffer.from(deps.random(SALT_BYTES))
@@ -63,7 +62,7 @@ export async function draftCodes(deps: FactorDeps, { user }: Visit): Promise<{ s
   return { secret: base32(secret), uri }
 }
 
-export async function startCodes(deps: FactorDeps, visit: Visit, code: string): Promise<WithRecoveryCodes> {
+export async function startCodes(deps: Deps, visit: Visit, code: string): Promise<WithRecoveryCodes> {
   if (visit.user.totpSince !== null) throw apiError('codes_exist')
   const secret = openSecret(deps, visit.user)
   const step = secret && (await stepOfCode(secret, code.replaceAll(' ', ''), deps.now()))
@@ -77,7 +76,7 @@ export async function startCodes(deps: FactorDeps, visit: Visit, code: string): 
   })
 }
 
-export async function addPasskey(deps: FactorDeps, visit: Visit, { label, passkey }: AddPasskey): Promise<WithRecoveryCodes> {
+export async function addPasskey(deps: Deps, visit: Visit, { label, passkey }: AddPasskey): Promise<WithRecoveryCodes> {
   const made = await checkNewPasskey(deps, visit.user, passkey)
   if (!made) throw apiError('passkey_refused')
   const { spend, ...key } = made
@@ -89,7 +88,7 @@ export async function addPasskey(deps: FactorDeps, visit: Visit, { label, passke
 }
 
 async function withFactor(
-  deps: FactorDeps,
+  deps: Deps,
   visit: Visit,
   factor: string,
   add: (tx: Db, user: UserRow) => Promise<void>,
@@ -109,14 +108,14 @@ async function withFactor(
   return { security: await readAgain(deps, visit), recovery_codes: codes }
 }
 
-export async function removeCodes(deps: FactorDeps, visit: Visit): Promise<Security> {
+export async function removeCodes(deps: Deps, visit: Visit): Promise<Security> {
   return await withoutFactor(deps, visit, async tx => {
     await deleteTotp(tx, visit.user.id)
     return 'codes'
   })
 }
 
-export async function removePasskey(deps: FactorDeps, visit: Visit, id: string): Promise<Security> {
+export async function removePasskey(deps: Deps, visit: Visit, id: string): Promise<Security> {
   return await withoutFactor(deps, visit, async tx => {
     const gone = await deletePasskey(tx, { userId: visit.user.id, id })
     if (!gone) throw apiError('not_found', { message: 'No passkey with this id.' })
@@ -124,7 +123,7 @@ export async function removePasskey(deps: FactorDeps, visit: Visit, id: string):
   })
 }
 
-async function withoutFactor(deps: FactorDeps, visit: Visit, remove: (tx: Db) => Promise<string>): Promise<Security> {
+async function withoutFactor(deps: Deps, visit: Visit, remove: (tx: Db) => Promise<string>): Promise<Security> {
   await deps.write(async tx => {
     const user = await lockUser(tx, visit.user.id)
     if (!user) throw apiError('not_logged_in')
@@ -136,7 +135,7 @@ async function withoutFactor(deps: FactorDeps, visit: Visit, remove: (tx: Db) =>
   return await readAgain(deps, visit)
 }
 
-export async function renewRecoveryCodes(deps: FactorDeps, visit: Visit): Promise<WithRecoveryCodes> {
+export async function renewRecoveryCodes(deps: Deps, visit: Visit): Promise<WithRecoveryCodes> {
   const codes = await deps.write(async tx => {
     const user = await lockUser(tx, visit.user.id)
     if (!user || !(await hasFactor(tx, user))) throw apiError('no_second_factor')
@@ -156,7 +155,7 @@ export async function takeFactors(tx: Db, userId: string): Promise<void> {
 }
 
 /** Only a user with a second factor may require it of everybody: otherwise the rule would lock them out too. */
-export async function changeRule(deps: FactorDeps, visit: Visit, isRequired: boolean): Promise<Security> {
+export async function changeRule(deps: Deps, visit: Visit, isRequired: boolean): Promise<Security> {
   await deps.writeSettings(async tx => {
     const user = await lockUser(tx, visit.user.id)
     if (isRequired && !(user && (await hasFactor(tx, user)))) throw apiError('no_second_factor')
@@ -167,14 +166,14 @@ export async function changeRule(deps: FactorDeps, visit: Visit, isRequired: boo
   return await readSecurity(deps, visit)
 }
 
-export async function sealFactorsAgain({ sealer }: Pick<Deps, 'sealer'>, tx: Db): Promise<void> {
+export async function sealFactorsAgain({ sealer }: Unsealing, tx: Db): Promise<void> {
   for (const { id, totpSalt, totpSealed } of await listUsers(tx)) {
     const again = totpSalt && totpSealed && sealer.sealAgain(SEALED.totp(id, totpSalt), totpSealed)
     if (again) await sealTotp(tx, id, again)
   }
 }
 
-async function readAgain(deps: FactorDeps, visit: Visit): Promise<Security> {
+async function readAgain(deps: Deps, visit: Visit): Promise<Security> {
   const user = await findUser(deps.db, visit.user.id)
   return await readSecurity(deps, user ? { ...visit, user } : visit)
 }

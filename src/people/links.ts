@@ -1,5 +1,6 @@
 // One-time links. The token is in the URL's fragment, so it reaches no server and no log; the database has its hash.
 import type { Db } from '../db/engine.ts'
+import type { Making, Reading } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
@@ -27,7 +28,7 @@ export const INVITATION_MS = 72 * 3_600_000
 
 export type OneTimeLink = { token: string; row: LinkRow }
 
-export function draftLink({ now, random }: Pick<Deps, 'now' | 'random'>, userId: string | null, lifeMs: number): OneTimeLink {
+export function draftLink({ now, random }: Making, userId: string | null, lifeMs: number): OneTimeLink {
   const token = newNonce(random)
   return { token, row: { hash: sha256Hex(token), userId, expiresAt: now() + lifeMs } }
 }
@@ -41,7 +42,7 @@ export async function keepLink(tx: Db, { row }: OneTimeLink): Promise<void> {
 export const passwordUrl = (publicUrl: string, { token }: OneTimeLink): string => `${publicUrl}/dashboard#password=${token}`
 
 /** Does not use the link up. */
-export async function readLink({ db, now }: Pick<Deps, 'db' | 'now'>, token: string) {
+export async function readLink({ db, now }: Reading, token: string) {
   const link = await findLink(db, sha256Hex(token), now())
   if (!link) throw apiError('link_unavailable')
   const expires_at = isoUtc(link.expiresAt)

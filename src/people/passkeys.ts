@@ -3,6 +3,7 @@
 
 import type { Config } from '../config.ts'
 import type { Db } from '../db/engine.ts'
+import type { Configured, Reading, Sealing } from '../ground.ts'
 import { equalConstantTime, hmacSha256With, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isIP } from '../ip.ts'
@@ -21,7 +22,7 @@ const ALGORITHMS = [-8, -7, -257]
 export type Purpose = 'second_factor' | 'passkey_sign_in' | 'passkey_add' | 'confirm'
 /** `userId` is empty while a passkey alone signs in. */
 type Asked = { purpose: Purpose; userId: string }
-type PasskeyDeps = Pick<Deps, 'config' | 'now' | 'random' | 'sealer' | 'db'>
+type PasskeyDeps = Reading & Sealing & Configured
 
 /** Browsers know passkeys by a host name, in a secure context. */
 export function passkeySite({ publicUrl }: Pick<Config, 'publicUrl'>): { rpId: string; origin: string } | undefined {
@@ -32,7 +33,7 @@ export function passkeySite({ publicUrl }: Pick<Config, 'publicUrl'>): { rpId: s
 }
 
 /** Undefined where the page is open at another origin: the browser would refuse. */
-function siteOf({ config }: Pick<Deps, 'config'>, origin: string | null) {
+function siteOf({ config }: Configured, origin: string | null) {
   const site = passkeySite(config)
   return site && origin === site.origin ? site : undefined
 }

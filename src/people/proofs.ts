@@ -1,7 +1,7 @@
 // Proofs of a user's identity beside the password.
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
-import type { Deps } from './deps.ts'
+import type { Configured, Reading, Sealing, Unsealing } from '../ground.ts'
 import { findPasskey, hasRecoveryCode, listPasskeys, takeRecoveryCode, takeStep } from './factor-store.ts'
 import { stepOfCode } from './one-time-code.ts'
 import { checkPasskey, type Purpose } from './passkeys.ts'
@@ -9,7 +9,7 @@ import { recoveryHash } from './recovery-codes.ts'
 import type { PasskeyAnswer } from './security-schema.ts'
 import type { UserRow } from './store.ts'
 
-type ProofDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer'>
+type ProofDeps = Reading & Sealing & Configured
 
 export type Given = { code?: string; passkey?: PasskeyAnswer }
 /** `spend` runs in the transaction of the act: false when the code or answer was used before. */
@@ -54,7 +54,7 @@ async function recoveryProof(deps: ProofDeps, user: UserRow, typed: string): Pro
 }
 
 /** Undefined without one-time codes. */
-export function openSecret({ sealer }: Pick<Deps, 'sealer'>, { id, totpSalt, totpSealed }: UserRow): Uint8Array | undefined {
+export function openSecret({ sealer }: Unsealing, { id, totpSalt, totpSealed }: UserRow): Uint8Array | undefined {
   return totpSalt && totpSealed ? Buffer.from(sealer.open(SEALED.totp(id, totpSalt), totpSealed), 'base64') : undefined
 }
 

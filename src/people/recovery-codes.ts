@@ -1,8 +1,8 @@
 // Ten codes for somebody who lost the second factor. Each works once; the database has their HMACs.
 import type { Db } from '../db/engine.ts'
+import type { Making, Sealing, Unsealing } from '../ground.ts'
 import type { Random } from '../ids.ts'
 import { namesUnder, nextNameUnder } from '../seal.ts'
-import type { Deps } from './deps.ts'
 import { deleteRecoveryCodesOf, insertRecoveryCodes, listRecoveryCodes, replaceRecoveryHash } from './factor-store.ts'
 
 const CODES = 10
@@ -11,11 +11,7 @@ const CODE_CHARS = 10 // 50 bits
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** Replaces the earlier ones. With the user's row locked. */
-export async function replaceRecoveryCodes(
-  deps: Pick<Deps, 'random' | 'sealer' | 'now'>,
-  tx: Db,
-  userId: string,
-): Promise<string[]> {
+export async function replaceRecoveryCodes(deps: Making & Sealing, tx: Db, userId: string): Promise<string[]> {
   const codes = Array.from({ length: CODES }, () => newCode(deps.random))
   await deleteRecoveryCodesOf(tx, userId)
   const rows = codes.map(code => ({ userId, hash: hashOf(deps, userId, code), createdAt: deps.now() }))
@@ -26,7 +22,7 @@ export async function replaceRecoveryCodes(
 const newCode = (random: Random): string => [...random(CODE_CHARS)].map(byte => BASE32[byte % 32]).join('')
 
 /** The hash of a typed code: any case, dashes and spaces, O for 0, I or L for 1. Undefined when it is no code. */
-export function recoveryHash(deps: Pick<Deps, 'sealer'>, userId: string, typed: string): string | undefined {
+export function recoveryHash(deps: Unsealing, userId: string, typed: string): string | undefined {
   const code = typed
     .toUpperCase()
     .replace(/[\s\p{Pd}]/gu, '')
@@ -35,11 +31,11 @@ export function recoveryHash(deps: Pick<Deps, 'sealer'>, userId: string, typed: 
   return /^[0-9A-HJKMNP-TV-Z]{10}$/.test(code) ? hashOf(deps, userId, code) : undefined
 }
 
-const hashOf = ({ sealer }: Pick<Deps, 'sealer'>, userId: string, code: string): string =>
+const hashOf = ({ sealer }: Unsealing, userId: string, code: string): string =>
   namesUnder(sealer.key('recovery code'))(`${userId}\0${code}`).at(-1)!
 
 /** With a new data key: codes stay usable, and nobody can test guesses with the earlier keys alone. */
-export async function layerRecoveryCodes({ sealer }: Pick<Deps, 'sealer'>, tx: Db): Promise<void> {
+export async function layerRecoveryCodes({ sealer }: Unsealing, tx: Db): Promise<void> {
   const next = nextNameUnder(sealer.key('recovery code'))
   for (const { userId, hash } of await listRecoveryCodes(tx))
     await replaceRecoveryHash(tx, { userId, hash, replacement: next(hash) })

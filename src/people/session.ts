@@ -3,13 +3,14 @@
 // password or is removed.
 
 import type { Environment } from '../access/scopes.ts'
+import type { Acting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Making, Peeking, Reading, Unsealing, Writing } from '../ground.ts'
 import { hmacSha256With, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { base62, newNonce } from '../ids.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
-import type { Deps } from './deps.ts'
 import { roleOf } from './role.ts'
 import type { Session } from './schema.ts'
 import {
@@ -49,7 +50,7 @@ export const actorOf = ({ name }: Pick<UserRow, 'name'>): string => `dashboard:$
 /** The tenant of audit records by or about this user; empty for an owner. */
 export const tenantIdOf = ({ memberOf }: Pick<UserRow, 'memberOf'>): string => memberOf ?? ''
 
-export async function findVisit({ warm, write, now }: Pick<Deps, 'warm' | 'write' | 'now'>, cookie: string): Promise<Visit> {
+export async function findVisit({ warm, write, now }: Writing & Peeking, cookie: string): Promise<Visit> {
   const hash = sha256Hex(cookie)
   const found = await findSession(warm(), hash)
   const at = now()
@@ -65,11 +66,7 @@ export function requireFresh({ session }: Visit, now: number, environment: Envir
 }
 
 /** Not stored yet: `keepSession` does that inside the transaction of the log-in. */
-export function draftSession(
-  { now, random }: Pick<Deps, 'now' | 'random'>,
-  user: UserRow,
-  agent: string | null,
-): Omit<Visit, 'isFactorMissing'> {
+export function draftSession({ now, random }: Making, user: UserRow, agent: string | null): Omit<Visit, 'isFactorMissing'> {
   const at = now()
   const cookie = newNonce(random)
   const session = {
@@ -91,7 +88,7 @@ export async function keepSession(tx: Db, { session }: Pick<Visit, 'session'>): 
   await deleteOldestSessions(tx, session, SESSIONS_PER_USER_MAX)
 }
 
-export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: Visit): Promise<Session> {
+export async function presentSession(deps: Reading & Unsealing, visit: Visit): Promise<Session> {
   const { user, session } = visit
   const tenants = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)
   return {
@@ -106,10 +103,10 @@ export async function presentSession(deps: Pick<Deps, 'db' | 'sealer'>, visit: V
 }
 
 /** Derived from the cookie, so it is not stored and ends with the session. */
-export const csrfTokenOf = ({ sealer }: Pick<Deps, 'sealer'>, { cookie }: Pick<Visit, 'cookie'>): string =>
+export const csrfTokenOf = ({ sealer }: Unsealing, { cookie }: Pick<Visit, 'cookie'>): string =>
   hmacSha256With(sealer.key('dashboard csrf'))(cookie).toString('base64url')
 
-export async function readSessions({ db, now }: Pick<Deps, 'db' | 'now'>, { user, session }: Visit) {
+export async function readSessions({ db, now }: Reading, { user, session }: Visit) {
   const rows = await listSessions(db, user.id, { now: now(), seenAfter: now() - IDLE_MS })
   return {
     data: rows.map(row => ({
@@ -123,10 +120,8 @@ export async function readSessions({ db, now }: Pick<Deps, 'db' | 'now'>, { user
   }
 }
 
-type EndDeps = Pick<Deps, 'write' | 'now' | 'audit'>
-
 /** The current session, or another one of this user. */
-export async function endSession(deps: EndDeps, { user }: Visit, id: string): Promise<void> {
+export async function endSession(deps: Acting, { user }: Visit, id: string): Promise<void> {
   const at = deps.now()
   const ended = await deps.write(async tx => {
     if (!(await deleteSession(tx, { userId: user.id, id }))) return false
@@ -136,7 +131,7 @@ export async function endSession(deps: EndDeps, { user }: Visit, id: string): Pr
   if (!ended) throw apiError('not_found', { message: 'No session with this id.' })
 }
 
-export async function endAllSessions(deps: EndDeps, { user }: Visit): Promise<void> {
+export async function endAllSessions(deps: Acting, { user }: Visit): Promise<void> {
   const at = deps.now()
   await deps.write(async tx => {
     await deleteSessionsOf(tx, user.id)
@@ -152,6 +147,6 @@ const loggedOut = (user: UserRow, at: number) => ({
   subjectId: user.id,
 })
 
-export async function sweepSessions({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+export async function sweepSessions({ write, now }: Writing): Promise<void> {
   await write(tx => deleteEndedSessions(tx, { now: now(), seenAfter: now() - IDLE_MS }))
 }

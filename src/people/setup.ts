@@ -1,6 +1,7 @@
 // The first run. There is no default account: until an owner exists, each start of the service
 // prints a link that creates one. Users of a tenant may exist before that.
 
+import type { Reading } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { base62, type Random } from '../ids.ts'
@@ -15,10 +16,10 @@ import { canAnyoneLogIn, findLink, findUserByName, hasOwner, insertUser, takeLin
 const SETUP_MS = 3_600_000
 
 /** False as soon as anybody can log in, so that they see the log-in form. */
-export const needsSetup = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> => !(await canAnyoneLogIn(db))
+export const needsSetup = async ({ db }: Reading): Promise<boolean> => !(await canAnyoneLogIn(db))
 
 /** A new link, which replaces the previous one; null once there is an owner. */
-export async function openSetup(deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'config'>): Promise<string | null> {
+export async function openSetup(deps: Deps): Promise<string | null> {
   const link = draftLink(deps, null, SETUP_MS)
   const isOpen = await deps.writeSettings(async tx => {
     if (await hasOwner(tx)) return false

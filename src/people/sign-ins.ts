@@ -1,11 +1,12 @@
 // Every sign-in, and every attempt that was refused: on the audit chain for good, in the log, and for
 // 90 days in a table that the page Security shows. The name as it was typed is kept in that table
 // only, sealed: people type passwords into the field of the name.
+import type { Audited } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Making, Reading, Reporting, Sealing, Unsealing, Writing } from '../ground.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { isoUtc } from '../time.ts'
-import type { Deps } from './deps.ts'
 import { networkOf } from './network.ts'
 import type { SignIn } from './security-schema.ts'
 import { actorOf, tenantIdOf } from './session.ts'
@@ -26,7 +27,7 @@ export type Failure = 'unknown_name' | 'wrong_password' | 'wrong_second_factor' 
 
 type Kept = { name: string; method: string; network: string; agent: string }
 
-type RecordDeps = Pick<Deps, 'now' | 'random' | 'sealer' | 'audit'>
+type RecordDeps = Making & Sealing & Audited
 
 /** Called inside the transaction of the log-in. */
 export async function recordSignIn(deps: RecordDeps, tx: Db, user: UserRow, method: Method, browser: Browser): Promise<void> {
@@ -46,7 +47,7 @@ export async function recordSignIn(deps: RecordDeps, tx: Db, user: UserRow, meth
 type Refused = { name: string; user: UserRow | undefined; outcome: Failure; method: string; browser: Browser }
 
 export async function recordFailure(
-  deps: RecordDeps & Pick<Deps, 'write' | 'log'>,
+  deps: RecordDeps & Writing & Reporting,
   { name, user, outcome, method, browser }: Refused,
 ): Promise<void> {
   const at = deps.now()
@@ -81,7 +82,7 @@ export type SignInPage = { data: SignIn[]; next_before: number | null }
 
 /** One user's, or everybody's. */
 export async function readSignIns(
-  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  { db, sealer }: Reading & Unsealing,
   { userId, before, limit }: { userId?: string; before?: number; limit: number },
 ): Promise<SignInPage> {
   const rows = await listSignIns(db, { userId, before, limit })
@@ -94,12 +95,7 @@ export async function readSignIns(
 }
 
 /** The id of the last one; undefined at the end. */
-export async function sealSignInsAgain(
-  { sealer }: Pick<Deps, 'sealer'>,
-  tx: Db,
-  after: number,
-  limit: number,
-): Promise<number | undefined> {
+export async function sealSignInsAgain({ sealer }: Unsealing, tx: Db, after: number, limit: number): Promise<number | undefined> {
   const batch = await listSignInsAfter(tx, after, limit)
   for (const row of batch) {
     const again = sealer.sealAgain(SEALED.signIn(row.salt), row.sealed)
@@ -108,6 +104,6 @@ export async function sealSignInsAgain(
   return batch.length === limit ? batch.at(-1)?.id : undefined
 }
 
-export async function sweepSignIns({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+export async function sweepSignIns({ write, now }: Writing): Promise<void> {
   await write(tx => deleteSignInsUntil(tx, now() - KEPT_MS))
 }

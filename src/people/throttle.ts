@@ -3,8 +3,10 @@
 // locked, and strangers cannot delay a user who is known: a browser that logged in before and an
 // open session have waits and a budget of their own and are not charged to their address, and a
 // network where the user logged in before has waits of its own. Unknown names get the same waits.
+import type { Throttling } from '../access/deps.ts'
 import { type Charge, takeEach } from '../access/guess-budgets.ts'
 import type { Db } from '../db/engine.ts'
+import type { Configured, Reading, Writing } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
@@ -18,8 +20,6 @@ const KNOWN_MS = 90 * DAY_MS
 const NETWORKS_PER_USER_MAX = 20
 const ELSEWHERE = ''
 const NOBODY = ''
-
-type ThrottleDeps = Pick<Deps, 'db' | 'write' | 'now' | 'guesses' | 'networks' | 'config' | 'sealer'>
 
 /** `known`: keys of what the caller holds already, a known browser or a session. The first one names its waits. */
 type Attempt = { account: string; user: UserRow | undefined; client: string; known?: readonly string[] }
@@ -37,7 +37,7 @@ type Admission = {
 export const UNCOUNTED: Admission = { count: async () => {}, giveBack: async () => {}, forget: async () => {} }
 
 /** Throws 429, or takes the attempt from its budgets. */
-export async function admitAttempt(deps: ThrottleDeps, { account, user, client, known }: Attempt): Promise<Admission> {
+export async function admitAttempt(deps: Deps, { account, user, client, known }: Attempt): Promise<Admission> {
   const network = deps.networks.nameOf(client)
   const isKnown = await isKnownNetwork(deps, user?.id ?? NOBODY, network)
   const accountHash = hmacSha256With(deps.sealer.key('dashboard account'))(account).toString('hex')
@@ -53,12 +53,15 @@ export async function admitAttempt(deps: ThrottleDeps, { account, user, client, 
 }
 
 /** Looked up for names that nobody has too, so that the time does not tell. */
-async function isKnownNetwork({ db, now }: ThrottleDeps, userId: string, network: string): Promise<boolean> {
+async function isKnownNetwork({ db, now }: Reading, userId: string, network: string): Promise<boolean> {
   const seenAt = await findNetwork(db, { userId, network })
   return seenAt !== undefined && seenAt > now() - KNOWN_MS
 }
 
-async function countAttempt({ write, now, config }: ThrottleDeps, lane: { account: string; network: string }): Promise<void> {
+async function countAttempt(
+  { write, now, config }: Writing & Configured,
+  lane: { account: string; network: string },
+): Promise<void> {
   if (config.rateLimitScale === 0) return
   const at = now()
   const forgetAt = at + FORGET_MS
@@ -81,7 +84,7 @@ const waitSecondsAfter = (failures: number): number =>
 
 /** Called inside the transaction of a log-in. */
 export async function rememberNetwork(
-  { now, networks }: Pick<Deps, 'now' | 'networks'>,
+  { now, networks }: Reading & Throttling,
   tx: Db,
   { id: userId }: UserRow,
   client: string,
@@ -89,6 +92,6 @@ export async function rememberNetwork(
   await keepNetwork(tx, { userId, network: networks.nameOf(client) }, now(), NETWORKS_PER_USER_MAX)
 }
 
-export async function sweepFailures({ write, now }: Pick<Deps, 'write' | 'now'>): Promise<void> {
+export async function sweepFailures({ write, now }: Writing): Promise<void> {
   await write(tx => deleteForgotten(tx, now()))
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import type { Configured, Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { readTenants } from '../tenants/settings.ts'
@@ -28,19 +29,17 @@ import {
   type UserRow,
 } from './store.ts'
 
-type UserDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit' | 'config'>
-
 /** The link is shown once: only its hash is stored. */
 export type UserWithLink = { user: User; url: string; expires_at: string }
 
-export async function readUsers({ db }: Pick<Deps, 'db'>): Promise<User[]> {
+export async function readUsers({ db }: Reading): Promise<User[]> {
   const names = new Map((await readTenants(db)).map(({ id, name }) => [id, name]))
   const withFactor = new Set(await listUsersWithFactor(db))
   return (await listUsers(db)).map(row => presentUser(row, names, withFactor.has(row.id)))
 }
 
 /** The names of owners who can log in. */
-export async function ownersWithoutFactor({ db }: Pick<Deps, 'db'>): Promise<string[]> {
+export async function ownersWithoutFactor({ db }: Reading): Promise<string[]> {
   const withFactor = new Set(await listUsersWithFactor(db))
   const owners = (await listUsers(db)).filter(({ memberOf, password }) => memberOf === null && password !== null)
   return owners.filter(({ id }) => !withFactor.has(id)).map(({ name }) => name)
@@ -49,7 +48,7 @@ export async function ownersWithoutFactor({ db }: Pick<Deps, 'db'>): Promise<str
 type Invited = Pick<UserRow, 'name' | 'memberOf'> & Partial<Pick<UserRow, 'role'>>
 
 /** A member or viewer of one tenant, or an owner when `memberOf` is null. */
-export async function inviteUser(deps: UserDeps, { name, memberOf, role }: Invited, actor: string): Promise<UserWithLink> {
+export async function inviteUser(deps: Deps, { name, memberOf, role }: Invited, actor: string): Promise<UserWithLink> {
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   if (memberOf !== null && !names.has(memberOf)) throw apiError('tenant_not_found')
   const user = draftUser(deps, { name, memberOf, role, password: null })
@@ -68,7 +67,7 @@ export async function inviteUser(deps: UserDeps, { name, memberOf, role }: Invit
  * A link to choose a new password; until it is used the old one keeps working. `takesFactors`: for somebody who lost the second
  * factor too. The old password and all sessions end with the factors: the password alone must open nothing that needed both.
  */
-export async function resetUser(deps: UserDeps, id: string, actor: string, { takesFactors = false } = {}): Promise<UserWithLink> {
+export async function resetUser(deps: Deps, id: string, actor: string, { takesFactors = false } = {}): Promise<UserWithLink> {
   const user = await findUser(deps.db, id)
   if (!user) throw apiError('user_not_found')
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
@@ -93,7 +92,7 @@ export async function resetUser(deps: UserDeps, id: string, actor: string, { tak
 }
 
 /** A role in the user's tenant. Only the command line makes and unmakes owners. */
-export async function changeRole(deps: UserDeps, id: string, role: UserRow['role'], actor: string): Promise<User> {
+export async function changeRole(deps: Deps, id: string, role: UserRow['role'], actor: string): Promise<User> {
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const changed = await deps.writeSettings(async tx => {
     const user = await lockUser(tx, id)
@@ -105,7 +104,7 @@ export async function changeRole(deps: UserDeps, id: string, role: UserRow['role
 }
 
 /** Any role, for the command line. The last owner who can log in stays one. */
-export async function assignRole(deps: UserDeps, id: string, { role, memberOf }: Assigned, actor: string): Promise<User> {
+export async function assignRole(deps: Deps, id: string, { role, memberOf }: Assigned, actor: string): Promise<User> {
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const changed = await deps.writeSettings(async tx => {
     const user = await lockUser(tx, id)
@@ -123,17 +122,17 @@ export async function assignRole(deps: UserDeps, id: string, { role, memberOf }:
 
 type Assigned = { role: Role; memberOf?: string }
 
-async function keepRole(deps: UserDeps, tx: Db, user: UserRow, actor: string): Promise<UserRow> {
+async function keepRole(deps: Deps, tx: Db, user: UserRow, actor: string): Promise<UserRow> {
   await setRole(tx, user)
   await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.role_changed', details: detailsOf(user) })
   return user
 }
 
-export const findUserId = async ({ db }: Pick<Deps, 'db'>, name: string): Promise<string | undefined> =>
+export const findUserId = async ({ db }: Reading, name: string): Promise<string | undefined> =>
   (await findUserByName(db, name))?.id
 
 /** One owner who can log in remains: users cannot remove themselves, nor two owners each other at once. */
-export async function removeUser(deps: UserDeps, { user: own }: Visit, id: string, actor: string): Promise<void> {
+export async function removeUser(deps: Deps, { user: own }: Visit, id: string, actor: string): Promise<void> {
   if (id === own.id) throw apiError('own_user')
   const removed = await deps.writeSettings(async tx => {
     const user = await lockUser(tx, id)
@@ -157,7 +156,7 @@ const entryAbout = (user: UserRow, at: number, actor: string) => ({
 
 const detailsOf = (user: UserRow) => ({ name: user.name, role: roleOf(user) })
 
-const withLink = ({ config }: Pick<Deps, 'config'>, user: User, link: OneTimeLink): UserWithLink => ({
+const withLink = ({ config }: Configured, user: User, link: OneTimeLink): UserWithLink => ({
   user,
   url: passwordUrl(config.publicUrl, link),
   expires_at: isoUtc(link.row.expiresAt),

@@ -1,9 +1,10 @@
+import type { Configured, Making } from '../ground.ts'
 import type { Deps } from './deps.ts'
 import type { IssueDocuments, IssuedDocuments } from './schema.ts'
 
 /** Issues the documents of a persona to anybody: only test sessions trust them. Nothing is stored. */
 export async function issueDocuments(
-  deps: Pick<Deps, 'config' | 'now' | 'random' | 'sandbox'>,
+  deps: Making & Configured & Pick<Deps, 'sandbox'>,
   { persona, holder_key }: IssueDocuments,
 ): Promise<IssuedDocuments> {
   const { issuer } = await deps.sandbox()

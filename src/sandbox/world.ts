@@ -1,13 +1,11 @@
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
-import type { Ground } from '../ground.ts'
+import type { Ground, Unsealing } from '../ground.ts'
 import type { IssuerState } from './issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
 
 /** `anchor` is the trust anchor of test sessions, in the form of the verifier. */
 export type Sandbox = Awaited<ReturnType<typeof sandboxOf>>
-
-type WorldDeps = Pick<Ground, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'config'>
 
 const LOAD_ATTEMPTS_MAX = 5
 
@@ -18,7 +16,7 @@ const issuing = () => import('./issuer.ts')
  * The sandbox issuer of this installation. It is made on first use and stored sealed; its signers
  * are renewed before they expire.
  */
-export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
+export function createSandbox(deps: Ground): () => Promise<Sandbox> {
   let current: { sandbox: Promise<Sandbox>; until: number } | undefined
   return () => {
     if (!current || current.until <= deps.now()) {
@@ -40,7 +38,7 @@ export function createSandbox(deps: WorldDeps): () => Promise<Sandbox> {
 }
 
 /** The first process to store the issuer decides, when two make or renew it at once. */
-async function loadState(deps: WorldDeps, attempt = 1): Promise<IssuerState> {
+async function loadState(deps: Ground, attempt = 1): Promise<IssuerState> {
   const { db, write, now, random, sealer, config } = deps
   const { createIssuer, renewalDueAt, renewSigners } = await issuing()
   const stored = await findSandbox(db)
@@ -72,7 +70,7 @@ async function sandboxOf(state: IssuerState) {
 }
 
 /** After "rekey --data". */
-export async function sealSandboxAgain({ sealer }: Pick<Ground, 'sealer'>, tx: Db): Promise<void> {
+export async function sealSandboxAgain({ sealer }: Unsealing, tx: Db): Promise<void> {
   const stored = await findSandbox(tx)
   const sealed = stored && sealer.sealAgain(SEALED.sandboxIssuer, stored)
   if (sealed) await saveSandbox(tx, sealed, stored)

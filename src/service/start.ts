@@ -5,6 +5,7 @@ import { recordShownAt } from '../db/shown-at.ts'
 import type { Demo } from '../demo/furnish.ts'
 import type { Deps } from '../deps.ts'
 import { warnOfFewFiles } from '../doctor/open-files.ts'
+import type { Configured, Reporting } from '../ground.ts'
 import { readTlsPair, warnOfDates } from '../http/tls-pair.ts'
 import { describeFailure } from '../log.ts'
 import { ensureWrappingKey } from '../session-keys/ensure.ts'
@@ -106,7 +107,7 @@ const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 const warnUnsigned = ({ log }: Deps, error: unknown): void => log.warn('audit.not_signed', { failure: describeFailure(error) })
 
 /** Warns of plain http beyond this machine, and logs the private addresses that webhooks may call. */
-export function logOpenPorts({ config: { host, tls, egressAllow }, log }: Pick<Deps, 'config' | 'log'>): void {
+export function logOpenPorts({ config: { host, tls, egressAllow }, log }: Reporting & Configured): void {
   if (!tls && host !== '127.0.0.1' && host !== 'localhost' && host !== '::1') {
     const detail = 'plain http; put a TLS proxy in front, or set VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY'
     log.warn('service.plain_http', { address: host, detail })

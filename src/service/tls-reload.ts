@@ -1,15 +1,13 @@
 import { ConfigError } from '../config.ts'
-import type { Deps } from '../deps.ts'
+import type { Configured, Reading, Reporting } from '../ground.ts'
 import { readTlsPair, warnOfDates } from '../http/tls-pair.ts'
 import { describeFailure } from '../log.ts'
 import { isoUtc } from '../time.ts'
 import type { Listener } from './listener.ts'
 import { PortRefusal } from './refusal.ts'
 
-type ReloadDeps = Pick<Deps, 'config' | 'now' | 'log'>
-
 /** Runs on SIGHUP. A pair that cannot be used changes nothing; false when the port was lost. */
-export function reloadTls({ config, now, log }: ReloadDeps, listener: Pick<Listener, 'renew'>): boolean {
+export function reloadTls({ config, now, log }: Reading & Reporting & Configured, listener: Pick<Listener, 'renew'>): boolean {
   if (!config.tls) {
     log.warn('tls.nothing_to_reload', { detail: 'VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY are not set' })
     return true

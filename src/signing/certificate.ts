@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { Deps } from './deps.ts'
+import type { Reading, Reporting } from '../ground.ts'
 import { certificatesOf, chainOf, validityOf } from './keys.ts'
 import { leavesAt, nextLeaf, startOf } from './leaves.ts'
 import { findAuthority, type KeyOwner, listCandidates, listLeavesOf, listPending, type SigningKeyRow } from './store.ts'
@@ -40,7 +40,7 @@ export type SigningState = SigningCertificate & {
 }
 
 /** The state of a tenant's own certificate, else of the installation's. */
-export async function signingState(deps: Pick<Deps, 'db' | 'now'>, owner: KeyOwner = null): Promise<SigningState> {
+export async function signingState(deps: Reading, owner: KeyOwner = null): Promise<SigningState> {
   const { db, now } = deps
   const at = now()
   const leaves = await listLeavesOf(db, owner)
@@ -56,7 +56,7 @@ export async function signingState(deps: Pick<Deps, 'db' | 'now'>, owner: KeyOwn
   throw new SigningProblem('there is no signing key yet; start the service once')
 }
 
-async function describeLeaf({ db, now }: Pick<Deps, 'db' | 'now'>, leaf: SigningKeyRow) {
+async function describeLeaf({ db, now }: Reading, leaf: SigningKeyRow) {
   const authority = await findAuthority(db)
   const isOwn = authority !== undefined && leafOf(leaf.chain).checkIssued(new X509Certificate(authority.chain))
   const described = describeRow(leaf)
@@ -78,7 +78,7 @@ const leafOf = (pem: string): X509Certificate => new X509Certificate(Buffer.from
 export const oneLine = (name: string): string => name.split('\n').join(', ')
 
 /** The installation's certificate, then those of tenants that have, or wait for, one of their own. */
-export async function signingStates(deps: Pick<Deps, 'db' | 'now'>): Promise<SigningState[]> {
+export async function signingStates(deps: Reading): Promise<SigningState[]> {
   const tenants = (await listCandidates(deps.db)).flatMap(({ tenantId }) => (tenantId === null ? [] : [tenantId]))
   const owners = [...new Set(tenants)].sort()
   return [await signingState(deps), ...(await Promise.all(owners.map(owner => signingState(deps, owner))))]
@@ -107,7 +107,7 @@ export const isRunningOut = (state: SigningState, at: number): boolean =>
   lifeOf(state, at) !== 'good' && (state.next === null || state.next.startsAt > state.notAfter)
 
 /** Called once a day and at the start. */
-export async function warnOfExpiry(deps: Pick<Deps, 'db' | 'now' | 'log'>): Promise<void> {
+export async function warnOfExpiry(deps: Reading & Reporting): Promise<void> {
   const ending = (await signingStates(deps)).filter(state => state.isOwn && isRunningOut(state, deps.now()))
   for (const { daysLeft, owner } of ending) {
     deps.log.warn('signing.certificate_expires', {

@@ -1,8 +1,9 @@
 import type { X509Certificate } from 'node:crypto'
+import type { Setting } from '../audit/deps.ts'
+import type { Reading, Sealing } from '../ground.ts'
 import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { SigningProblem } from './certificate.ts'
-import type { Deps } from './deps.ts'
 import { hasKeyOf, type Import, keyOf, parseChain, refuseNeverValid, refuseUnusable, withoutAnchors } from './import.ts'
 import { sealSigningKey, validityOf } from './keys.ts'
 import { describeReader, type ReaderCertificate } from './readers.ts'
@@ -11,11 +12,9 @@ import { deletePending, insertSigningKey, listCandidates, listReaders, retireRea
 /** Each is a signature and a chain in every request. */
 const READERS_MAX = 4
 
-type ImportDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>
-
 /** Replaces the one of the same issuer and owner. It counts as soon as it is valid. */
 export async function importReader(
-  deps: ImportDeps,
+  deps: Reading & Sealing & Setting,
   { chainPem, keyPem, owner }: Pick<Import, 'chainPem' | 'keyPem' | 'owner'>,
   actor: string,
 ): Promise<ReaderCertificate> {

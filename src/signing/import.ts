@@ -1,10 +1,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import type { Deps } from '../audit/deps.ts'
+import type { Configured, Reading, Unsealing } from '../ground.ts'
 import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { isoUtc } from '../time.ts'
 import { brokenRules } from './access-profile.ts'
 import { type KeyOwner, oneLine, SigningProblem, type SigningState, signingState } from './certificate.ts'
-import type { Deps } from './deps.ts'
 import {
   certificatesOf,
   chainOf,
@@ -45,10 +46,8 @@ type Imported = { state: SigningState; notes: ImportNote[] }
 
 export type ImportNote = ReturnType<typeof notesOn>[number]
 
-type ImportDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit' | 'config'>
-
 /** Sessions that are open keep the certificate they began with. */
-export async function importSigningKey(deps: ImportDeps, wanted: Import, actor: string): Promise<Imported> {
+export async function importSigningKey(deps: Deps, wanted: Import, actor: string): Promise<Imported> {
   const { owner } = wanted
   const given = parseChain(wanted.chainPem)
   const [leaf] = given
@@ -116,7 +115,7 @@ type Key = { privateKey: KeyObject; row?: SigningKeyRow }
 
 /** The key that is given, else the one among ours that the leaf is for. */
 export async function keyOf(
-  deps: Pick<Deps, 'db' | 'sealer'>,
+  deps: Reading & Unsealing,
   { keyPem, owner }: Pick<Import, 'keyPem' | 'owner'>,
   leaf: X509Certificate,
 ): Promise<Key> {
@@ -138,7 +137,7 @@ export async function keyOf(
 }
 
 /** A key that signs both kinds of requests could be made to sign one as the other. */
-export const hasKeyOf = (deps: Pick<Deps, 'sealer'>, rows: readonly SigningKeyRow[], leaf: X509Certificate): boolean =>
+export const hasKeyOf = (deps: Unsealing, rows: readonly SigningKeyRow[], leaf: X509Certificate): boolean =>
   rows.some(row => leaf.publicKey.equals(createPublicKey(openPrivateKey(deps, row))))
 
 const nameOf = (owner: KeyOwner): string => (owner === null ? 'the installation' : `tenant ${owner}`)
@@ -189,7 +188,7 @@ export function refuseNeverValid([leaf, ...others]: readonly [X509Certificate, .
 
 /** Null for at once. The certificate before it stays until it ends, at the latest. */
 async function startFor(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Reading,
   { from = 0, owner }: Import,
   { notBefore, notAfter }: Validity,
   at: number,
@@ -204,7 +203,7 @@ async function startFor(
 }
 
 /** Wallets look for the public host in the certificate with x509_san_dns (OpenID4VP 1.0 § 5.9.3). */
-function refuseForeignHost({ config }: Pick<Deps, 'config'>, { owner }: Import, leaf: X509Certificate): void {
+function refuseForeignHost({ config }: Configured, { owner }: Import, leaf: X509Certificate): void {
   const host = hostOf(config.publicUrl)
   if (owner === null || config.wallet.clientIdPrefix !== 'x509_san_dns' || isForHost(leaf, host)) return
   throw new SigningProblem(

@@ -1,12 +1,12 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Configured, Ground, Reading, Remembering, Sealing, Unsealing } from '../ground.ts'
 import { base62 } from '../ids.ts'
 import type { RequestSigner } from '../openid4vp/request-object.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { issueOwnCertificates } from './authority.ts'
-import type { Deps } from './deps.ts'
 import { leavesAt } from './leaves.ts'
 import {
   findAuthority,
@@ -25,7 +25,7 @@ export type RequestIdentity = { clientId: string; signingKeyId: string }
 export type RequestIdentities = (tenantId: string) => Promise<RequestIdentity>
 
 /** Read again after every change of settings, and when a scheduled certificate starts. */
-export function rememberIdentities(deps: Pick<Deps, 'db' | 'config' | 'settingsVersion' | 'now'>): RequestIdentities {
+export function rememberIdentities(deps: Reading & Remembering & Configured): RequestIdentities {
   let known: { version: number; until: number; current: ReadonlyMap<KeyOwner, RequestIdentity> } | undefined
   return async tenantId => {
     const version = await deps.settingsVersion()
@@ -36,7 +36,7 @@ export function rememberIdentities(deps: Pick<Deps, 'db' | 'config' | 'settingsV
   }
 }
 
-async function identitiesAt({ db, config }: Pick<Deps, 'db' | 'config'>, at: number) {
+async function identitiesAt({ db, config }: Reading & Configured, at: number) {
   const { current, until } = leavesAt(await listLeaves(db), at)
   // `x509_hash:` and the SHA-256 of the leaf, or the host that the leaf names (OpenID4VP 1.0 § 5.9.3).
   const isByHost = config.wallet.clientIdPrefix === 'x509_san_dns'
@@ -59,7 +59,7 @@ export type Signer = RequestSigner & {
 export type RequestSigners = (signingKeyId: string) => Promise<Signer>
 
 /** Kept in memory until settings change: keys are erased a day after their certificate was replaced. */
-export function rememberSigners(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion'>): RequestSigners {
+export function rememberSigners(deps: Reading & Unsealing & Remembering): RequestSigners {
   let known: { version: number; signers: Map<string, Signer> } | undefined
   return async id => {
     const version = await deps.settingsVersion()
@@ -71,7 +71,7 @@ export function rememberSigners(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVers
   }
 }
 
-async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promise<Signer> {
+async function readSigner(deps: Reading & Unsealing, id: string): Promise<Signer> {
   const row = await findSigningKey(deps.db, id)
   if (!row) throw new Error('a session names a signing key that exists')
   const privateKey = await signingKeyOf(deps, row)
@@ -80,7 +80,7 @@ async function readSigner(deps: Pick<Deps, 'db' | 'sealer'>, id: string): Promis
   return { privateKey, chain, isSelfMade: await isSelfMade(deps.db, row), tenantId: row.tenantId, organization }
 }
 
-export async function signingKeyOf(deps: Pick<Deps, 'sealer'>, row: SigningKeyRow): Promise<CryptoKey> {
+export async function signingKeyOf(deps: Unsealing, row: SigningKeyRow): Promise<CryptoKey> {
   const pkcs8 = openPrivateKey(deps, row).export({ format: 'der', type: 'pkcs8' })
   return await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
 }
@@ -115,9 +115,7 @@ export const validityOf = (chain: readonly X509Certificate[]): Validity => ({
 export const thumbprintClientId = (der: Uint8Array): string => `x509_hash:${createHash('sha256').update(der).digest('base64url')}`
 
 /** Makes a key on the first start. Of several first starts at once, one inserts its own. */
-export async function ensureSigningKey(
-  deps: Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'sealer' | 'config'>,
-): Promise<void> {
+export async function ensureSigningKey(deps: Ground): Promise<void> {
   const at = deps.now()
   if (await hasLeaf(deps.db, at)) return
   const { authority, leaf } = await issueOwnCertificates({ host: hostOf(deps.config.publicUrl), at, random: deps.random })
@@ -136,7 +134,7 @@ const hasLeaf = async (db: Db, at: number): Promise<boolean> => leavesAt(await l
 type NewSigningKey = Pick<SigningKeyRow, 'role' | 'chain' | 'clientId' | 'notAfter'> &
   Partial<Pick<SigningKeyRow, 'tenantId' | 'startsAt'>> & { at: number; privateKey: KeyObject }
 
-export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer'>, made: NewSigningKey): SigningKeyRow {
+export function sealSigningKey({ random, sealer }: Sealing, made: NewSigningKey): SigningKeyRow {
   const { role, chain, clientId, notAfter, tenantId = null, startsAt = null, at, privateKey } = made
   const id = `sig_${base62(random, 16)}`
   const salt = Buffer.from(random(SALT_BYTES))
@@ -147,7 +145,7 @@ export function sealSigningKey({ random, sealer }: Pick<Deps, 'random' | 'sealer
 /** The certificate was replaced, and no session needs its key any more. */
 export const isErased = ({ sealed }: Pick<SigningKeyRow, 'sealed'>): boolean => sealed.length === 0
 
-export function openPrivateKey({ sealer }: Pick<Deps, 'sealer'>, { id, salt, sealed }: SigningKeyRow): KeyObject {
+export function openPrivateKey({ sealer }: Unsealing, { id, salt, sealed }: SigningKeyRow): KeyObject {
   return createPrivateKey({
     key: Buffer.from(sealer.open(SEALED.signingKey(id, salt), sealed), 'base64'),
     format: 'der',

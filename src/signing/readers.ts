@@ -1,10 +1,11 @@
 // Reader certificates (ISO/IEC 18013-5 Annex B.1.7) sign requests by ISO/IEC 18013-7 Annex C and nothing else. There may be
 // several: wallets look for one that they know. A tenant that has one of its own uses its own only.
+import type { Setting } from '../audit/deps.ts'
+import type { Reading, Remembering, Unsealing } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Reader } from '../openid4vp/reader-auth.ts'
 import { isoUtc } from '../time.ts'
 import { oneLine, SigningProblem } from './certificate.ts'
-import type { Deps } from './deps.ts'
 import { chainOf, signingKeyOf, type Validity, validityOf } from './keys.ts'
 import { type KeyOwner, listReaders, retireReaders, type SigningKeyRow } from './store.ts'
 
@@ -23,7 +24,7 @@ export type Readers = (tenantId: string) => Promise<readonly Reader[]>
 type Kept = { row: SigningKeyRow; validity: Validity; reader: Reader }
 
 /** Kept in memory until settings change. One that is not valid yet, or no more, signs nothing: no signature is better. */
-export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion' | 'now'>): Readers {
+export function rememberReaders(deps: Reading & Unsealing & Remembering): Readers {
   let known: { version: number; kept: Promise<Kept[]> } | undefined
   return async tenantId => {
     const version = await deps.settingsVersion()
@@ -35,7 +36,7 @@ export function rememberReaders(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVers
   }
 }
 
-const openReaders = async (deps: Pick<Deps, 'db' | 'sealer'>): Promise<Kept[]> =>
+const openReaders = async (deps: Reading & Unsealing): Promise<Kept[]> =>
   await Promise.all(
     (await listReaders(deps.db)).map(async row => {
       const certificates = chainOf(row.chain)
@@ -48,8 +49,7 @@ const openReaders = async (deps: Pick<Deps, 'db' | 'sealer'>): Promise<Kept[]> =
 const isValid = ({ notBefore, notAfter }: Validity, at: number): boolean => notBefore <= at && at < notAfter
 
 /** Certificates of all owners. */
-export const readReaders = async ({ db }: Pick<Deps, 'db'>): Promise<ReaderCertificate[]> =>
-  (await listReaders(db)).map(describeReader)
+export const readReaders = async ({ db }: Reading): Promise<ReaderCertificate[]> => (await listReaders(db)).map(describeReader)
 
 export function describeReader({ chain, tenantId }: Pick<SigningKeyRow, 'chain' | 'tenantId'>): ReaderCertificate {
   const certificates = chainOf(chain)
@@ -73,7 +73,7 @@ export const presentReader = ({ fingerprint, subject, issuer, notBefore, notAfte
 
 /** The key of a removed certificate is erased a day later. */
 export async function removeReader(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
+  deps: Setting,
   { owner, fingerprint }: Pick<ReaderCertificate, 'owner' | 'fingerprint'>,
   actor: string,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 // The one registration certificate that goes with a request (ARF RPRC_19). Wallets compare it with
 // the access certificate and with the query: the best is the one that says exactly this much.
+import type { Reading, Remembering } from '../ground.ts'
 import { Lru } from '../lru.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { claimCount, coverage } from '../openid4vp/registration.ts'
-import type { Deps } from './deps.ts'
 import type { Signer } from './keys.ts'
 import { listRegistrations, type RegistrationRow } from './registration-store.ts'
 
@@ -21,10 +21,7 @@ type AskedSession = {
 export type Registrations = (session: AskedSession, query: DcqlQuery, signer: Signer) => Promise<string | undefined>
 
 /** `fallback` is that of VIDIMUS_REGISTRATION_CERT. A choice is made again after a change of settings, and when one begins or ends. */
-export function rememberRegistrations(
-  deps: Pick<Deps, 'db' | 'settingsVersion' | 'now'>,
-  fallback: string | undefined,
-): Registrations {
+export function rememberRegistrations(deps: Reading & Remembering, fallback: string | undefined): Registrations {
   let known: { version: number; until: number; rows: RegistrationRow[]; choices: Lru<{ jwt?: string }> } | undefined
   return async (session, query, signer) => {
     const version = await deps.settingsVersion()

@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto'
+import type { Setting } from '../audit/deps.ts'
+import type { Making, Reading } from '../ground.ts'
 import { base62 } from '../ids.ts'
 import { type Registration, RegistrationFault, readRegistration, registrarChain } from '../openid4vp/registration.ts'
 import { readTemplates } from '../templates/read.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { isoUtc } from '../time.ts'
 import { EXPIRY_WARNING_DAYS, type KeyOwner, signingState } from './certificate.ts'
-import type { Deps } from './deps.ts'
 import { leadsTo } from './import.ts'
 import { organizationOf } from './keys.ts'
 import { noteIf } from './note.ts'
@@ -31,10 +32,8 @@ type NewRegistration = {
   templates: readonly string[]
 }
 
-type RegistrationDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'random' | 'audit'>
-
 export async function addRegistration(
-  deps: RegistrationDeps,
+  deps: Reading & Making & Setting,
   { text, owner, templates }: NewRegistration,
   actor: string,
 ): Promise<{ row: RegistrationRow; notes: RegistrationNote[] }> {
@@ -74,7 +73,7 @@ function parse(text: string): Registration {
   }
 }
 
-async function refuseUnknownTemplates(deps: Pick<Deps, 'db'>, owner: KeyOwner, templates: readonly string[]): Promise<void> {
+async function refuseUnknownTemplates(deps: Reading, owner: KeyOwner, templates: readonly string[]): Promise<void> {
   if (templates.length === 0) return
   const owners = owner === null ? (await readTenants(deps.db)).map(({ id }) => id) : [owner]
   const known = new Set((await Promise.all(['', ...owners].map(id => readTemplates(deps, id)))).flat().map(({ key }) => key))
@@ -85,7 +84,7 @@ async function refuseUnknownTemplates(deps: Pick<Deps, 'db'>, owner: KeyOwner, t
 export type RegistrationNote = Awaited<ReturnType<typeof notesOn>>[number]
 
 /** Notes on problems that wallets or the operator may meet. */
-async function notesOn(deps: Pick<Deps, 'db' | 'now'>, row: RegistrationRow, isOldType: boolean) {
+async function notesOn(deps: Reading, row: RegistrationRow, isOldType: boolean) {
   const organization = organizationOf((await signingState(deps, row.tenantId)).chain)
   const { notBefore, notAfter, subject, credentials } = row
   const begin = notBefore ?? deps.now()
@@ -99,10 +98,10 @@ async function notesOn(deps: Pick<Deps, 'db' | 'now'>, row: RegistrationRow, isO
   ]
 }
 
-export const readRegistrations = async ({ db }: Pick<Deps, 'db'>): Promise<RegistrationRow[]> => await listRegistrations(db)
+export const readRegistrations = async ({ db }: Reading): Promise<RegistrationRow[]> => await listRegistrations(db)
 
 /** False when there is none with this id. */
-export async function removeRegistration(deps: RegistrationDeps, id: string, actor: string): Promise<boolean> {
+export async function removeRegistration(deps: Reading & Making & Setting, id: string, actor: string): Promise<boolean> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
     const removed = await deleteRegistration(tx, id)

@@ -1,8 +1,9 @@
 // Takes certificates away that were imported. Open sessions keep the one they began with, and its key is erased a day later.
+import type { Audited, Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Reading } from '../ground.ts'
 import { isoUtc } from '../time.ts'
 import { describeRow, type KeyOwner, SigningProblem, type SigningState, signingState } from './certificate.ts'
-import type { Deps } from './deps.ts'
 import { isLater, startOf } from './leaves.ts'
 import {
   deletePending,
@@ -14,10 +15,8 @@ import {
   type SigningKeyRow,
 } from './store.ts'
 
-type RemoveDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'audit'>
-
 /** Everything of a tenant: the certificate in use, the one that starts later, its readers, and keys that wait for theirs. */
-export async function removeSigningKeys(deps: RemoveDeps, owner: string, actor: string): Promise<SigningState> {
+export async function removeSigningKeys(deps: Reading & Setting, owner: string, actor: string): Promise<SigningState> {
   const at = deps.now()
   await deps.writeSettings(async tx => {
     const [leaves, pending] = [await listLeavesOf(tx, owner), await listPending(tx, owner)]
@@ -36,7 +35,7 @@ export async function removeSigningKeys(deps: RemoveDeps, owner: string, actor: 
 const idsOf = (rows: readonly SigningKeyRow[]): string[] => rows.map(({ id }) => id)
 
 /** The certificate in use stays. */
-export async function cancelScheduled(deps: RemoveDeps, owner: KeyOwner, actor: string): Promise<SigningState> {
+export async function cancelScheduled(deps: Reading & Setting, owner: KeyOwner, actor: string): Promise<SigningState> {
   const at = deps.now()
   await deps.writeSettings(async tx => {
     const scheduled = (await listLeavesOf(tx, owner)).filter(leaf => isLater(leaf, at))
@@ -49,7 +48,7 @@ export async function cancelScheduled(deps: RemoveDeps, owner: KeyOwner, actor: 
 
 type Cancelled = { at: number; leaf: SigningKeyRow; actor: string }
 
-async function recordCancelled(tx: Db, { audit }: Pick<Deps, 'audit'>, { at, leaf, actor }: Cancelled): Promise<void> {
+async function recordCancelled(tx: Db, { audit }: Audited, { at, leaf, actor }: Cancelled): Promise<void> {
   const { clientId, subject } = describeRow(leaf)
   const details = { client_id: clientId, subject, starts_at: isoUtc(startOf(leaf)) }
   await audit.append(tx, { at, tenantId: leaf.tenantId ?? '', actor, action: 'signing.cancelled', subjectId: leaf.id, details })

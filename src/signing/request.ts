@@ -1,8 +1,9 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { Setting } from '../audit/deps.ts'
+import type { Reading, Sealing, Unsealing } from '../ground.ts'
 import { findNameProblem } from '../plain-text.ts'
 import { ALGORITHM, library } from './authority.ts'
 import { type KeyOwner, SigningProblem } from './certificate.ts'
-import type { Deps } from './deps.ts'
 import { openPrivateKey, sealSigningKey } from './keys.ts'
 import { leavesAt } from './leaves.ts'
 import { deletePending, insertSigningKey, listLeavesOf, listPending } from './store.ts'
@@ -18,11 +19,11 @@ export type Request = {
 }
 
 /** A request for the newest key that waits for its certificate, else for the current key. */
-export async function certificateRequest(deps: Pick<Deps, 'db' | 'now' | 'sealer'>, request: Request): Promise<string> {
+export async function certificateRequest(deps: Reading & Unsealing, request: Request): Promise<string> {
   return await requestFor(await newestKey(deps, request.owner), request)
 }
 
-async function newestKey(deps: Pick<Deps, 'db' | 'now' | 'sealer'>, owner: KeyOwner): Promise<KeyObject> {
+async function newestKey(deps: Reading & Unsealing, owner: KeyOwner): Promise<KeyObject> {
   const [pending] = await listPending(deps.db, owner)
   const row = pending ?? leavesAt(await listLeavesOf(deps.db, owner), deps.now()).current.get(owner)
   if (row) return openPrivateKey(deps, row)
@@ -34,11 +35,7 @@ async function newestKey(deps: Pick<Deps, 'db' | 'now' | 'sealer'>, owner: KeyOw
 }
 
 /** A request for a new key, which waits for its certificate; the current one signs until then. */
-export async function requestNewKey(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
-  request: Request,
-  actor: string,
-): Promise<string> {
+export async function requestNewKey(deps: Sealing & Setting, request: Request, actor: string): Promise<string> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const csr = await requestFor(privateKey, request)
   const { owner } = request

@@ -1,4 +1,5 @@
-import type { Deps } from './deps.ts'
+import type { Setting } from '../audit/deps.ts'
+import type { Ground, Reading } from '../ground.ts'
 import { isErased } from './keys.ts'
 import { leavesAt, startOf } from './leaves.ts'
 import { eraseKey, type Leaf, listLeaves, listRetired, retireLeaves } from './store.ts'
@@ -8,7 +9,7 @@ const SETTLED_MS = 3_600_000
 /** No session is open for longer than an hour. */
 const KEPT_MS = 86_400_000
 
-type RetireDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'audit' | 'forgetDeleted'>
+type RetireDeps = Reading & Setting & Pick<Ground, 'forgetDeleted'>
 
 /** Retires certificates whose successor has started, and erases the keys of those that were retired a day ago. */
 export async function retireSigningKeys(deps: RetireDeps): Promise<void> {

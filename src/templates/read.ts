@@ -1,9 +1,9 @@
+import type { Reading } from '../ground.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import type { Localized } from '../words/templates.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
-import type { Deps } from './deps.ts'
 import { listTemplates, type TemplateRow } from './store.ts'
 
 /** A built-in template, or one of the tenant's own. */
@@ -22,7 +22,7 @@ export type KnownTemplate = {
 }
 
 /** Built-in templates first. */
-export async function readTemplates({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<KnownTemplate[]> {
+export async function readTemplates({ db }: Reading, tenantId: string): Promise<KnownTemplate[]> {
   return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
 }
 

@@ -1,12 +1,10 @@
+import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import type { Deps } from './deps.ts'
 import { deleteTemplate, lockTemplate, type TemplateRow, upsertTemplate } from './store.ts'
-
-type TemplateDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
 
 export type TemplateDraft = {
   tenantId: string
@@ -33,7 +31,7 @@ type Judge = (tx: Db, before: TemplateRow | undefined) => Promise<void>
 
 const anyTime: Judge = async () => {}
 
-export async function saveTemplate(deps: TemplateDeps, draft: TemplateDraft, actor: string, judge = anyTime): Promise<void> {
+export async function saveTemplate(deps: Setting, draft: TemplateDraft, actor: string, judge = anyTime): Promise<void> {
   const { tenantId, key, title, query, profile, rules, purpose, seenAt } = draft
   const at = deps.now()
   await deps.writeSettings(async tx => {
@@ -64,7 +62,7 @@ export async function saveTemplate(deps: TemplateDeps, draft: TemplateDraft, act
 }
 
 export async function removeTemplate(
-  deps: TemplateDeps,
+  deps: Setting,
   { tenantId, key }: Pick<TemplateDraft, 'tenantId' | 'key'>,
   actor: string,
   judge = anyTime,

@@ -1,5 +1,5 @@
+import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
-import type { Deps } from './deps.ts'
 import { findGoLive, upsertGoLiveDocuments } from './store.ts'
 
 /** The kinds of documents that a shop may want to accept. */
@@ -20,7 +20,7 @@ export async function readGoLive(db: Db, tenantId: string): Promise<GoLive> {
 }
 
 export async function chooseDocuments(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
+  deps: Setting,
   tenantId: string,
   documents: readonly DocumentKind[],
   actor: string,

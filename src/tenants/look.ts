@@ -1,7 +1,7 @@
 // The look of a shop's pages: a logo, a colour for the main button, a link to the privacy notice.
+import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { contrast } from './contrast.ts'
-import type { Deps } from './deps.ts'
 import { findLogo, findLook, type Logo, type LogoType, type Look, upsertLook } from './look-store.ts'
 
 export type { Logo, LogoType, Look } from './look-store.ts'
@@ -21,9 +21,7 @@ export const readLogo = async (db: Db, tenantId: string): Promise<Logo | undefin
 /** Null removes a part; a part left out stays as it is. */
 type LookChanges = { accent?: string | null; privacyUrl?: string | null; logo?: Uint8Array | null }
 
-type LookDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
-
-export async function setLook(deps: LookDeps, tenantId: string, changes: LookChanges, actor: string): Promise<Look> {
+export async function setLook(deps: Setting, tenantId: string, changes: LookChanges, actor: string): Promise<Look> {
   const { accent, privacyUrl, logo } = changes
   if (accent) refuseBadAccent(accent)
   if (privacyUrl) refuseBadPrivacyUrl(privacyUrl)

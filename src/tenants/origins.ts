@@ -1,7 +1,8 @@
 // The origins that may ask for a shop's sessions through the browser. Wallets show them, and the operator's certificate
 // vouches for them: so they are listed, and compared byte by byte (OpenID4VP 1.0 § A.2).
+import type { Setting } from '../audit/deps.ts'
+import type { Configured, Reading } from '../ground.ts'
 import { isoUtc } from '../time.ts'
-import type { Deps } from './deps.ts'
 import { deleteOrigin, hasOrigin, insertOrigin, listOrigins, type OriginRow } from './origin-store.ts'
 import { lockTenant, type Owner } from './store.ts'
 
@@ -34,11 +35,11 @@ function refuseBadOrigin(origin: string): void {
 }
 
 /** The service's own pages always may. */
-export async function mayAsk({ db, config }: Pick<Deps, 'db' | 'config'>, owner: Owner, origin: string): Promise<boolean> {
+export async function mayAsk({ db, config }: Reading & Configured, owner: Owner, origin: string): Promise<boolean> {
   return origin === URL.parse(config.publicUrl)?.origin || (await hasOrigin(db, owner, origin))
 }
 
-export const readOrigins = async ({ db }: Pick<Deps, 'db'>, owner: Owner): Promise<OriginRow[]> => await listOrigins(db, owner)
+export const readOrigins = async ({ db }: Reading, owner: Owner): Promise<OriginRow[]> => await listOrigins(db, owner)
 
 export const presentOrigin = ({ origin, environment, createdAt }: OriginRow) => ({
   origin,
@@ -46,9 +47,7 @@ export const presentOrigin = ({ origin, environment, createdAt }: OriginRow) => 
   created_at: isoUtc(createdAt),
 })
 
-type OriginDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
-
-export async function addOrigin(deps: OriginDeps, owner: Owner, origin: string, actor: string): Promise<OriginRow> {
+export async function addOrigin(deps: Setting, owner: Owner, origin: string, actor: string): Promise<OriginRow> {
   refuseBadOrigin(origin)
   const { tenantId, environment } = owner
   const at = deps.now()
@@ -67,7 +66,7 @@ export async function addOrigin(deps: OriginDeps, owner: Owner, origin: string, 
 }
 
 /** False when it was not listed. Requests that were made stay valid until their session ends. */
-export async function removeOrigin(deps: OriginDeps, owner: Owner, origin: string, actor: string): Promise<boolean> {
+export async function removeOrigin(deps: Setting, owner: Owner, origin: string, actor: string): Promise<boolean> {
   const { tenantId, environment } = owner
   const at = deps.now()
   return await deps.writeSettings(async tx => {

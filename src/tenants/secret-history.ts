@@ -1,12 +1,12 @@
 import type { Db } from '../db/engine.ts'
-import type { Deps } from './deps.ts'
+import type { Reading } from '../ground.ts'
 import { findTenant, listWebhookSecrets, type Owner } from './store.ts'
 import { OVERLAP_MS } from './webhook-secret.ts'
 
 type SecretState = { createdAt: number; previousValidUntil: number | null }
 
 /** When the current secret was made, and until when the previous one signs. */
-export async function readSecretState({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<SecretState> {
+export async function readSecretState({ db, now }: Reading, owner: Owner): Promise<SecretState> {
   const [current, previous] = await listWebhookSecrets(db, owner)
   if (!current) throw new Error('the tenant has no webhook secret')
   const until = previous?.validUntil ?? 0

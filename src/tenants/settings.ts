@@ -1,8 +1,9 @@
+import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Sealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { newTenantId, newWebhookSecret } from '../ids.ts'
 import { foldName } from '../plain-text.ts'
-import type { Deps } from './deps.ts'
 import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
 
@@ -29,10 +30,8 @@ export async function retentions(db: Db): Promise<{ tenantId: string; days: numb
 
 type TenantSettings = { name: string; plan?: Plan; dailyQuota?: number | null; retentionDays?: number | null }
 
-type TenantDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit' | 'sealer'>
-
 export async function createTenant(
-  deps: TenantDeps,
+  deps: Sealing & Setting,
   { name, plan = 'standard', dailyQuota = null, retentionDays = null }: TenantSettings,
   actor: string,
 ): Promise<{ tenant: TenantRow; webhookSecret: string; webhookSecretLive: string }> {
@@ -54,7 +53,7 @@ export async function createTenant(
 }
 
 export async function changeTenant(
-  deps: TenantDeps,
+  deps: Sealing & Setting,
   id: string,
   changes: Partial<TenantSettings & Pick<TenantRow, 'appSchemes'>>,
   actor: string,

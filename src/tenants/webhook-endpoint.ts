@@ -1,22 +1,18 @@
+import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Sealing, Unsealing } from '../ground.ts'
 import { SALT_BYTES } from '../seal.ts'
-import type { Deps } from './deps.ts'
 import { deleteEndpoint, findEndpoint, type Owner, upsertEndpoint } from './store.ts'
 
 /** The receiver of results whose sessions were created without a `webhook_url`. */
-export async function readEndpoint({ sealer }: Pick<Deps, 'sealer'>, db: Db, owner: Owner): Promise<string | undefined> {
+export async function readEndpoint({ sealer }: Unsealing, db: Db, owner: Owner): Promise<string | undefined> {
   const row = await findEndpoint(db, owner)
   return row && sealer.open(SEALED.webhookEndpoint(owner, row.salt), row.sealed)
 }
 
 /** Null removes it. The audit record does not contain the URL, which may hold a token. */
-export async function keepEndpoint(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
-  owner: Owner,
-  url: string | null,
-  actor: string,
-): Promise<void> {
+export async function keepEndpoint(deps: Sealing & Setting, owner: Owner, url: string | null, actor: string): Promise<void> {
   const at = deps.now()
   const { tenantId, environment } = owner
   const salt = Buffer.from(deps.random(SALT_BYTES))

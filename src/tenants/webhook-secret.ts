@@ -1,7 +1,8 @@
+import type { Setting } from '../audit/deps.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Reading, Remembering, Sealing, Unsealing } from '../ground.ts'
 import { newWebhookSecret } from '../ids.ts'
 import { SALT_BYTES } from '../seal.ts'
-import type { Deps } from './deps.ts'
 import {
   deleteRetiredSecrets,
   insertWebhookSecret,
@@ -19,16 +20,13 @@ const OWNERS_MAX = 1000
 /** `previous` also signs, until `validUntil`. */
 type WebhookSecrets = { current: string; previous?: { secret: string; validUntil: number } }
 
-export async function readWebhookSecrets(
-  { db, now, sealer }: Pick<Deps, 'db' | 'now' | 'sealer'>,
-  owner: Owner,
-): Promise<WebhookSecrets | undefined> {
-  const [current, previous] = await listWebhookSecrets(db, owner)
+export async function readWebhookSecrets(deps: Reading & Unsealing, owner: Owner): Promise<WebhookSecrets | undefined> {
+  const [current, previous] = await listWebhookSecrets(deps.db, owner)
   if (!current) return undefined
-  const isValid = previous?.validUntil != null && previous.validUntil > now()
+  const isValid = previous?.validUntil != null && previous.validUntil > deps.now()
   return {
-    current: open({ sealer }, current),
-    ...(isValid && { previous: { secret: open({ sealer }, previous), validUntil: previous.validUntil! } }),
+    current: open(deps, current),
+    ...(isValid && { previous: { secret: open(deps, previous), validUntil: previous.validUntil! } }),
   }
 }
 
@@ -36,12 +34,12 @@ export async function readWebhookSecrets(
 export type SigningSecrets = (owner: Owner, at: number) => Promise<string[]>
 
 export const readSigningSecrets =
-  ({ db, sealer }: Pick<Deps, 'db' | 'sealer'>): SigningSecrets =>
+  (deps: Reading & Unsealing): SigningSecrets =>
   async (owner, at) =>
-    signingAt(await listWebhookSecrets(db, owner), at).map(row => open({ sealer }, row))
+    signingAt(await listWebhookSecrets(deps.db, owner), at).map(row => open(deps, row))
 
 /** Caches opened secrets until a setting changes: a rotation applies from the next message on. */
-export function rememberSigningSecrets(deps: Pick<Deps, 'db' | 'sealer' | 'settingsVersion'>): SigningSecrets {
+export function rememberSigningSecrets(deps: Unsealing & Remembering): SigningSecrets {
   let known: { version: number; owners: Map<string, WebhookSecretRow[]>; opened: Map<WebhookSecretRow, string> } | undefined
   return async (owner, at) => {
     const version = await deps.settingsVersion()
@@ -68,7 +66,7 @@ function signingAt(rows: WebhookSecretRow[], at: number): WebhookSecretRow[] {
 
 /** The previous secret signs for 24 more hours; an older one is deleted at once. */
 export async function rotateWebhookSecret(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'random' | 'sealer' | 'audit'>,
+  deps: Sealing & Setting,
   owner: Owner,
   actor: string,
 ): Promise<{ webhookSecret: string; previousValidUntil: number }> {
@@ -88,11 +86,7 @@ export async function rotateWebhookSecret(
 }
 
 /** The previous secret, which leaked, stops signing at once. False when there is none. */
-export async function dropPreviousSecret(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
-  owner: Owner,
-  actor: string,
-): Promise<boolean> {
+export async function dropPreviousSecret(deps: Setting, owner: Owner, actor: string): Promise<boolean> {
   const { tenantId, environment } = owner
   const at = deps.now()
   return await deps.writeSettings(async tx => {
@@ -103,15 +97,10 @@ export async function dropPreviousSecret(
   })
 }
 
-export function sealSecret(
-  { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
-  owner: Owner,
-  secret: string,
-  at: number,
-): Omit<WebhookSecretRow, 'id'> {
+export function sealSecret({ random, sealer }: Sealing, owner: Owner, secret: string, at: number): Omit<WebhookSecretRow, 'id'> {
   const salt = Buffer.from(random(SALT_BYTES))
   return { ...owner, salt, sealed: sealer.seal(SEALED.webhookSecret(owner, salt), secret), createdAt: at, validUntil: null }
 }
 
-const open = ({ sealer }: Pick<Deps, 'sealer'>, { salt, sealed, ...owner }: WebhookSecretRow): string =>
+const open = ({ sealer }: Unsealing, { salt, sealed, ...owner }: WebhookSecretRow): string =>
   sealer.open(SEALED.webhookSecret(owner, salt), sealed)

@@ -2,6 +2,7 @@
 // It is read outside any transaction. Then one transaction looks at the source again under its lock and replaces the
 // anchors: of two lists at once, the later issue wins. What is refused changes nothing that is trusted.
 import type { Db } from '../db/engine.ts'
+import type { Making } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { grantsOf } from '../trust-lists/grants.ts'
 import type { Grant, ListRefused, TrustList } from '../trust-lists/list.ts'
@@ -27,8 +28,6 @@ import {
 const SOURCES_MAX = 32
 const LABEL_CHARS_MAX = 60
 
-export type AcceptDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'wall' | 'random' | 'audit' | 'log'>
-
 /** `source` is the row after it. */
 export type Accepted = { ok: true; outcome: 'accepted' | 'unchanged'; source: SourceRow }
 
@@ -36,7 +35,7 @@ export type Accepted = { ok: true; outcome: 'accepted' | 'unchanged'; source: So
 type Options = { actor: string; etag?: string | null }
 
 export async function acceptList(
-  deps: AcceptDeps,
+  deps: Deps,
   source: SourceRow | SourceDraft,
   bytes: Uint8Array,
   { actor, etag = null }: Options,
@@ -81,7 +80,7 @@ const factsOf = (list: TrustList, signer: string, digest: string, etag: string |
 })
 
 /** The same bytes again: the look succeeded, and nothing else is new. */
-export async function keepList(deps: AcceptDeps, id: string, etag: string | null): Promise<Accepted> {
+export async function keepList(deps: Deps, id: string, etag: string | null): Promise<Accepted> {
   return await deps.writeSettings(async tx => {
     const current = await requireSource(tx, id)
     const looked = { ...succeeded(deps, current.everyMs), ...(etag !== null && { etag }) }
@@ -96,7 +95,7 @@ async function requireSource(tx: Db, id: string): Promise<SourceRow> {
   return current
 }
 
-const succeeded = (deps: Pick<Deps, 'now' | 'random'>, everyMs: number) => ({
+const succeeded = (deps: Making, everyMs: number) => ({
   checkedAt: deps.now(),
   failure: null,
   failureDetail: null,
@@ -107,12 +106,12 @@ const succeeded = (deps: Pick<Deps, 'now' | 'random'>, everyMs: number) => ({
 })
 
 /** A tenth earlier or later, so that not every installation asks at the same minute. */
-function nextLook({ now, random }: Pick<Deps, 'now' | 'random'>, everyMs: number): number {
+function nextLook({ now, random }: Making, everyMs: number): number {
   const share = Buffer.from(random(4)).readUInt32BE() / 2 ** 32
   return Math.round(now() + everyMs * (0.9 + 0.2 * share))
 }
 
-async function replaceList(deps: AcceptDeps, id: string, found: Found, actor: string): Promise<Accepted | ListRefused> {
+async function replaceList(deps: Deps, id: string, found: Found, actor: string): Promise<Accepted | ListRefused> {
   const { list, bytes, facts } = found
   const result = await deps.writeSettings(async tx => {
     const current = await requireSource(tx, id)
@@ -135,7 +134,7 @@ async function replaceList(deps: AcceptDeps, id: string, found: Found, actor: st
   return { ok: true, outcome: 'accepted', source: result.changed }
 }
 
-async function saveFirst(deps: AcceptDeps, draft: SourceDraft, found: Found, actor: string): Promise<SourceRow> {
+async function saveFirst(deps: Deps, draft: SourceDraft, found: Found, actor: string): Promise<SourceRow> {
   const { listType: _, pins, ...rules } = draft
   const { list, bytes, facts } = found
   const now = deps.now()

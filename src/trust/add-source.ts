@@ -1,7 +1,8 @@
+import type { Making } from '../ground.ts'
 import { base62 } from '../ids.ts'
 import type { ListKind } from '../trust-lists/list.ts'
-import { type AcceptDeps, acceptList } from './accept.ts'
-import { type CheckDeps, fetchFirst, placeOf, problemOf, requireLocation } from './check-list.ts'
+import { acceptList } from './accept.ts'
+import { fetchFirst, placeOf, problemOf, requireLocation } from './check-list.ts'
 import type { Deps } from './deps.ts'
 import { PINS_MAX, pinOf } from './pins.ts'
 import { type Preset, presetOf } from './presets.ts'
@@ -18,10 +19,8 @@ const EVERY_MIN_MS = HOUR_MS / 4
 const EVERY_MAX_MS = 30 * DAY_MS
 const GRACE_MAX_MS = 90 * DAY_MS
 
-export type SourceDeps = AcceptDeps & CheckDeps
-
 /** Done only when a first list was accepted. */
-export async function addSource(deps: SourceDeps, asked: NewSource, actor: string): Promise<SourceView> {
+export async function addSource(deps: Deps, asked: NewSource, actor: string): Promise<SourceView> {
   const draft = draftOf(deps, asked)
   const name = draft.label ?? (draft.location === null ? 'the list' : placeOf(draft.location))
   if (draft.location === null && asked.bytes === undefined)
@@ -33,7 +32,7 @@ export async function addSource(deps: SourceDeps, asked: NewSource, actor: strin
   return await readSource(deps, accepted.source.id)
 }
 
-function draftOf(deps: Pick<Deps, 'now' | 'random'>, asked: NewSource): SourceDraft {
+function draftOf(deps: Making, asked: NewSource): SourceDraft {
   const preset = asked.preset === undefined ? undefined : requirePreset(asked)
   const kind = preset?.kind ?? asked.kind
   if (!kind) throw new TrustProblem('a source needs a preset or a kind of list')

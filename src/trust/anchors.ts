@@ -1,6 +1,7 @@
+import type { Remembering } from '../ground.ts'
 import { AnchorCertificates, AnchorIndex } from '../openid4vp/anchor-index.ts'
 import type { TrustAnchor } from '../openid4vp/trust.ts'
-import type { Deps } from './deps.ts'
+import type { Testing } from './deps.ts'
 import { endOf, nextUpdateOf } from './state.ts'
 import { type AnchorRow, type ListedAnchor, listAnchors, listBlocked } from './store.ts'
 
@@ -10,7 +11,7 @@ export type Anchors = (environment: AnchorRow['environment']) => Promise<AnchorI
  * The operator's anchors of an environment, those of its lists and, in test sessions, the sandbox issuer's. Kept in memory,
  * because every wallet response needs them, and read again after every change of settings.
  */
-export function rememberAnchors({ db, settingsVersion, sandbox }: Pick<Deps, 'db' | 'settingsVersion' | 'sandbox'>): Anchors {
+export function rememberAnchors({ db, settingsVersion, sandbox }: Remembering & Testing): Anchors {
   const known = new Map<string, { version: number; issuer: TrustAnchor | undefined; index: Promise<AnchorIndex> }>()
   const certificates = { test: new KnownCertificates(), live: new KnownCertificates() }
 

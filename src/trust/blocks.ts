@@ -1,15 +1,14 @@
 // A blocked certificate is refused in every path, as anchor, authority or signer, whatever a list says.
-import type { Deps } from './deps.ts'
+import type { Setting } from '../audit/deps.ts'
+import type { Reading } from '../ground.ts'
 import { parseFingerprint } from './pins.ts'
 import { TrustProblem } from './settings.ts'
 import { type BlockRow, deleteBlock, insertBlock, listBlocks } from './source-store.ts'
 
 export type { BlockRow }
 
-type BlockDeps = Pick<Deps, 'writeSettings' | 'now' | 'audit'>
-
 export async function block(
-  deps: BlockDeps,
+  deps: Setting,
   { environment, fingerprint: given, reason }: Pick<BlockRow, 'environment' | 'fingerprint' | 'reason'>,
   actor: string,
 ): Promise<BlockRow> {
@@ -24,7 +23,7 @@ export async function block(
 }
 
 export async function unblock(
-  deps: BlockDeps,
+  deps: Setting,
   { environment, fingerprint: given }: Pick<BlockRow, 'environment' | 'fingerprint'>,
   actor: string,
 ): Promise<BlockRow> {
@@ -39,4 +38,4 @@ export async function unblock(
   })
 }
 
-export const readBlocks = async ({ db }: Pick<Deps, 'db'>): Promise<BlockRow[]> => await listBlocks(db)
+export const readBlocks = async ({ db }: Reading): Promise<BlockRow[]> => await listBlocks(db)

@@ -3,12 +3,13 @@
 // accepted here. Nothing is ever removed or widened, and nothing comes from test into live.
 import { X509Certificate } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Reading, Timing } from '../ground.ts'
 import { isoUtc } from '../time.ts'
 import type { TrustList } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
 import { signerOf } from '../trust-lists/signer.ts'
 import { acceptList } from './accept.ts'
-import { addSource, type SourceDeps } from './add-source.ts'
+import { addSource } from './add-source.ts'
 import { block, readBlocks } from './blocks.ts'
 import {
   BUNDLE_BYTES_MAX,
@@ -34,8 +35,6 @@ const AHEAD_MAX_MS = 24 * 3_600_000
 const AUDITED_MAX = 50
 
 type Environment = AnchorRow['environment']
-type ExportDeps = Pick<Deps, 'db' | 'write' | 'now' | 'sealer' | 'audit' | 'config'>
-
 type ExportedBundle = {
   bytes: Uint8Array
   /** SHA-256 of this installation's bundle key, in hex: what another machine accepts. */
@@ -48,7 +47,7 @@ type ExportedBundle = {
 
 /** All lists with their pins, the operator's own anchors, and the blocks; of one environment if it is given. */
 export async function exportBundle(
-  deps: ExportDeps,
+  deps: Deps,
   { environment }: { environment?: Environment },
   actor: string,
 ): Promise<ExportedBundle> {
@@ -81,7 +80,7 @@ export async function exportBundle(
   return { bytes, signer, madeAt, ...counts }
 }
 
-async function bundledSource({ db }: Pick<Deps, 'db'>, source: SourceView): Promise<BundledSource> {
+async function bundledSource({ db }: Reading, source: SourceView): Promise<BundledSource> {
   const { id, environment, kind, use, label, location, types, serviceType, mode, graceMs, pins } = source
   const list = await findList(db, id)
   return {
@@ -159,8 +158,6 @@ export type ImportedBundle = Pick<OpenedBundle, 'signer' | 'isSigned'> & {
   items: BundleItem[]
 }
 
-type ImportDeps = SourceDeps & Pick<Deps, 'write'>
-
 type ImportOptions = {
   /** Accepts this signer, from now on. */
   from?: string
@@ -169,7 +166,7 @@ type ImportOptions = {
 }
 
 export async function importBundle(
-  deps: ImportDeps,
+  deps: Deps,
   bytes: Uint8Array,
   { from, isOlderTaken = false }: ImportOptions,
   actor: string,
@@ -212,7 +209,7 @@ function requireSigner({ signer, isSigned }: OpenedBundle, wanted: string): void
 }
 
 /** An old stick must not bring back an anchor that the newer one no longer had. */
-function refuseMisdated({ wall }: Pick<Deps, 'wall'>, madeAt: number, lastMadeAt: number | undefined): void {
+function refuseMisdated({ wall }: Timing, madeAt: number, lastMadeAt: number | undefined): void {
   if (madeAt > wall() + AHEAD_MAX_MS)
     throw new TrustProblem(`the bundle is dated in the future, ${isoUtc(madeAt)}: check the clocks of both machines`)
   if (lastMadeAt !== undefined && madeAt < lastMadeAt)
@@ -221,7 +218,7 @@ function refuseMisdated({ wall }: Pick<Deps, 'wall'>, madeAt: number, lastMadeAt
     )
 }
 
-type Taking = ImportDeps & { isAccepted: boolean; actor: string }
+type Taking = Deps & { isAccepted: boolean; actor: string }
 
 async function takeSource(deps: Taking, bundled: BundledSource): Promise<BundleItem[]> {
   const { environment, kind, use, label } = bundled

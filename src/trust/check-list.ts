@@ -1,19 +1,17 @@
+import type { Calling } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { grantsOf } from '../trust-lists/grants.ts'
 import type { ListKind, ListRefused } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
 import { kindOf } from '../trust-lists/read-list.ts'
 import { signerOf } from '../trust-lists/signer.ts'
-import type { Deps } from './deps.ts'
 import { fetchSource } from './fetch-source.ts'
 import { ListProblem, TrustProblem } from './settings.ts'
 import type { CheckedList } from './source.ts'
 
-export type CheckDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
-
 /** Reads a list and verifies its signature. Nothing is kept. */
 export async function checkList(
-  deps: CheckDeps,
+  deps: Calling,
   given: { location: string } | { bytes: Uint8Array },
   kind?: ListKind,
 ): Promise<CheckedList> {
@@ -53,7 +51,7 @@ export function requireLocation(location: string): string {
 
 type FirstList = { bytes: Uint8Array; etag: string | null }
 
-export async function fetchFirst(deps: CheckDeps, location: string, name: string): Promise<FirstList> {
+export async function fetchFirst(deps: Calling, location: string, name: string): Promise<FirstList> {
   const fetched = await fetchSource(deps, location, null)
   if (!fetched.ok) throw problemOf(name, fetched)
   // Without an etag there is nothing that could be unchanged.

@@ -1,6 +1,7 @@
+import type { Calling, Reporting } from '../ground.ts'
 import { CRL_BYTES_MAX } from '../openid4vp/crl.ts'
 import type { FetchCrl } from '../openid4vp/crl-check.ts'
-import type { Deps } from './deps.ts'
+import type { Testing } from './deps.ts'
 import { fetchList } from './fetch-list.ts'
 
 const WANTED = {
@@ -10,7 +11,7 @@ const WANTED = {
 } as const
 
 /** Plain http is allowed: a list is signed (RFC 5280 § 4.2.1.13). The test issuer's is local. */
-export function crlFetcher(deps: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now' | 'metrics'>): FetchCrl {
+export function crlFetcher(deps: Calling & Reporting & Testing): FetchCrl {
   return async url => {
     const { issuer } = await deps.sandbox()
     if (url === issuer.crlUri) return { ok: true, body: await issuer.crl(deps.now()) }

@@ -1,8 +1,11 @@
-import type { Audit } from '../audit/append.ts'
+import type { Audited } from '../audit/deps.ts'
 import type { Ground } from '../ground.ts'
 import type { TrustAnchor } from '../openid4vp/trust.ts'
 
-export type Deps = Ground & { audit: Audit; sandbox: () => Promise<TestIssuer> }
+export type Deps = Ground & Audited & Testing
+
+/** Knows the sandbox, for test sessions. */
+export type Testing = { sandbox: () => Promise<TestIssuer> }
 
 /** The sandbox issuer, which test sessions trust. Its lists are read without a network. */
 type TestIssuer = {

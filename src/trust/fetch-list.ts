@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { callOut, type EgressAnswer } from '../egress/client.ts'
-import type { Deps } from './deps.ts'
+import type { Calling, Reporting } from '../ground.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 3000 }
 /** Redirects included. */
@@ -22,7 +22,7 @@ type Fetched = { ok: true; contentType: string; body: Uint8Array } | Missed
 
 /** Fetches a status or revocation list. A failure says why, for the merchant. */
 export async function fetchList(
-  { egress, resolve, now, metrics }: Pick<Deps, 'egress' | 'resolve' | 'now' | 'metrics'>,
+  { egress, resolve, now, metrics }: Calling & Reporting,
   { url: first, accept, bytesMax: answerBytes, metric, loopback }: Wanted,
 ): Promise<Fetched> {
   const policy = loopback ? { ...egress, loopback } : egress

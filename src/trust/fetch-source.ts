@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { callOut } from '../egress/client.ts'
+import type { Calling } from '../ground.ts'
 import type { ListRefused } from '../trust-lists/list.ts'
 import { LIST_BYTES_MAX } from '../trust-lists/read-list.ts'
-import type { Deps } from './deps.ts'
 import { followRedirects, whyMissed } from './fetch-list.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 5000 }
@@ -14,22 +14,15 @@ const ETAG_CHARS_MAX = 256
 type FetchedBytes = { ok: true; bytes: Uint8Array; etag: string | null }
 type Fetched = FetchedBytes | { ok: true; isUnchanged: true } | ListRefused
 
-type FetchDeps = Pick<Deps, 'egress' | 'resolve' | 'now'>
-
 /** Only addresses that the operator named are called: nothing in a list is. `etag` is that of the accepted list. */
-export async function fetchSource(
-  deps: FetchDeps,
-  location: string,
-  etag: string | null,
-  signal?: AbortSignal,
-): Promise<Fetched> {
+export async function fetchSource(deps: Calling, location: string, etag: string | null, signal?: AbortSignal): Promise<Fetched> {
   return location.startsWith('file:')
     ? await readLocal(process.getBuiltinModule('node:url').fileURLToPath(location))
     : await fetchRemote(deps, location, etag, signal)
 }
 
 async function fetchRemote(
-  { egress, resolve, now }: FetchDeps,
+  { egress, resolve, now }: Calling,
   location: string,
   etag: string | null,
   signal?: AbortSignal,

@@ -1,10 +1,10 @@
 // Decides whether a list that could be read is accepted: by its signer, its identity, its dates and its order.
+import type { Timing } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { isoUtc } from '../time.ts'
 import type { ListRefused, TrustList } from '../trust-lists/list.ts'
 import { refuse } from '../trust-lists/refuse.ts'
 import { judgeSigner, type Pin } from '../trust-lists/signer.ts'
-import type { Deps } from './deps.ts'
 import { isKept, type SourceDraft, type SourceRow, WITHDRAWN } from './source.ts'
 import { endOf } from './state.ts'
 
@@ -12,7 +12,7 @@ const AHEAD_MAX_MS = 24 * 3_600_000
 
 /** Returns the first refusal. Cheap enough to be repeated under the lock. */
 export function judgeList(
-  deps: Pick<Deps, 'now' | 'wall'>,
+  deps: Timing,
   source: SourceRow | SourceDraft,
   list: TrustList,
   pins: readonly Pin[],
@@ -53,7 +53,7 @@ function wrongList(source: SourceRow | SourceDraft, list: TrustList): ListRefuse
 
 /** A date in the future is compared with the machine's clock, an end with the service's clock, which never goes back. */
 function wrongDates(
-  { now, wall }: Pick<Deps, 'now' | 'wall'>,
+  { now, wall }: Timing,
   { graceMs }: Pick<SourceRow, 'graceMs'>,
   { issuedAt, nextUpdate }: TrustList,
 ): ListRefused | undefined {

@@ -1,11 +1,12 @@
 // The certificates that may sign the lists of a source.
 import { X509Certificate } from 'node:crypto'
+import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Reading } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import type { ListKind } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
 import { judgeSigner, type Pin, refuseCaPin } from '../trust-lists/signer.ts'
-import type { Deps } from './deps.ts'
 import { replaceAnchors } from './replace-anchors.ts'
 import { TrustProblem } from './settings.ts'
 import { type PinRow, type SourceRow, type SourceView, WITHDRAWN } from './source.ts'
@@ -15,7 +16,7 @@ import { endOf } from './state.ts'
 
 export const PINS_MAX = 8
 
-type PinDeps = Pick<Deps, 'db' | 'writeSettings' | 'now' | 'audit'>
+type PinDeps = Reading & Setting
 
 /** Lets a signer sign this source's lists. A refused list is looked at again soon. */
 export async function pinSigner(deps: PinDeps, id: string, signer: string, actor: string): Promise<SourceView> {
@@ -57,7 +58,7 @@ function refuseUnpinning(pins: readonly PinRow[], signer: string): void {
 /** The accepted list, where it counts only because of one signer. */
 export type Stake = { digest: string; label: string; entries: number; endsAt: number }
 
-export async function findStake(deps: Pick<Deps, 'db' | 'now'>, id: string, signer: string): Promise<Stake | undefined> {
+export async function findStake(deps: Reading, id: string, signer: string): Promise<Stake | undefined> {
   const source = await readSource(deps, id)
   const fingerprint = parseFingerprint(signer)
   const { digest, label, entries, pins } = source
@@ -66,7 +67,7 @@ export async function findStake(deps: Pick<Deps, 'db' | 'now'>, id: string, sign
   return { digest, label, entries, endsAt: endOf(source) }
 }
 
-async function countsOnlyBy(deps: Pick<Deps, 'db' | 'now'>, source: SourceView, fingerprint: string): Promise<boolean> {
+async function countsOnlyBy(deps: Reading, source: SourceView, fingerprint: string): Promise<boolean> {
   const others = source.pins.filter(pin => pin.fingerprint !== fingerprint)
   if (source.signer === fingerprint) return true
   if (source.kind !== 'vical' || others.length === source.pins.length) return false

@@ -1,15 +1,14 @@
 // Records of accepted lists on the audit chain and in the log.
+import type { Audited } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Reading, Reporting } from '../ground.ts'
 import { isoUtc } from '../time.ts'
 import type { ListDifference } from '../trust-lists/list.ts'
-import type { Deps } from './deps.ts'
 import type { PinRow, SourceRow } from './source.ts'
-
-type RecordDeps = Pick<Deps, 'now' | 'audit'>
 
 export async function recordAdded(
   tx: Db,
-  deps: RecordDeps,
+  deps: Reading & Audited,
   source: SourceRow,
   pins: readonly PinRow[],
   actor: string,
@@ -43,7 +42,7 @@ type AcceptedList = Pick<SourceRow, 'id' | 'label' | 'sequence' | 'issuedAt' | '
 
 export async function recordAccepted(
   tx: Db,
-  deps: RecordDeps,
+  deps: Reading & Audited,
   { id, label, sequence, issuedAt, digest, signer, difference }: AcceptedList,
   actor: string,
 ): Promise<void> {
@@ -68,7 +67,7 @@ export async function recordAccepted(
   })
 }
 
-export function logAccepted({ log }: Pick<Deps, 'log'>, source: SourceRow, entries: number): void {
+export function logAccepted({ log }: Reporting, source: SourceRow, entries: number): void {
   const { id, label, sequence, issuedAt, difference } = source
   const number = sequence === null ? '' : `number ${sequence}, `
   log.info('trust.list_accepted', { count: entries, detail: `${label} (${id}): ${number}issued ${isoUtc(issuedAt)}` })

@@ -3,7 +3,6 @@ import { secondOf } from '../db/check.ts'
 import type { Db } from '../db/engine.ts'
 import type { ListRefused } from '../trust-lists/list.ts'
 import { type Accepted, acceptList, keepList } from './accept.ts'
-import type { SourceDeps } from './add-source.ts'
 import { problemOf } from './check-list.ts'
 import type { Deps } from './deps.ts'
 import { fetchSource } from './fetch-source.ts'
@@ -19,8 +18,6 @@ const DAY_MS = 1440 * MINUTE_MS
 const RETRY_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 360 * MINUTE_MS]
 const AT_ONCE_MAX = 2
 
-export type RefreshDeps = SourceDeps & Pick<Deps, 'metrics' | 'config'>
-
 type Refreshed = { outcome: Accepted['outcome']; source: SourceView }
 
 /** `signal` ends the look, which is then no failure. */
@@ -28,7 +25,7 @@ type Look = { actor: string; signal?: AbortSignal }
 
 /** `bytes`: a list brought by hand. One that is refused is no failure of the location. */
 export async function refreshSource(
-  deps: RefreshDeps,
+  deps: Deps,
   id: string,
   { bytes, actor, signal }: Look & { bytes?: Uint8Array },
 ): Promise<Refreshed> {
@@ -48,7 +45,7 @@ export async function refreshSource(
   return { outcome: result.outcome, source: await readSource(deps, id) }
 }
 
-async function look(deps: RefreshDeps, source: SourceRow, { actor, signal }: Look): Promise<Accepted | ListRefused> {
+async function look(deps: Deps, source: SourceRow, { actor, signal }: Look): Promise<Accepted | ListRefused> {
   const fetched = await fetchSource(deps, source.location!, source.etag, signal)
   signal?.throwIfAborted()
   if (!fetched.ok) return fetched
@@ -56,7 +53,7 @@ async function look(deps: RefreshDeps, source: SourceRow, { actor, signal }: Loo
   return await acceptList(deps, source, fetched.bytes, { actor, etag: fetched.etag })
 }
 
-function countOutcome({ metrics }: RefreshDeps, result: Accepted | ListRefused): void {
+function countOutcome({ metrics }: Deps, result: Accepted | ListRefused): void {
   const missed = !result.ok && result.code === 'unreachable' ? 'unreachable' : 'refused'
   metrics.count('vidimus_trust_list_refreshes_total', { outcome: result.ok ? result.outcome : missed })
 }
@@ -65,7 +62,7 @@ function sentenceOf(source: SourceRow, { code, detail }: ListRefused): string {
   return code === 'unreachable' ? `${detail}; the last one counts until ${secondOf(endOf(source))}` : detail
 }
 
-async function noteFailure(tx: Db, deps: RefreshDeps, id: string, refused: ListRefused, actor: string): Promise<void> {
+async function noteFailure(tx: Db, deps: Deps, id: string, refused: ListRefused, actor: string): Promise<void> {
   const current = await lockSource(tx, id)
   if (!current) return
   const now = deps.now()
@@ -82,14 +79,14 @@ async function noteFailure(tx: Db, deps: RefreshDeps, id: string, refused: ListR
   if (current.failure !== refused.code) await recordRefused(tx, deps, current, refused, actor)
 }
 
-async function recordRefused(tx: Db, deps: RefreshDeps, source: SourceRow, refused: ListRefused, actor: string): Promise<void> {
+async function recordRefused(tx: Db, deps: Deps, source: SourceRow, refused: ListRefused, actor: string): Promise<void> {
   const details = { label: source.label, code: refused.code, detail: refused.detail }
   const { id: subjectId } = source
   await deps.audit.append(tx, { at: deps.now(), tenantId: '', actor, action: 'trust.list_refused', subjectId, details })
 }
 
 /** Looks at every source whose time has come, and logs those that are out of date. */
-export async function refreshDue(deps: RefreshDeps, signal?: AbortSignal): Promise<void> {
+export async function refreshDue(deps: Deps, signal?: AbortSignal): Promise<void> {
   if (deps.config.trustRefresh) {
     const due = await listDueSources(deps.db, deps.now())
     await Promise.all(
@@ -103,7 +100,7 @@ export async function refreshDue(deps: RefreshDeps, signal?: AbortSignal): Promi
 }
 
 /** Ignores failures of the look: `refreshSource` has stored them with the source and logged them. */
-async function refreshQuietly(deps: RefreshDeps, { id }: SourceRow, signal?: AbortSignal): Promise<void> {
+async function refreshQuietly(deps: Deps, { id }: SourceRow, signal?: AbortSignal): Promise<void> {
   try {
     await refreshSource(deps, id, { actor: JOB, signal })
   } catch (error) {
@@ -115,7 +112,7 @@ async function refreshQuietly(deps: RefreshDeps, { id }: SourceRow, signal?: Abo
 const JOB = 'service'
 
 /** Warns once a day for each list, and once more when it ends. */
-async function warnOfOldLists(deps: RefreshDeps): Promise<void> {
+async function warnOfOldLists(deps: Deps): Promise<void> {
   const now = deps.now()
   for (const source of await listSources(deps.db)) {
     const state = sourceState(source, now)

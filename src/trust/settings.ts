@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto'
+import type { Setting } from '../audit/deps.ts'
+import type { Making, Reading } from '../ground.ts'
 import { base62 } from '../ids.ts'
 import { ACCEPTED_KEYS, hasStrongKey } from '../openid4vp/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { isoUtc } from '../time.ts'
 import type { RefusalCode } from '../trust-lists/list.ts'
-import type { Deps } from './deps.ts'
 import { type AnchorRow, deleteAnchor, existsAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
 /** A certificate that cannot be an anchor. The message is one sentence with the remedy. */
@@ -38,11 +39,9 @@ export type NewAnchor = {
   use?: AnchorUse
 }
 
-type TrustDeps = Pick<Deps, 'writeSettings' | 'now' | 'random' | 'audit'>
-
 /** Adds every certificate of the file. */
 export async function addAnchors(
-  deps: TrustDeps,
+  deps: Making & Setting,
   { pem, environment, label, trustedFor, mode, crl, use = 'both' }: NewAnchor,
   actor: string,
 ): Promise<AnchorRow[]> {
@@ -114,10 +113,10 @@ function refuseKnown(
 }
 
 /** True when the operator or a list named an issuer. */
-export const hasAnchor = async ({ db }: Pick<Deps, 'db'>, environment: AnchorRow['environment']): Promise<boolean> =>
+export const hasAnchor = async ({ db }: Reading, environment: AnchorRow['environment']): Promise<boolean> =>
   await existsAnchor(db, environment)
 
-export const readAnchors = async ({ db }: Pick<Deps, 'db'>): Promise<AnchorRow[]> => await listAllAnchors(db)
+export const readAnchors = async ({ db }: Reading): Promise<AnchorRow[]> => await listAllAnchors(db)
 
 export function presentAnchor(anchor: AnchorRow) {
   const { id, environment, label, mode, crl, trustedFor, certificate, createdAt, sourceId, use, entity, country } = anchor
@@ -142,7 +141,7 @@ export function presentAnchor(anchor: AnchorRow) {
   }
 }
 
-export async function removeAnchor(deps: TrustDeps, id: string, actor: string): Promise<boolean> {
+export async function removeAnchor(deps: Making & Setting, id: string, actor: string): Promise<boolean> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
     const removed = await deleteAnchor(tx, id)

@@ -1,4 +1,5 @@
-import type { Deps } from './deps.ts'
+import type { Setting } from '../audit/deps.ts'
+import type { Reading } from '../ground.ts'
 import { TrustProblem } from './settings.ts'
 import type { SourceView } from './source.ts'
 import {
@@ -11,7 +12,7 @@ import {
   lockSource,
 } from './source-store.ts'
 
-export async function readSources({ db }: Pick<Deps, 'db'>): Promise<SourceView[]> {
+export async function readSources({ db }: Reading): Promise<SourceView[]> {
   const [sources, pins, counting, withdrawn] = await Promise.all([
     listSources(db),
     listAllPins(db),
@@ -29,7 +30,7 @@ export async function readSources({ db }: Pick<Deps, 'db'>): Promise<SourceView[
   })
 }
 
-export async function readSource(deps: Pick<Deps, 'db'>, id: string): Promise<SourceView> {
+export async function readSource(deps: Reading, id: string): Promise<SourceView> {
   const found = (await readSources(deps)).find(source => source.id === id)
   if (!found) throw noSource(id)
   return found
@@ -38,11 +39,7 @@ export async function readSource(deps: Pick<Deps, 'db'>, id: string): Promise<So
 export const noSource = (id: string): TrustProblem => new TrustProblem(`there is no source ${id}`)
 
 /** Removes a source with its anchors: open sessions do not trust them any more. */
-export async function removeSource(
-  deps: Pick<Deps, 'writeSettings' | 'now' | 'audit'>,
-  id: string,
-  actor: string,
-): Promise<void> {
+export async function removeSource(deps: Setting, id: string, actor: string): Promise<void> {
   await deps.writeSettings(async tx => {
     const source = await lockSource(tx, id)
     if (!source) throw noSource(id)
@@ -54,12 +51,12 @@ export async function removeSource(
 }
 
 /** Authorities that issue access certificates to relying parties, from the lists for that use; PEM (ETSI TS 119 602 annex F). */
-export const readAccessAuthorities = (deps: Pick<Deps, 'db'>): Promise<string[]> => readIssuersOf(deps, 'WRPAC')
+export const readAccessAuthorities = (deps: Reading): Promise<string[]> => readIssuersOf(deps, 'WRPAC')
 
 /** Issuers of registration certificates (annex G). */
-export const readRegistrars = (deps: Pick<Deps, 'db'>): Promise<string[]> => readIssuersOf(deps, 'WRPRC')
+export const readRegistrars = (deps: Reading): Promise<string[]> => readIssuersOf(deps, 'WRPRC')
 
-async function readIssuersOf({ db }: Pick<Deps, 'db'>, paper: 'WRPAC' | 'WRPRC'): Promise<string[]> {
+async function readIssuersOf({ db }: Reading, paper: 'WRPAC' | 'WRPRC'): Promise<string[]> {
   const anchors = await listRelyingPartyAnchors(db)
   return anchors.filter(({ service }) => service?.endsWith(`/SvcType/${paper}/Issuance`)).map(({ certificate }) => certificate)
 }

@@ -1,6 +1,7 @@
 import { isLoopback } from '../egress/addresses.ts'
+import type { Calling, Reporting } from '../ground.ts'
 import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status-list.ts'
-import type { Deps } from './deps.ts'
+import type { Deps, Testing } from './deps.ts'
 import { fetchList } from './fetch-list.ts'
 
 const WANTED = { bytesMax: STATUS_BODY_BYTES_MAX, metric: 'vidimus_status_list_fetches_total' } as const
@@ -15,7 +16,7 @@ export const isLocalList =
     return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)
   }
 
-export function statusFetcher(deps: Pick<Deps, 'egress' | 'resolve' | 'sandbox' | 'now' | 'metrics'>): FetchStatus {
+export function statusFetcher(deps: Calling & Reporting & Testing): FetchStatus {
   return async (url, accept, isLocal) => {
     const { issuer } = await deps.sandbox()
     if (url === issuer.statusListUri) {

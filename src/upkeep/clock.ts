@@ -1,3 +1,5 @@
+import type { Acting } from '../audit/deps.ts'
+import type { Reporting } from '../ground.ts'
 import type { Deps } from './deps.ts'
 
 const STEP_MIN_MS = 600_000
@@ -6,7 +8,7 @@ const STEP_MIN_MS = 600_000
  * The clock of the service never steps (time.ts). A record of the wall clock being set, or of the
  * machine sleeping, explains times in other records.
  */
-export async function noticeClockStep(deps: Pick<Deps, 'write' | 'now' | 'audit' | 'log' | 'clockStep'>): Promise<void> {
+export async function noticeClockStep(deps: Reporting & Acting & Pick<Deps, 'clockStep'>): Promise<void> {
   const byMs = deps.clockStep()
   if (Math.abs(byMs) <= STEP_MIN_MS) return
   deps.log.warn('clock.stepped', { ms: byMs })

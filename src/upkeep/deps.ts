@@ -1,5 +1,5 @@
-import type { Audit } from '../audit/append.ts'
+import type { Audited } from '../audit/deps.ts'
 import type { Ground } from '../ground.ts'
 import type { Erasures } from '../verifications/erasures.ts'
 
-export type Deps = Ground & { audit: Audit; erasures: Erasures }
+export type Deps = Ground & Audited & { erasures: Erasures }

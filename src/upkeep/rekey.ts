@@ -50,8 +50,9 @@ async function turnKeys(tx: Db, before: Keyring, wrapping: Wrapping): Promise<{ 
   }
   const entry = await createAudit(sealer, random, entries).append(tx, record)
   if (data) {
-    await layerRecoveryCodes({ sealer }, tx)
-    await layerReplays({ sealer, sessionKeys: createSessionKeys({ keyDir, sealer, random }), now: () => now }, tx)
+    const seals = { now: () => now, sealer, sessionKeys: createSessionKeys({ keyDir, sealer, random }) }
+    await layerRecoveryCodes(seals, tx)
+    await layerReplays(seals, tx)
     await signAgain(tx, old, sealer)
   }
   await replaceRootKey(tx, wrapRootKey(wrapper, data ? { ...keyring, begun: [...keyring.begun, entry] } : keyring))

@@ -23,9 +23,7 @@ type Backups = {
   stop(): Promise<void>
 }
 
-type BackupDeps = Pick<Deps, 'config' | 'now' | 'random' | 'log' | 'metrics' | 'erasures' | 'space'>
-
-export function createBackups(deps: BackupDeps, hire: () => Worker = hireWorker): Backups {
+export function createBackups(deps: Deps, hire: () => Worker = hireWorker): Backups {
   const { config, now, random, log, metrics } = deps
   const plan = config.backups
   const { dataDir, keyDir, masterKey } = config

@@ -3,6 +3,7 @@
 import { sealRecordsAgain } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } from '../db/root-key.ts'
+import type { Configured, Making, Reading, Reporting, Unsealing } from '../ground.ts'
 import { sealFactorsAgain } from '../people/factors.ts'
 import { sealSignInsAgain } from '../people/sign-ins.ts'
 import { createSealer, dropOldEpochs } from '../seal.ts'
@@ -30,10 +31,8 @@ export type Progress = {
   total: number
 }
 
-type SealDeps = Pick<Deps, 'db' | 'write' | 'writeSettings' | 'sealer' | 'sessionKeys' | 'config' | 'random' | 'log' | 'now'>
-
 /** `sealOthers`: the settings of features that this one does not know. */
-export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<void> = async () => {}): Promise<void> {
+export async function sealAgain(deps: Deps, sealOthers: (tx: Db) => Promise<void> = async () => {}): Promise<void> {
   const pause = pauseBetweenSteps()
   let progress = await begin(deps)
   while (progress.step !== 'done') {
@@ -43,12 +42,12 @@ export async function sealAgain(deps: SealDeps, sealOthers: (tx: Db) => Promise<
 }
 
 /** Undefined when everything is sealed under the newest keys. */
-export async function readProgress(deps: Pick<SealDeps, 'db' | 'sealer'>): Promise<Progress | undefined> {
+export async function readProgress(deps: Reading & Unsealing): Promise<Progress | undefined> {
   const progress = await begin(deps)
   return progress.step === 'done' ? undefined : progress
 }
 
-async function begin({ db, sealer }: Pick<SealDeps, 'db' | 'sealer'>): Promise<Progress> {
+async function begin({ db, sealer }: Reading & Unsealing): Promise<Progress> {
   const found = await findProgress(db)
   const progress: Progress = { epoch: sealer.epoch, step: 'settings', after: '', count: 0, total: await countAll(db) }
   // The first row key was never another one.
@@ -57,12 +56,12 @@ async function begin({ db, sealer }: Pick<SealDeps, 'db' | 'sealer'>): Promise<P
 }
 
 /** Undefined when the job is for older keys than the current ones. */
-function current({ epoch }: SealDeps['sealer'], text: string | undefined): Progress | undefined {
+function current({ epoch }: Deps['sealer'], text: string | undefined): Progress | undefined {
   const progress: Progress | undefined = text === undefined ? undefined : JSON.parse(text)
   return progress?.epoch === epoch ? progress : undefined
 }
 
-async function next(deps: SealDeps, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
+async function next(deps: Deps, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
   const write = progress.step === 'settings' ? deps.writeSettings : deps.write
   const reached = await write(async tx => {
     const stored = current(deps.sealer, await lockProgress(tx))
@@ -77,7 +76,7 @@ async function next(deps: SealDeps, progress: Progress, sealOthers: (tx: Db) => 
   return reached
 }
 
-async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
+async function runStep(deps: Deps, tx: Db, progress: Progress, sealOthers: (tx: Db) => Promise<void>): Promise<Progress> {
   const { step, after } = progress
   const goOn = (last: string | number | undefined): Progress =>
     last === undefined ? { ...progress, step: STEPS[STEPS.indexOf(step) + 1]!, after: '' } : { ...progress, after: String(last) }
@@ -102,13 +101,13 @@ async function runStep(deps: SealDeps, tx: Db, progress: Progress, sealOthers: (
 }
 
 /** Gives up the old row keys. Until then the old master key, with an old backup, opens rows that were not sealed again. */
-async function giveUpOldKeys({ config, random }: SealDeps, tx: Db): Promise<void> {
+async function giveUpOldKeys({ config, random }: Making & Configured, tx: Db): Promise<void> {
   const wrapper = createSealer(loadMasterKey(config.masterKey), random)
   const keyring = openRootKey(wrapper, (await findRootKey(tx))!)
   if (keyring.rows.size > 1) await replaceRootKey(tx, wrapRootKey(wrapper, dropOldEpochs(keyring)))
 }
 
-function logProgress({ log }: SealDeps, before: Progress, { step, count, total }: Progress): void {
+function logProgress({ log }: Reporting, before: Progress, { step, count, total }: Progress): void {
   const isTold = Math.floor(count / LOG_EVERY) > Math.floor(before.count / LOG_EVERY) || (step === 'done' && total > 0)
   if (isTold) log.info('keys.sealed_again', { count, detail: `of ${total} verifications` })
 }

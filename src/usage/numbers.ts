@@ -1,4 +1,4 @@
-import type { Ground } from '../ground.ts'
+import type { Reading } from '../ground.ts'
 import { utcDay } from '../time.ts'
 import { medianOf } from './answer-time.ts'
 import { hasOutcome, listAnswerTimes, listOutcomes, type OutcomeCount } from './outcome-store.ts'
@@ -25,7 +25,7 @@ function kindOf(outcome: string): Kind {
 const nothing = () => ({ verified: 0, refused: 0, declined: 0, expired: 0 })
 
 /** The ends of the last 30 days, from counts alone. */
-export async function readNumbers({ db, now }: Pick<Ground, 'db' | 'now'>, owner: Owner): Promise<Numbers> {
+export async function readNumbers({ db, now }: Reading, owner: Owner): Promise<Numbers> {
   const at = now()
   const days = Array.from({ length: NUMBER_DAYS }, (_, i) => ({
     day: utcDay(at - (NUMBER_DAYS - 1 - i) * DAY_MS),
@@ -54,5 +54,5 @@ export async function readNumbers({ db, now }: Pick<Ground, 'db' | 'now'>, owner
 }
 
 /** Whether a session was ever completed, erased ones included. */
-export const hasCompleted = async ({ db }: Pick<Ground, 'db'>, owner: Owner): Promise<boolean> =>
+export const hasCompleted = async ({ db }: Reading, owner: Owner): Promise<boolean> =>
   await hasOutcome(db, { ...owner, outcome: 'completed' })

@@ -1,11 +1,11 @@
-import type { Ground } from '../ground.ts'
+import type { Reading } from '../ground.ts'
 import { utcDay } from '../time.ts'
 import type { Usage } from './schema.ts'
 import { listUsageDays } from './store.ts'
 
 const RECENT_DAYS_MAX = 30
 
-export async function readUsage({ db, now }: Pick<Ground, 'db' | 'now'>, tenantId: string, dailyQuota: number): Promise<Usage> {
+export async function readUsage({ db, now }: Reading, tenantId: string, dailyQuota: number): Promise<Usage> {
   const day = utcDay(now())
   const days = await listUsageDays(db, tenantId, RECENT_DAYS_MAX)
   const created = days.find(each => each.day === day)?.verificationsCreated ?? 0

@@ -1,8 +1,9 @@
+import type { Audited } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
+import type { Announcing, Configured, Reading, Reporting, Sealing, Unsealing } from '../ground.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { enqueueDelivery } from '../webhooks/queue.ts'
-import type { Deps } from './deps.ts'
 import { openSecrets, type PresentDeps, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findOfTenant, findSession, type VerificationRow } from './store.ts'
@@ -17,7 +18,7 @@ export type Announcement = Pick<VerificationRow, 'environment' | 'deviceId'> & {
 
 /** Body of a webhook, as a GET returns it. No URL without an endpoint; undefined after erasure. */
 export async function announce(
-  deps: PresentDeps & Pick<Deps, 'audit' | 'log'>,
+  deps: PresentDeps & Reporting & Audited,
   { tenantId, verificationId }: Announced,
 ): Promise<Announcement | undefined> {
   const found = await findOfTenant(deps.db, tenantId, verificationId)
@@ -29,7 +30,7 @@ export async function announce(
 
 /** The destination alone, without opening anything that the holder presented. */
 export async function readReceiver(
-  deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>,
+  deps: Reading & Unsealing,
   { tenantId, verificationId }: Announced,
 ): Promise<string | undefined> {
   const found = await findSession(deps.db, verificationId)
@@ -37,14 +38,14 @@ export async function readReceiver(
 }
 
 /** Looked up for each attempt: a corrected endpoint gets the messages that were missed. */
-const receiverOf = async (deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>, row: VerificationRow): Promise<string | undefined> =>
+const receiverOf = async (deps: Reading & Unsealing, row: VerificationRow): Promise<string | undefined> =>
   (await openSecrets(deps, deps.db, row)).webhook_url ?? (await readEndpoint(deps, deps.db, row))
 
 export type Ended = { status: 'completed' | 'failed'; error?: Verification['error'] }
 
 /** Queues the webhook inside the transaction that ends a session; returns what to publish as `owed` after the commit. */
 export async function queueResult(
-  deps: Pick<Deps, 'random' | 'sealer' | 'config'>,
+  deps: Sealing & Configured,
   tx: Db,
   { id: verificationId, tenantId, environment }: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
   { webhook_url: url }: SessionSecrets,
@@ -56,7 +57,7 @@ export async function queueResult(
 
 /** Called after the commit that ended a session: notifies its followers and the webhook worker, and counts it. */
 export function announceEnd(
-  { publish, metrics }: Pick<Deps, 'publish' | 'metrics'>,
+  { publish, metrics }: Announcing,
   { id, environment }: Pick<VerificationRow, 'id' | 'environment'>,
   { status, error }: Ended,
   owed: string | undefined,

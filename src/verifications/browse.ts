@@ -1,4 +1,5 @@
 // Verifications as the dashboard shows them: pages by filter or search, and one with its query.
+import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
@@ -13,7 +14,7 @@ import {
   type Range,
   type Wanted,
 } from './browse-store.ts'
-import type { Deps } from './deps.ts'
+import type { Deps, Resolving } from './deps.ts'
 import { CANCELLED, isOverdue } from './failures.ts'
 import { heldUntil, isHeld } from './hold.ts'
 import { questionOf } from './present.ts'
@@ -85,7 +86,7 @@ export async function browseVerifications(
 }
 
 /** False where an age is asked for that no rule judges; false without a template. */
-async function judgesAges({ db, versions }: Pick<Deps, 'db' | 'versions'>, version: string | null): Promise<boolean> {
+async function judgesAges({ db, versions }: Reading & Resolving, version: string | null): Promise<boolean> {
   const question = version === null ? undefined : await versions.find(db, version)
   return question !== undefined && !leavesAgeOpen(question.query, question.rules)
 }

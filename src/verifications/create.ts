@@ -1,5 +1,6 @@
 import type { Caller } from '../access/scopes.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Peeking } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce, newVerificationId } from '../ids.ts'
 import { type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
@@ -133,7 +134,7 @@ async function create(deps: Deps, { caller, body: given, claim }: NewVerificatio
 type ResolvedQuestion = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' | 'isNewToLive'> & { version: string | null }
 
 async function resolveQuestion(
-  deps: Pick<Deps, 'warm'>,
+  deps: Peeking,
   caller: Caller,
   { template, query }: CreateVerification,
 ): Promise<ResolvedQuestion> {

@@ -3,11 +3,11 @@
 // code.
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Making, Reading, Sealing, Writing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { newNonce } from '../ids.ts'
 import { encryptionInfo } from '../openid4vp/dc-request.ts'
 import { keepDcRequests } from './answer-store.ts'
-import type { Deps } from './deps.ts'
 import type { OpenSession } from './read.ts'
 import { newResponseKey, type PrivateJwk } from './response-key.ts'
 import { lockSession } from './store.ts'
@@ -27,7 +27,7 @@ export type DcEntry = {
 /** A tenant's 20 origins, and the service's own. */
 const ENTRIES_MAX = 21
 
-type EntryDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys'>
+type EntryDeps = Reading & Writing & Sealing
 
 /** The entry for this origin: the same for every request of a session, made at the first. */
 export async function keepDcEntry(deps: EntryDeps, session: OpenSession, origin: string, protocols: string[]): Promise<DcEntry> {
@@ -62,7 +62,7 @@ async function readEntries({ sealer, sessionKeys }: EntryDeps, db: Db, session: 
   )
 }
 
-function newEntry(deps: Pick<Deps, 'random'>, origin: string, protocols: string[]): DcEntry {
+function newEntry(deps: Making, origin: string, protocols: string[]): DcEntry {
   const nonce = newNonce(deps.random)
   const isoKey = newResponseKey(deps)
   return {

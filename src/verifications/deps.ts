@@ -7,12 +7,17 @@ import type { Changes } from './changes.ts'
 import type { Creations } from './creations.ts'
 import type { Erasures } from './erasures.ts'
 
-export type Deps = AccessDeps & {
-  versions: Versions
-  changes: Changes
-  creations: Creations
-  erasures: Erasures
-  attempts: Attempts
-  firstTimes: FirstTimes
-  identity: RequestIdentities
-}
+export type Deps = AccessDeps &
+  Resolving &
+  Watching & {
+    creations: Creations
+    erasures: Erasures
+    attempts: Attempts
+    firstTimes: FirstTimes
+    identity: RequestIdentities
+  }
+
+/** Finds out what a version of a template asks. */
+export type Resolving = { versions: Versions }
+/** Hears of changes of sessions. */
+export type Watching = { changes: Changes }

@@ -1,3 +1,4 @@
+import type { Audited } from '../audit/deps.ts'
 import { countEnds, type End } from '../usage/outcomes.ts'
 import type { Deps } from './deps.ts'
 import { eraseIn } from './erase.ts'
@@ -11,7 +12,7 @@ type Again = { subjects: ReadonlyMap<string, unknown>; actor: string; at: number
  * Repeats the erasures made since the backup after a restore, with their audit records. Subjects
  * are named as on the audit chain.
  */
-export async function eraseAgain(deps: Pick<Deps, 'db' | 'write' | 'audit'>, { subjects, actor, at }: Again): Promise<number> {
+export async function eraseAgain(deps: Audited & Pick<Deps, 'db' | 'write'>, { subjects, actor, at }: Again): Promise<number> {
   let erased = 0
   for (let after = ''; ; ) {
     const batch = await listKeys(deps.db, after, BATCH)

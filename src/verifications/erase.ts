@@ -1,3 +1,4 @@
+import type { Audited } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
 import { apiError } from '../http/errors.ts'
@@ -16,15 +17,8 @@ import { deleteVerification, findVerification, lockSession, type Owner } from '.
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60
 
-type EraseDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'forgetDeleted' | 'publish' | 'metrics' | 'log' | 'attempts'>
-
 /** Erases a session: afterwards its text is in no file. The quota that it used is not given back. */
-export async function eraseVerification(
-  deps: EraseDeps & Pick<Deps, 'db' | 'erasures'>,
-  owner: Owner,
-  actor: string,
-  id: string,
-): Promise<ErasureResult> {
+export async function eraseVerification(deps: Deps, owner: Owner, actor: string, id: string): Promise<ErasureResult> {
   const at = deps.now()
   // Looked up first: a note cannot be taken back, and nobody may note the sessions of others.
   if (!(await findVerification(deps.db, owner, id))) throw apiError('session_not_found')
@@ -52,11 +46,7 @@ type Erasure = { owner: Owner; actor: string; id: string; at: number }
 type Erased = Pick<ErasureResult, 'deleted'> & { held: Held[]; ends: End[] }
 
 /** One erasure inside a transaction. Undefined when the owner has no such session, or another erasure was faster. */
-export async function eraseIn(
-  { audit }: Pick<Deps, 'audit'>,
-  tx: Db,
-  { owner, actor, id, at }: Erasure,
-): Promise<Erased | undefined> {
+export async function eraseIn({ audit }: Audited, tx: Db, { owner, actor, id, at }: Erasure): Promise<Erased | undefined> {
   const { tenantId } = owner
   const session = await lockSession(tx, owner, id)
   if (!session) return undefined
@@ -75,7 +65,7 @@ export async function eraseIn(
 }
 
 /** Deleted rows are overwritten in the file, but stay in the write-ahead log until it is empty. */
-export async function shred({ forgetDeleted, log }: Pick<EraseDeps, 'forgetDeleted' | 'log'>, attempt = 1): Promise<void> {
+export async function shred({ forgetDeleted, log }: Pick<Deps, 'forgetDeleted' | 'log'>, attempt = 1): Promise<void> {
   if (await forgetDeleted()) return
   if (attempt >= SHRED_ATTEMPTS_MAX) return log.warn('erasure.log_not_emptied', { count: attempt })
   // Unreferenced: a service that stops need not wait, because closing empties the log.

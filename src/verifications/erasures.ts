@@ -8,9 +8,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Audit } from '../audit/append.ts'
+import type { Audited } from '../audit/deps.ts'
 import { readErasures } from '../audit/erasures.ts'
 import { backupsFolder, giveToOwner, makeBackupsFolder, publish } from '../db/files.ts'
-import type { Ground } from '../ground.ts'
+import type { Configured, Ground, Reading } from '../ground.ts'
 
 export type Erasures = {
   /** Settles when the lines are durable. */
@@ -34,7 +35,7 @@ export const erasureLogIn = (folder: string): string => join(folder, 'erasures.l
 /** The first name: it stays when keys are replaced. */
 export const installationOf = ({ namesOf }: Pick<Audit, 'namesOf'>): string => namesOf('erasures.log')[0]!
 
-type ErasuresDeps = Pick<Ground, 'config' | 'db' | 'space'> & { audit: Audit }
+type ErasuresDeps = Reading & Configured & Audited & Pick<Ground, 'space'>
 
 export function createErasures({ config, db, audit, space }: ErasuresDeps): Erasures {
   const file = erasureLogIn(backupsFolder(config.dataDir))

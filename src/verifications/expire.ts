@@ -1,19 +1,14 @@
 import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
+import type { Announcing, Writing } from '../ground.ts'
 import { countEnds } from '../usage/outcomes.ts'
-import type { Deps } from './deps.ts'
 import { type Expired, markExpired } from './end-store.ts'
 import { deleteExpiredReplays } from './replay-store.ts'
 
 const SWEEP_ROWS_MAX = 500
 
 /** Short transactions, so that other writes need not wait for a large sweep. */
-export async function sweepExpired({
-  write,
-  now,
-  publish,
-  metrics,
-}: Pick<Deps, 'write' | 'now' | 'publish' | 'metrics'>): Promise<void> {
+export async function sweepExpired({ write, now, publish, metrics }: Writing & Announcing): Promise<void> {
   let expired: Expired[]
   do {
     expired = await write(tx => expireDue(tx, now()))

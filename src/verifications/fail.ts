@@ -1,7 +1,8 @@
+import type { Audited } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Configured, Sealing } from '../ground.ts'
 import { queueResult } from './announce.ts'
 import { insertResult } from './answer-store.ts'
-import type { Deps } from './deps.ts'
 import type { Failure } from './failures.ts'
 import type { Result } from './portraits.ts'
 import { openSecrets, sealResult } from './present.ts'
@@ -12,7 +13,7 @@ type Failing = { error: Failure; actor: string; at: number; requestId: string | 
 
 /** Audit record, result and webhook, inside the transaction that failed the session. */
 export async function recordFailure(
-  deps: Pick<Deps, 'audit' | 'random' | 'sealer' | 'sessionKeys' | 'config'>,
+  deps: Sealing & Configured & Audited,
   tx: Db,
   session: VerificationRow,
   { error, actor, at, requestId, credentials }: Failing,

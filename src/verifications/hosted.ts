@@ -1,5 +1,6 @@
 // The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
+import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { costOfQuery } from '../http/rate-limit.ts'
 import { SLICE_MS } from '../http/turns.ts'
@@ -19,14 +20,9 @@ import { statusAt } from './status.ts'
 import { findVerification, type VerificationRow } from './store.ts'
 import { recordShown } from './timeline.ts'
 
-type HostedDeps = Pick<
-  Deps,
-  'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'versions' | 'turns' | 'write' | 'space' | 'random' | 'log'
->
-
 /** `charge`: takes the cost of a large query from the budget of whoever asks. */
 export async function hostedVerification(
-  deps: HostedDeps,
+  deps: Deps,
   id: string,
   request: Request,
   charge: (cost: number) => void,
@@ -76,7 +72,7 @@ export async function hostedVerification(
   }
 }
 
-async function lookOf({ db }: HostedDeps, { id, tenantId }: VerificationRow): Promise<{ look?: HostedLook }> {
+async function lookOf({ db }: Reading, { id, tenantId }: VerificationRow): Promise<{ look?: HostedLook }> {
   const look = await readLook(db, tenantId)
   if (!look) return {}
   const { accent, privacyUrl, logoType, updatedAt } = look
@@ -90,7 +86,7 @@ async function lookOf({ db }: HostedDeps, { id, tenantId }: VerificationRow): Pr
 }
 
 /** The shop's logo, for whoever has the link of a session. Its address changes with it. */
-export async function hostedLogo(deps: Pick<Deps, 'db'>, id: string): Promise<Response> {
+export async function hostedLogo(deps: Reading, id: string): Promise<Response> {
   const { tenantId } = await requireSession(deps, id)
   const logo = await readLogo(deps.db, tenantId)
   if (!logo) throw apiError('not_found')
@@ -108,7 +104,7 @@ const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
 }
 
 /** Everybody with the link may read it, so a revoked document, a missing age or another face has no reason. */
-async function reasonOf(deps: HostedDeps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
+async function reasonOf(deps: Deps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
   const found = await findVerification(deps.db, { tenantId, environment }, id)
   const error = found && (await present(deps, found)).error
   return REASONS[error?.code ?? ''] ?? 'not_accepted'

@@ -4,7 +4,7 @@ import type { Caller } from '../access/scopes.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Held, Claim as NameClaim } from '../db/short-lived.ts'
-import type { Ground } from '../ground.ts'
+import type { Ground, Making, Sealing, Unsealing } from '../ground.ts'
 import { canonicalJson } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { namesUnder, SALT_BYTES } from '../seal.ts'
@@ -42,11 +42,9 @@ export type Idempotency = {
   begin(caller: Caller, key: string, body: CreateVerification): Promise<{ replay: Verification } | { claim: Claim }>
 }
 
-type IdempotencyDeps = Pick<Ground, 'now' | 'warm' | 'random' | 'sealer' | 'sessionKeys' | 'shortLived'>
-
 type ClaimedKey = Pick<ReplayRow, 'hash' | 'tenantId' | 'fingerprint'>
 
-export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+export function createIdempotency(deps: Ground): Idempotency {
   const { warm, now, shortLived } = deps
   const namesOf = namesUnder(deps.sealer.key('idempotency key'))
   const digest = (...parts: string[]) => namesOf(JSON.stringify(parts)).at(-1)!
@@ -88,11 +86,7 @@ const namespaceOf = (caller: Caller): string[] =>
 const ERASED = 'The verification made with this Idempotency-Key was erased; choose a new key for a new request.'
 
 /** A tombstone has no body: its session was erased, and the key must not make another. */
-function replayOf(
-  { sealer, sessionKeys }: Pick<Ground, 'sealer' | 'sessionKeys'>,
-  stored: ReplayRow,
-  fingerprint: string,
-): Verification {
+function replayOf({ sealer, sessionKeys }: Unsealing, stored: ReplayRow, fingerprint: string): Verification {
   if (stored.fingerprint !== fingerprint) throw apiError('idempotency_key_reused')
   if (!stored.sealed || !stored.salt || stored.wrappingKey === null) throw apiError('idempotency_key_reused', { message: ERASED })
   return JSON.parse(
@@ -107,7 +101,7 @@ function replayOf(
   )
 }
 
-const claimOf = ({ now, random, sealer, sessionKeys }: IdempotencyDeps, claimed: ClaimedKey, claim: NameClaim): Claim => ({
+const claimOf = ({ now, random, sealer, sessionKeys }: Making & Sealing, claimed: ClaimedKey, claim: NameClaim): Claim => ({
   hash: claimed.hash,
   release: claim.forget,
   async keep(tx, verification) {

@@ -15,10 +15,8 @@ import type { PageOwner, PageReturn } from './schema.ts'
 import { statusAt } from './status.ts'
 import type { VerificationRow } from './store.ts'
 
-type PageDeps = Pick<Deps, 'config' | 'db' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'write'>
-
 /** One statement decides between two browsers. After the answer nobody can become the owner. */
-export async function ownPage(deps: PageDeps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
+export async function ownPage(deps: Deps, id: string, request: Request): Promise<{ owner: PageOwner; cookie?: string }> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
   if (isOwner(deps.config, session, request)) return { owner: { owner: true } }
@@ -30,7 +28,7 @@ export async function ownPage(deps: PageDeps, id: string, request: Request): Pro
 }
 
 /** The URL back to the shop, for the owner. Each call makes a new response code, which replaces the last one. */
-export async function returnFromPage(deps: PageDeps, id: string, request: Request): Promise<PageReturn> {
+export async function returnFromPage(deps: Deps, id: string, request: Request): Promise<PageReturn> {
   refuseForeign(deps.config, request)
   const session = await requireSession(deps, id)
   if (!isOwner(deps.config, session, request)) return {}

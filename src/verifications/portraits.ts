@@ -3,10 +3,10 @@
 // queries keep theirs.
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Reading, Sealing, Unsealing } from '../ground.ts'
 import { isObject } from '../openid4vp/members.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
-import type { Deps } from './deps.ts'
 import { findPortrait, insertPortrait } from './portrait-store.ts'
 import type { Verification } from './schema.ts'
 import type { SessionKey, VerificationRow } from './store.ts'
@@ -21,7 +21,7 @@ type Keyed = { sessionKey: Uint8Array }
 
 /** Called in the transaction of the result that `withoutPortrait` gave. */
 export async function keepPortrait(
-  { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
+  { random, sealer }: Sealing,
   tx: Db,
   { id, tenantId, sessionKey }: SessionKey & Keyed,
   { result, keptUntil }: { result: Result; keptUntil: number },
@@ -34,7 +34,7 @@ export async function keepPortrait(
 
 /** The result with its portrait; undefined once it is gone. */
 export async function openPortrait(
-  { now, sealer }: Pick<Deps, 'now' | 'sealer'>,
+  { now, sealer }: Reading & Unsealing,
   db: Db,
   session: SessionKey & Keyed,
 ): Promise<Result | undefined> {
@@ -45,11 +45,7 @@ export async function openPortrait(
 type Answered = Pick<VerificationRow, 'id' | 'tenantId' | 'template' | 'respondedAt'> & Keyed
 
 /** The result as a merchant reads it: with its portrait, while that is kept. */
-export async function withKeptPortrait(
-  deps: Pick<Deps, 'db' | 'now' | 'sealer'>,
-  session: Answered,
-  stored: Result,
-): Promise<Result> {
+export async function withKeptPortrait(deps: Reading & Unsealing, session: Answered, stored: Result): Promise<Result> {
   const isOver = (session.respondedAt ?? 0) + PORTRAIT_MS <= deps.now()
   if (isOver || !mayHaveHad({ template: session.template ?? undefined, credentials: stored.credentials })) return stored
   return (await openPortrait(deps, deps.db, session)) ?? stored
@@ -57,7 +53,7 @@ export async function withKeptPortrait(
 
 /** True for a result that may have had a portrait, which is no longer kept. */
 export async function isPortraitGone(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, now }: Reading,
   tenantId: string,
   verification: Pick<Verification, 'id' | 'template' | 'credentials'>,
 ): Promise<boolean> {

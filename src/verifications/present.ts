@@ -1,12 +1,13 @@
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Configured, Reading, Sealing, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/request-object.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
 import { isoUtc } from '../time.ts'
-import type { Deps } from './deps.ts'
+import type { Resolving } from './deps.ts'
 import { failureOfHeld, isHeld } from './hold.ts'
 import { type Result, withKeptPortrait } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
@@ -21,7 +22,7 @@ export type OwnQuery = Pick<FixedQuestion, 'query' | 'shares'>
 
 export type Keyed = { sessionKey: Uint8Array }
 
-export type PresentDeps = Pick<Deps, 'config' | 'db' | 'now' | 'sealer' | 'sessionKeys' | 'versions'>
+export type PresentDeps = Reading & Unsealing & Configured & Resolving
 
 /** `sessionKey`: where it was looked up with those of others. */
 export type Presented = { links?: boolean; sessionKey?: Uint8Array | undefined }
@@ -50,7 +51,7 @@ const isAnswered = (row: VerificationRow): boolean => row.status === 'completed'
 type Opened = { secrets: SessionSecrets; result: Result; query: (() => Promise<DcqlQuery>) | undefined }
 
 export async function presentOpened(
-  deps: Pick<Deps, 'config' | 'now'>,
+  deps: Reading & Configured,
   row: VerificationRow,
   { secrets, result, query }: Opened,
 ): Promise<Verification> {
@@ -82,7 +83,7 @@ export const linksTo = (publicUrl: string, id: string): Record<string, string> =
 
 /** Only a link of `eu-av` contains the query. */
 export async function walletLinks(
-  { config }: Pick<Deps, 'config'>,
+  { config }: Configured,
   row: VerificationRow,
   { secrets, query }: { secrets: SessionSecrets; query: () => Promise<DcqlQuery> },
   from?: From,
@@ -100,7 +101,7 @@ export async function walletLinks(
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
 export async function questionOf(
-  deps: Pick<Deps, 'sealer' | 'sessionKeys' | 'versions'>,
+  deps: Unsealing & Resolving,
   db: Db,
   row: Pick<VerificationRow, 'id' | 'tenantId' | 'templateVersion'>,
 ): Promise<FixedQuestion> {
@@ -110,11 +111,7 @@ export async function questionOf(
   return question
 }
 
-async function openQuery(
-  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
-  db: Db,
-  row: SessionKey,
-): Promise<OwnQuery> {
+async function openQuery({ sealer, sessionKeys }: Unsealing, db: Db, row: SessionKey): Promise<OwnQuery> {
   const found = await findSealedQuery(db, row)
   if (!found) throw apiError('session_not_found')
   const { salt, wrappingKey, sealedQuery } = found
@@ -123,22 +120,18 @@ async function openQuery(
 }
 
 /** Inside a transaction, `db` is its connection. */
-export async function openSecrets(
-  deps: Pick<Deps, 'sealer' | 'sessionKeys'>,
-  db: Db,
-  row: VerificationRow,
-): Promise<SessionSecrets> {
+export async function openSecrets(deps: Unsealing, db: Db, row: VerificationRow): Promise<SessionSecrets> {
   return row.sealed ? openWith(deps, row, await deps.sessionKeys.of(db, row)) : {}
 }
 
-export const openWith = ({ sealer }: Pick<Deps, 'sealer'>, row: VerificationRow, sessionKey: Uint8Array): SessionSecrets =>
+export const openWith = ({ sealer }: Unsealing, row: VerificationRow, sessionKey: Uint8Array): SessionSecrets =>
   row.sealed ? JSON.parse(sealer.open(SEALED.secrets(row, row.salt, sessionKey), row.sealed)) : {}
 
-export const openResult = ({ sealer }: Pick<Deps, 'sealer'>, row: ResultRow, sessionKey: Uint8Array): Result =>
+export const openResult = ({ sealer }: Unsealing, row: ResultRow, sessionKey: Uint8Array): Result =>
   JSON.parse(sealer.open(SEALED.result({ id: row.verificationId, tenantId: row.tenantId }, row.salt, sessionKey), row.sealed))
 
 export function sealResult(
-  { random, sealer }: Pick<Deps, 'random' | 'sealer'>,
+  { random, sealer }: Sealing,
   { id: verificationId, tenantId, sessionKey }: Pick<VerificationRow, 'id' | 'tenantId'> & Keyed,
   result: Result,
   at: number,

@@ -1,3 +1,4 @@
+import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
 import { parseUtcInstant } from '../time.ts'
@@ -58,14 +59,14 @@ async function* presentEach(deps: Deps, owner: Owner, ids: readonly string[]): A
   }
 }
 
-export async function readStatus({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<{ id: string; status: Status }> {
+export async function readStatus({ db, now }: Reading, id: string): Promise<{ id: string; status: Status }> {
   const found = await findStatus(db, id)
   if (!found) throw apiError('session_not_found')
   return { id, status: statusAt(found, now()) }
 }
 
 /** A session for the hosted page. The id is the capability: no tenant is asked for. */
-export async function requireSession({ db }: Pick<Deps, 'db'>, id: string): Promise<VerificationRow> {
+export async function requireSession({ db }: Reading, id: string): Promise<VerificationRow> {
   const session = await findSession(db, id)
   if (!session) throw apiError('session_not_found')
   return session
@@ -75,14 +76,14 @@ export async function requireSession({ db }: Pick<Deps, 'db'>, id: string): Prom
 export type OpenSession = VerificationRow
 
 /** A session for a wallet. The id is the capability here too. */
-export async function readOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, id: string): Promise<OpenSession> {
+export async function readOpenSession({ db, now }: Reading, id: string): Promise<OpenSession> {
   const session = await findSession(db, id)
   refuseClosed(session, now())
   return session
 }
 
 /** A session that can still be answered, of a caller with a key, who sees only its own. */
-export async function readOwnOpenSession({ db, now }: Pick<Deps, 'db' | 'now'>, owner: Owner, id: string): Promise<OpenSession> {
+export async function readOwnOpenSession({ db, now }: Reading, owner: Owner, id: string): Promise<OpenSession> {
   const session = (await findVerification(db, owner, id))?.verification
   refuseClosed(session, now())
   return session

@@ -1,3 +1,5 @@
+import type { Throttling } from '../access/deps.ts'
+import type { Reading } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isRedeemable, markRedeemed } from './answer-store.ts'
@@ -31,7 +33,7 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
 
 /** Only wrong codes count. They are counted first, or those sent at once would all be tried. */
 async function chargeGuess(
-  { guesses, db, now }: Pick<Deps, 'guesses' | 'db' | 'now'>,
+  { guesses, db, now }: Reading & Throttling,
   owner: Owner,
   id: string,
   codeHash: string,

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { SEALED } from '../db/sealed-columns.ts'
 import { noticeName } from '../db/topics.ts'
+import type { Making, Reading, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import type { EncryptionKey } from '../openid4vp/request-object.ts'
 import { keepResponseKey } from './answer-store.ts'
@@ -51,7 +52,7 @@ export async function keyPairOf({ d, ...publicKey }: PrivateJwk): Promise<Respon
 
 const ECDH = { name: 'ECDH', namedCurve: 'P-256' }
 
-export function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
+export function newResponseKey({ random }: Making): PrivateJwk {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return {
     ...(privateKey.export({ format: 'jwk' }) as Omit<PrivateJwk, 'kid'>),
@@ -59,7 +60,7 @@ export function newResponseKey({ random }: Pick<Deps, 'random'>): PrivateJwk {
   }
 }
 
-type SealDeps = Pick<Deps, 'db' | 'sealer' | 'sessionKeys'>
+type SealDeps = Reading & Unsealing
 
 const sealed = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, jwk: PrivateJwk): Promise<Buffer> =>
   sealer.seal(SEALED.responseKey(session, session.salt, await sessionKeys.of(db, session)), JSON.stringify(jwk))

@@ -2,6 +2,7 @@
 import { sealRecordsOf } from '../audit/seal-again.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Unsealing } from '../ground.ts'
 import { nextNameUnder, type Place } from '../seal.ts'
 import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
 import type { Deps } from './deps.ts'
@@ -26,7 +27,7 @@ import {
 import { deleteTerms, insertTerms } from './term-store.ts'
 import { createTerms, termsOf } from './terms.ts'
 
-type SealDeps = Pick<Deps, 'sealer' | 'sessionKeys' | 'now'>
+type SealDeps = Unsealing & Pick<Deps, 'now'>
 
 /** `last` is undefined at the end. */
 export async function sealSessionsAgain(

@@ -1,6 +1,6 @@
 // Metadata values, stored as keyed hashes, so that a merchant finds a session by its order number.
 // The database alone reveals neither the values nor which tenants use the same ones.
-import type { Ground } from '../ground.ts'
+import type { Unsealing } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import { layersOf } from '../seal.ts'
 import type { CreateVerification } from './schema.ts'
@@ -12,11 +12,10 @@ type Place = Pick<VerificationRow, 'tenantId' | 'environment'>
 export type TermOf = (place: Place, value: string) => Buffer
 
 /** The values have no space around them. */
-export const createTerms = ({ sealer }: Pick<Ground, 'sealer'>): TermOf =>
-  termsUnder(layersOf(sealer.key('metadata term')).at(-1)!)
+export const createTerms = ({ sealer }: Unsealing): TermOf => termsUnder(layersOf(sealer.key('metadata term')).at(-1)!)
 
 /** More than one while terms are written again under the newest key. */
-export const termsToFind = ({ sealer }: Pick<Ground, 'sealer'>, place: Place, value: string): Buffer[] =>
+export const termsToFind = ({ sealer }: Unsealing, place: Place, value: string): Buffer[] =>
   layersOf(sealer.key('metadata term')).map(key => termsUnder(key)(place, value))
 
 function termsUnder(key: Buffer): TermOf {

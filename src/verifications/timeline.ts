@@ -1,5 +1,7 @@
+import type { Acting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Making, Reading, Sealing, Unsealing, Yielding } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { inTurns } from '../http/turns.ts'
 import { describeFailure } from '../log.ts'
@@ -44,7 +46,7 @@ const REPEATED_EVENTS_MAX = 100
 
 /** Stores a moment, which is erased with its session. `details` has no claims. `auditSeq`: its record on the chain, if any. */
 export async function recordEvent<Event extends SessionEvent>(
-  { now, random, sealer, sessionKeys }: Pick<Deps, 'now' | 'random' | 'sealer' | 'sessionKeys'>,
+  { now, random, sealer, sessionKeys }: Making & Sealing,
   tx: Db,
   { id, tenantId, wrappingKey }: KeyedSession,
   event: Event,
@@ -67,7 +69,7 @@ export type RecordedEvent = { [Event in SessionEvent]: { at: number; event: Even
 
 /** Oldest first. */
 export async function readEvents(
-  { db, sealer, sessionKeys, turns }: Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'turns'>,
+  { db, sealer, sessionKeys, turns }: Reading & Unsealing & Yielding,
   session: SessionKey,
 ): Promise<RecordedEvent[]> {
   const sessionKey = await sessionKeys.find(db, session.id)
@@ -80,11 +82,7 @@ export async function readEvents(
 }
 
 /** The anchors of a held answer. */
-export async function readTrust(
-  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
-  tx: Db,
-  session: KeyedSession,
-): Promise<TrustedBy[]> {
+export async function readTrust({ sealer, sessionKeys }: Unsealing, tx: Db, session: KeyedSession): Promise<TrustedBy[]> {
   const row = await findEvent(tx, session, 'response_posted')
   if (!row) return []
   return trustOf((await openEvent<'response_posted'>({ sealer, sessionKeys }, tx, session, row)).findings)
@@ -92,7 +90,7 @@ export async function readTrust(
 
 /** The details of one moment. */
 export async function openEvent<Event extends SessionEvent>(
-  { sealer, sessionKeys }: Pick<Deps, 'sealer' | 'sessionKeys'>,
+  { sealer, sessionKeys }: Unsealing,
   tx: Db,
   session: KeyedSession,
   { salt, sealed }: EventRow,
@@ -104,10 +102,7 @@ export const trustOf = (findings: SessionEvents['response_posted']['findings']):
   findings.flatMap(({ trust }) => trust ?? [])
 
 /** Records nothing on a full disk, whose reserve is for erasures and for exchanges under way. */
-export async function recordShown(
-  deps: Pick<Deps, 'db' | 'write' | 'space' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'log'>,
-  session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
-): Promise<void> {
+export async function recordShown(deps: Deps, session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>): Promise<void> {
   const { id, tenantId, environment } = session
   try {
     if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return
@@ -120,13 +115,13 @@ export async function recordShown(
   }
 }
 
-type Reading = { actor: string; environment: VerificationRow['environment'] }
+type Reader = { actor: string; environment: VerificationRow['environment'] }
 
 /** Recorded on the audit chain and in the timeline. False when the session is gone. */
 export async function recordReading(
-  deps: Pick<Deps, 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'audit'>,
+  deps: Sealing & Acting,
   { id, tenantId }: SessionKey,
-  { actor, environment }: Reading,
+  { actor, environment }: Reader,
 ): Promise<boolean> {
   return await deps.write(async tx => {
     const session = await lockSession(tx, { tenantId, environment }, id)

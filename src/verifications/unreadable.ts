@@ -1,8 +1,9 @@
 // Sessions that cannot be opened, because the database is damaged. A read of one, alone or in a
 // list, gets 500: a list without it would hide it, and without its claims it would show a verdict
 // that nobody gave. The log names it for the operator.
+import type { Audited } from '../audit/deps.ts'
+import type { Reporting, Yielding } from '../ground.ts'
 import { describeFailure } from '../log.ts'
-import type { Deps } from './deps.ts'
 import { type PresentDeps, type Presented, present, questionOf } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findWhole, listVerifications, type VerificationRow, type VerificationWithResult } from './store.ts'
@@ -10,7 +11,7 @@ import { findWhole, listVerifications, type VerificationRow, type VerificationWi
 const BATCH = 100
 const NAME_DIGITS = 8
 
-type LogDeps = PresentDeps & Pick<Deps, 'audit' | 'log'>
+type LogDeps = PresentDeps & Reporting & Audited
 
 export async function presentOrLog(deps: LogDeps, found: VerificationWithResult, how?: Presented): Promise<Verification> {
   try {
@@ -29,15 +30,15 @@ export const nameInLog = (
   { id, auditSeq }: Pick<VerificationRow, 'id' | 'auditSeq'>,
 ): string => subjectOf(id, auditSeq).slice(0, NAME_DIGITS)
 
-export type Reading = { looked: number; unreadable: string[]; isComplete: boolean }
+export type Legibility = { looked: number; unreadable: string[]; isComplete: boolean }
 
 /** Newest first, until all are read or the time is up. */
 export async function findUnreadable(
-  deps: PresentDeps & Pick<Deps, 'turns'>,
+  deps: PresentDeps & Yielding,
   tenantIds: readonly string[],
   signal: AbortSignal,
-): Promise<Reading> {
-  const reading: Reading = { looked: 0, unreadable: [], isComplete: true }
+): Promise<Legibility> {
+  const reading: Legibility = { looked: 0, unreadable: [], isComplete: true }
   for (const tenantId of tenantIds) {
     for (const environment of ['live', 'test'] as const) {
       for (let before = Number.MAX_SAFE_INTEGER; ; ) {

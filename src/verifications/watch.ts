@@ -1,5 +1,6 @@
+import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import type { Deps } from './deps.ts'
+import type { Watching } from './deps.ts'
 import { endsAt, statusAt } from './status.ts'
 import { findStatus } from './store.ts'
 
@@ -12,11 +13,7 @@ const RETRY_MS = 1000
  * The status as server-sent events: at once, after every moment of the session, and when it is
  * final. An event may repeat the status: it is still `pending` after a wallet fetched the request.
  */
-export async function watchVerification(
-  deps: Pick<Deps, 'db' | 'now' | 'changes'>,
-  id: string,
-  client: string,
-): Promise<Response> {
+export async function watchVerification(deps: Reading & Watching, id: string, client: string): Promise<Response> {
   const found = await findStatus(deps.db, id)
   if (!found) throw apiError('session_not_found')
   let end = () => {}
@@ -36,7 +33,7 @@ export async function watchVerification(
 }
 
 function follow(
-  { db, now, changes }: Pick<Deps, 'db' | 'now' | 'changes'>,
+  { db, now, changes }: Reading & Watching,
   { id, ...sharers }: { id: string; tenantId: string; client: string },
   send: (text: string) => void,
   close: () => void,

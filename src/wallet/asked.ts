@@ -1,10 +1,11 @@
+import type { Reading, Unsealing } from '../ground.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { withPurpose } from '../templates/resolve.ts'
 import { effectiveRules } from '../templates/rules.ts'
+import type { Resolving } from '../verifications/deps.ts'
 import { openSecrets, questionOf, type SessionSecrets } from '../verifications/present.ts'
 import type { OpenSession } from '../verifications/read.ts'
-import type { Deps } from './deps.ts'
 
 export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
 
@@ -13,10 +14,7 @@ export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: Session
  * formats that its wallet lacks; an answer may have any, because the last to fetch may be another
  * wallet, or somebody who saw the QR code.
  */
-export async function askedOf(
-  deps: Pick<Deps, 'db' | 'sealer' | 'sessionKeys' | 'versions'>,
-  session: OpenSession,
-): Promise<Asked> {
+export async function askedOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Asked> {
   const secrets = await openSecrets(deps, deps.db, session)
   const { query, rules } = await questionOf(deps, deps.db, session)
   return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }

@@ -1,3 +1,4 @@
+import type { Yielding } from '../ground.ts'
 import { readBody } from '../http/body.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'
@@ -61,7 +62,7 @@ export async function dcRespond(deps: Deps, door: Door): Promise<DcAnswered> {
 type Sent = { protocol: string; data: Record<string, unknown> }
 
 async function readAnswer(
-  { turns }: Pick<Deps, 'turns'>,
+  { turns }: Yielding,
   entry: DcEntry,
   { protocol, data }: Sent,
   query: Parameters<typeof readOpenIdAnswer>[1]['query'],

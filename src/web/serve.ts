@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { HTMLBundle } from 'bun'
 import { Elysia } from 'elysia'
-import type { Ground } from '../ground.ts'
+import type { Configured, Ground, Reading, Reporting } from '../ground.ts'
 import type { Handbook } from '../handbook/index.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
@@ -59,7 +59,7 @@ const LOST: Page = { bundle: lost, paths: [] }
 
 const HIDDEN = { detail: { hide: true } }
 
-export function webPages(deps: Pick<Ground, 'config' | 'limits' | 'db' | 'log'>, handbook: Handbook, isDemo: boolean) {
+export function webPages(deps: Ground, handbook: Handbook, isDemo: boolean) {
   const { hasSandbox } = deps.config
   const app = new Elysia()
     .onBeforeHandle(takesFrom(deps, 'page'))
@@ -114,7 +114,7 @@ export async function serveLost(url: string): Promise<Response> {
 }
 
 /** Read by shared/base.ts. */
-async function marksOf(deps: Pick<Ground, 'config' | 'db' | 'log'>): Promise<string> {
+async function marksOf(deps: Reading & Reporting & Configured): Promise<string> {
   const hasAnchors = await hasAnchor(deps, 'test').catch((error: unknown) => {
     // The page says itself what does not work.
     deps.log.debug('page.anchors_unknown', { failure: describeFailure(error) })

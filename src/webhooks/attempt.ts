@@ -1,4 +1,5 @@
 import { type EgressCall, locate } from '../egress/client.ts'
+import type { Calling } from '../ground.ts'
 import type { SigningSecrets } from '../tenants/webhook-secret.ts'
 import type { ClaimedAttempt } from './claim.ts'
 import type { Deps } from './deps.ts'
@@ -19,7 +20,7 @@ type Tools = { poster: Poster; render: Render; secretsOf: SigningSecrets; limits
 
 /** Renders, resolves, signs and posts. `signal` aborts when the verification is erased. */
 export async function attemptDelivery(
-  deps: Pick<Deps, 'egress' | 'resolve' | 'leases'>,
+  deps: Calling & Pick<Deps, 'leases'>,
   { poster, render, secretsOf, limits }: Tools,
   attempt: ClaimedAttempt,
   signal: AbortSignal,

@@ -1,5 +1,6 @@
 import type { Engine } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
+import type { Announcing } from '../ground.ts'
 import type { Clock } from '../time.ts'
 
 /** Duration of a delivery's lease; longer than any attempt. */
@@ -26,7 +27,7 @@ export type Attempts = {
 
 type UnderWay = { name: string; abort(): void; ended: Promise<void> }
 
-type AttemptsDeps = Pick<Engine, 'leases' | 'publish' | 'subscribe'> & { now: Clock }
+type AttemptsDeps = Announcing & Pick<Engine, 'leases' | 'subscribe'> & { now: Clock }
 
 export function createAttempts(deps: AttemptsDeps): Attempts {
   const { holder } = deps.leases

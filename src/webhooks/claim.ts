@@ -1,3 +1,4 @@
+import type { Writing } from '../ground.ts'
 import { beginAttempt } from './attempt-store.ts'
 import { LEASE_MS } from './attempts.ts'
 import type { Deps } from './deps.ts'
@@ -16,7 +17,7 @@ export type ClaimedAttempt = ClaimedDelivery & { attemptId: number; at: number }
  * are released; `hasFreed` is true when other queues may use them.
  */
 export async function claimAttempts(
-  { write, now, leases: { holder: leasedBy } }: Pick<Deps, 'write' | 'now' | 'leases'>,
+  { write, now, leases: { holder: leasedBy } }: Writing & Pick<Deps, 'leases'>,
   slots: Slots,
 ): Promise<{ claimed: ClaimedAttempt[]; hasFreed: boolean }> {
   const at = now()

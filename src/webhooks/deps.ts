@@ -1,5 +1,5 @@
-import type { Audit } from '../audit/append.ts'
+import type { Audited } from '../audit/deps.ts'
 import type { Ground } from '../ground.ts'
 import type { Attempts } from './attempts.ts'
 
-export type Deps = Ground & { audit: Audit; attempts: Attempts }
+export type Deps = Ground & Audited & { attempts: Attempts }

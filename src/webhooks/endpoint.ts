@@ -1,4 +1,5 @@
 import { checkWebhookUrl } from '../egress/policy.ts'
+import type { Calling } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { keepEndpoint } from '../tenants/webhook-endpoint.ts'
 import type { Deps } from './deps.ts'
@@ -12,7 +13,7 @@ export async function setEndpoint(deps: Deps, owner: Owner, url: string | null, 
 
 /** A name that does not resolve now is accepted: each delivery checks again. */
 export async function refuseForbidden(
-  { egress, resolve }: Pick<Deps, 'egress' | 'resolve'>,
+  { egress, resolve }: Calling,
   { tenantId, environment }: Owner,
   url: string,
 ): Promise<void> {

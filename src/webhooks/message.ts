@@ -1,9 +1,9 @@
 import { version } from '../../package.json' with { type: 'json' }
+import type { Reading, Unsealing } from '../ground.ts'
 import { areSignersKept } from '../tenants/secret-history.ts'
 import { readSigningSecrets, type SigningSecrets } from '../tenants/webhook-secret.ts'
 import { isoUtc } from '../time.ts'
 import type { AttemptRow } from './attempt-store.ts'
-import type { Deps } from './deps.ts'
 import type { ClaimedDelivery } from './lease-store.ts'
 import { signatureHeaders } from './sign.ts'
 import type { DeliveryRow, Owner } from './store.ts'
@@ -38,7 +38,7 @@ const SIGNATURES = ['x-service-signature', 'webhook-signature']
  * or a part of the signed text (`isCut`), is deleted.
  */
 export async function sentMessage(
-  deps: Pick<Deps, 'db' | 'sealer'>,
+  deps: Reading & Unsealing,
   owner: Owner,
   { id, type }: DeliveryRow,
   { attempt, at }: AttemptRow,

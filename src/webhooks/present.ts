@@ -1,13 +1,13 @@
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Unsealing } from '../ground.ts'
 import { isoUtc } from '../time.ts'
 import type { AttemptRow } from './attempt-store.ts'
-import type { Deps } from './deps.ts'
 import type { KeptAnswer } from './record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'
 import type { DeliveryRow } from './store.ts'
 
 export const presentDelivery = (
-  deps: Pick<Deps, 'sealer'>,
+  deps: Unsealing,
   row: DeliveryRow,
   attempts: AttemptRow[],
   sessionKey: Uint8Array | undefined,
@@ -22,11 +22,7 @@ export const presentDelivery = (
   attempts: attempts.map(attempt => presentAttempt(deps, attempt, sessionKey)),
 })
 
-export function presentAttempt(
-  { sealer }: Pick<Deps, 'sealer'>,
-  row: AttemptRow,
-  sessionKey: Uint8Array | undefined,
-): DeliveryAttempt {
+export function presentAttempt({ sealer }: Unsealing, row: AttemptRow, sessionKey: Uint8Array | undefined): DeliveryAttempt {
   const { deliveryId: id, tenantId, salt, sealed } = row
   // Empty for an attempt whose process ended.
   const place = SEALED.attempt({ id, tenantId }, salt, sessionKey)

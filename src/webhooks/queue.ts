@@ -2,11 +2,11 @@
 // Its way from here: worker.ts runs rounds, claim.ts leases due rows within the slots of slots.ts,
 // attempt.ts sends, record.ts writes how the attempt ended.
 import type { Db } from '../db/engine.ts'
+import type { Configured, Sealing } from '../ground.ts'
 import { hmacSha256With } from '../hash.ts'
 import { base62 } from '../ids.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { waitBefore } from './backoff.ts'
-import type { Deps } from './deps.ts'
 import type { DueQueue } from './lease-store.ts'
 import { deleteDeliveries, insertDelivery, type Owner } from './store.ts'
 
@@ -25,11 +25,12 @@ type NewDelivery = Owner & {
  * payload to publish as `owed` after the commit; nothing when there is no receiver.
  */
 export async function enqueueDelivery(
-  { random, sealer, config }: Pick<Deps, 'random' | 'sealer' | 'config'>,
+  deps: Sealing & Configured,
   tx: Db,
   { at, url, ...delivery }: NewDelivery,
 ): Promise<string | undefined> {
-  const address = url ?? (await readEndpoint({ sealer }, tx, delivery))
+  const { random, sealer, config } = deps
+  const address = url ?? (await readEndpoint(deps, tx, delivery))
   if (address === undefined) return undefined
   const receiver = hmacSha256With(sealer.key('webhook lanes'))(new URL(address).origin).toString('hex', 0, 8)
   const dueAt = at + (waitBefore(config.webhookDelaysMs, 0, random) ?? 0)

@@ -1,4 +1,5 @@
 import { SEALED } from '../db/sealed-columns.ts'
+import type { Configured, Making } from '../ground.ts'
 import { SALT_BYTES } from '../seal.ts'
 import { outcomeOf } from './attempt.ts'
 import { countInterruptions, endAttempt } from './attempt-store.ts'
@@ -15,11 +16,9 @@ const INTERRUPTIONS_MAX = 3
 const AFTER_INTERRUPTION_MS = 1000
 const EMPTY = Buffer.alloc(0)
 
-type RecordDeps = Pick<Deps, 'db' | 'write' | 'now' | 'random' | 'sealer' | 'sessionKeys' | 'config' | 'log' | 'metrics'>
-
 /** Records the end of an attempt; returns when its delivery is due again, if it is. */
 export async function recordAttempt(
-  deps: RecordDeps,
+  deps: Deps,
   attempt: ClaimedAttempt,
   answer: AttemptAnswer,
   ms: number,
@@ -61,7 +60,12 @@ const keptOf = (answer: AttemptAnswer): KeptAnswer =>
 
 type Settled = Pick<DeliveryRow, 'status' | 'attempts' | 'dueAt'>
 
-function next({ config, random, now }: RecordDeps, ended: number, answer: AttemptAnswer, interruptions: number): Settled {
+function next(
+  { config, random, now }: Making & Configured,
+  ended: number,
+  answer: AttemptAnswer,
+  interruptions: number,
+): Settled {
   const at = now()
   const outcome = outcomeOf(answer)
   if (outcome === 'interrupted' && interruptions < INTERRUPTIONS_MAX)
@@ -85,7 +89,7 @@ function finalStatus(outcome: Outcome): 'delivered' | 'failed' | 'cancelled' | u
  * Frees leases that nobody will end (store.ts); their attempts are in the log as interrupted. Of
  * several processes that find the same one, the first frees it.
  */
-export async function recoverInterrupted(deps: RecordDeps & Pick<Deps, 'leases' | 'attempts'>): Promise<void> {
+export async function recoverInterrupted(deps: Deps): Promise<void> {
   const { holder } = deps.leases
   const found = await listLostLeases(deps.db, holder, deps.now())
   const lost = found.filter(({ leasedBy, verificationId: id }) => leasedBy !== holder || !deps.attempts.isUnderWay(id))

@@ -1,5 +1,6 @@
+import type { Acting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
-import type { Deps } from './deps.ts'
+import type { Announcing } from '../ground.ts'
 import { type Restart, restartDelivery, restartFailed } from './log-store.ts'
 import { duePayload } from './queue.ts'
 import type { DeliveryRow, OwnerOfAny } from './store.ts'
@@ -9,7 +10,7 @@ const PER_REPLAY_MAX = 1000
 
 export type Asking = { actor: string; requestId?: string }
 
-type ReplayDeps = Pick<Deps, 'write' | 'now' | 'audit' | 'publish'>
+type ReplayDeps = Announcing & Acting
 
 /** Replays one delivery, whatever its status; returns no row while an attempt is under way. */
 export async function replayById(

@@ -22,32 +22,13 @@ const AFTER_FAILURE_MS = 1000
 /** A stop waits this long for attempts under way. */
 const DRAIN_MS = 2000
 
-type WorkerDeps = Pick<
-  Deps,
-  | 'leases'
-  | 'db'
-  | 'write'
-  | 'now'
-  | 'random'
-  | 'sealer'
-  | 'sessionKeys'
-  | 'settingsVersion'
-  | 'egress'
-  | 'resolve'
-  | 'config'
-  | 'log'
-  | 'metrics'
-  | 'subscribe'
-  | 'attempts'
->
-
 export type WebhookWorker = { stop(): Promise<void> }
 
 /** For tests. */
 export type WorkerOptions = { startThread?: () => Worker; limits?: EgressCall['limits'] }
 
 export async function startWorker(
-  deps: WorkerDeps,
+  deps: Deps,
   render: Render,
   { startThread = startPosterThread, limits = LIMITS }: WorkerOptions = {},
 ): Promise<WebhookWorker> {

@@ -21,8 +21,8 @@ export default [
   [
     'the endpoint of the other environment is told',
     'enqueueDelivery',
-    'readEndpoint({ sealer }, tx, delivery)',
-    "readEndpoint({ sealer }, tx, { ...delivery, environment: 'live' })",
+    'readEndpoint(deps, tx, delivery)',
+    "readEndpoint(deps, tx, { ...delivery, environment: 'live' })",
     'webhooks/endpoint',
   ],
 ] satisfies Slip[]

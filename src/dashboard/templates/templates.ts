@@ -1,5 +1,5 @@
-import type { Db } from '../../db/engine.ts'
 import { readDevices } from '../../devices/read.ts'
+import type { Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../../openid4vp/dcql.ts'
 import type { Profile } from '../../openid4vp/request-object.ts'
@@ -99,7 +99,7 @@ export async function saveTenantTemplate(
 const ENVIRONMENTS = ['test', 'live'] as const
 
 /** Revoked devices do not count. */
-export async function readTemplateUse(deps: { db: Db }, { tenantId, key }: Which): Promise<TemplateUse> {
+export async function readTemplateUse(deps: Reading, { tenantId, key }: Which): Promise<TemplateUse> {
   const owners = ENVIRONMENTS.map(environment => ({ tenantId, environment }))
   const devices = await Promise.all(owners.map(async owner => ({ ...owner, all: await readDevices(deps, owner) })))
   const [test, live] = await Promise.all(owners.map(owner => readLatestUse(deps, owner, key)))
@@ -119,7 +119,7 @@ type Changed = Which & { liveSince: number | null; profile?: Profile }
  * What live verifications or tills used counts like a live setting, and what those of Test used like one of Test. Without
  * encryption (another profile than HAIP) a template counts like one of Test before its first use.
  */
-async function requireFreshFor(deps: Pick<Deps, 'db' | 'now'>, visit: Visit, changed: Changed): Promise<void> {
+async function requireFreshFor(deps: Reading, visit: Visit, changed: Changed): Promise<void> {
   const { liveSince, profile } = changed
   const { devices, last_used_at } = await readTemplateUse(deps, changed)
   const isUsedIn = (environment: Owner['environment']) =>

@@ -9,6 +9,7 @@ import {
   rollKey,
 } from '../../../access/keys.ts'
 import { presentKey } from '../../../access/present.ts'
+import type { Timing } from '../../../ground.ts'
 import { apiError } from '../../../http/errors.ts'
 import { actorOf, requireFresh, type Visit } from '../../../people/session.ts'
 import type { Deps } from '../../deps.ts'
@@ -58,4 +59,4 @@ export async function revokeTenantKey(deps: Deps, visit: Visit, which: Which): P
   return presentKey(row, deps.now())
 }
 
-const minted = ({ now }: Pick<Deps, 'now'>, { key, row }: MintedKey): Minted => ({ key, api_key: presentKey(row, now()) })
+const minted = ({ now }: Timing, { key, row }: MintedKey): Minted => ({ key, api_key: presentKey(row, now()) })

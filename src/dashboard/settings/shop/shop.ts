@@ -1,3 +1,4 @@
+import type { Reading } from '../../../ground.ts'
 import { apiError } from '../../../http/errors.ts'
 import { roleOf } from '../../../people/role.ts'
 import { actorOf, requireFresh, type Visit } from '../../../people/session.ts'
@@ -29,7 +30,7 @@ function requireRights(deps: Deps, visit: Visit, { environment }: Owner): void {
   requireFresh(visit, deps.now(), environment)
 }
 
-export async function readShopLook({ db }: Pick<Deps, 'db'>, tenantId: string): Promise<Look> {
+export async function readShopLook({ db }: Reading, tenantId: string): Promise<Look> {
   const [look, logo] = [await readLook(db, tenantId), await readLogo(db, tenantId)]
   const { accent = null, privacyUrl = null } = look ?? {}
   return {

@@ -1,4 +1,0 @@
-import type { Audit } from '../audit/append.ts'
-import type { Ground } from '../ground.ts'
-
-export type Deps = Ground & { audit: Audit }
