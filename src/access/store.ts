@@ -76,7 +76,7 @@ export async function markKeyRevoked(tx: Db, id: string, at: number): Promise<Ap
   return row
 }
 
-export async function markKeyRolled(tx: Db, id: string, rolled: Pick<ApiKeyRow, 'expiresAt' | 'successorId'>): Promise<void> {
+export async function markKeyRolled(tx: Db, id: string, rolled: { expiresAt: number; successorId: string }): Promise<void> {
   await tx.update(apiKeys).set(rolled).where(eq(apiKeys.id, id))
 }
 

@@ -178,7 +178,7 @@ export async function findLastCheckpoint(db: Db): Promise<Checkpoint | undefined
   return last
 }
 
-export async function updateSignature(tx: Db, { seq, signature }: Pick<Checkpoint, 'seq' | 'signature'>): Promise<void> {
+export async function updateSignature(tx: Db, { seq, signature }: { seq: number; signature: string }): Promise<void> {
   await tx.update(auditCheckpoints).set({ signature }).where(eq(auditCheckpoints.seq, seq))
 }
 

@@ -62,7 +62,7 @@ export async function* readChain(
 /** Undefined once the subject is erased. */
 export function disclose(
   sealer: Deps['sealer'],
-  { id, tenantId, salt, sealed }: Pick<StoredRecord, 'id' | 'tenantId' | 'salt' | 'sealed'>,
+  { id, tenantId, salt, sealed }: StoredRecord,
   sessionKey: Uint8Array | undefined,
 ): Disclosed | undefined {
   if (!salt && !sealed) return undefined

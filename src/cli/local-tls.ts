@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { publish } from '../db/files.ts'
 import type { Random } from '../ids.ts'
-import { type IssuedCertificate, issueAuthority, issueLeaf } from '../signing/authority.ts'
+import { type Authority, issueAuthority, issueLeaf } from '../signing/authority.ts'
 
 /** The longest lifetime that browsers and phones accept. */
 const LEAF_DAYS = 397
@@ -33,8 +33,6 @@ type Wanted = {
   at: number
   random: Random
 }
-
-type Authority = Pick<IssuedCertificate, 'chain' | 'privateKey'>
 
 /** Never replaces an authority: tills have it installed. */
 export async function makeLocalTls({ folder, hosts, hostsDefault, at, random }: Wanted): Promise<LocalTls> {

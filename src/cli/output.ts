@@ -2,7 +2,7 @@
 // and notes go to standard error. A failure is one line that says what was wrong and what to do.
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Config, ConfigError } from '../config.ts'
+import { ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
 import { describeFailure } from '../log.ts'
 import { nearest } from '../nearest.ts'
@@ -50,7 +50,7 @@ export const complain = (text: string): void => void process.stderr.write(`${tex
 export const printable = (text: string): string => text.replace(/[^\P{C}\n\u200d]/gu, '?')
 
 /** A note beside a printed link: a service with other settings is at another address. */
-export function noteAssumedAddress({ env, complain }: Shell, { publicUrl }: Pick<Config, 'publicUrl'>): void {
+export function noteAssumedAddress({ env, complain }: Shell, { publicUrl }: { publicUrl: string }): void {
   if (env.VIDIMUS_PUBLIC_URL?.trim() || env.PORT?.trim()) return
   complain(`note: the link assumes that the service is at ${publicUrl}; set VIDIMUS_PUBLIC_URL or PORT here as for the service`)
 }

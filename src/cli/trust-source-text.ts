@@ -23,8 +23,7 @@ export function describeList({ list, signer, types, location }: CheckedList): st
   ]
 }
 
-export const issuersOf = ({ entries }: Pick<SourceView, 'entries'>): string =>
-  `${entries} ${entries === 1 ? 'issuer' : 'issuers'}`
+export const issuersOf = ({ entries }: { entries: number }): string => `${entries} ${entries === 1 ? 'issuer' : 'issuers'}`
 
 type Shown = ReturnType<typeof presentSource> & { issuers: ReturnType<typeof presentAnchor>[] }
 

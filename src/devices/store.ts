@@ -111,7 +111,7 @@ export async function seeDevice(
 export async function updateDevice(
   tx: Db,
   { deviceId, tenantId }: DeviceKey,
-  { name, allowedTemplates }: Pick<DeviceRow, 'name' | 'allowedTemplates'>,
+  { name, allowedTemplates }: { name: string; allowedTemplates: string[] },
 ): Promise<DeviceRow> {
   const [row] = await tx
     .update(devices)

@@ -109,11 +109,7 @@ async function gapsOf(deps: Scene['deps'], rows: RegistrationRow[], tenantId: st
   })
 }
 
-function isMissing(
-  { registrationCertificate }: Scene['deps'],
-  { isOwn }: Pick<SigningState, 'isOwn'>,
-  query: DcqlQuery,
-): boolean {
+function isMissing({ registrationCertificate }: Scene['deps'], { isOwn }: SigningState, query: DcqlQuery): boolean {
   const isForPids = askedBy(query).some(({ types }) => types.some(type => PID.test(type)))
   return isForPids && (isOwn || registrationCertificate === undefined)
 }

@@ -34,7 +34,7 @@ export type AnchorList = {
   endsAt: number
 }
 
-export const isForDocuments = ({ use }: Pick<TrustAnchor, 'use'>): boolean => use === 'both' || use === 'documents'
+export const isForDocuments = ({ use }: TrustAnchor): boolean => use === 'both' || use === 'documents'
 
 /** A prefix ends in `:*`, and the type continues after that colon. */
 export function covers(trustedFor: string | null, type: string): boolean {

@@ -3,7 +3,6 @@
 import type { Config } from '../config.ts'
 import type { Configured, Making, Reading, Unsealing } from '../ground.ts'
 import { equalConstantTime, hmacSha256With } from '../hash.ts'
-import type { UserRow } from './store.ts'
 
 const KNOWN_MS = 90 * 86_400_000
 const ID_BYTES = 16
@@ -33,7 +32,7 @@ const attributes = (config: Config): string => `Path=/; HttpOnly; SameSite=Stric
 
 export const clearedCookie = (config: Config): string => `${cookieFor(config, '')}; Max-Age=0`
 
-type Account = Pick<UserRow, 'id' | 'password'>
+type Account = { id: string; password: string | null }
 type KnownDeps = Reading & Unsealing & Configured
 
 /** One for each user of a browser. A new password ends it, because its signature covers the hash of the password. */

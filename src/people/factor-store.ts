@@ -6,6 +6,7 @@ import { dashboardPasskeys, dashboardUsers, installation, loginChallenges, recov
 export type PasskeyRow = typeof dashboardPasskeys.$inferSelect
 type ChallengeRow = typeof loginChallenges.$inferSelect
 type RecoveryRow = typeof recoveryCodes.$inferSelect
+type RecoveryCode = { userId: string; hash: string }
 
 const REQUIRED = 'second_factor_required'
 
@@ -99,7 +100,7 @@ export async function markPasskeyUsed(
   return used.length > 0
 }
 
-export async function deletePasskey(tx: Db, { userId, id }: Pick<PasskeyRow, 'userId' | 'id'>): Promise<PasskeyRow | undefined> {
+export async function deletePasskey(tx: Db, { userId, id }: { userId: string; id: string }): Promise<PasskeyRow | undefined> {
   const [gone] = await tx
     .delete(dashboardPasskeys)
     .where(and(eq(dashboardPasskeys.userId, userId), eq(dashboardPasskeys.id, id)))
@@ -124,7 +125,7 @@ export async function insertRecoveryCodes(tx: Db, rows: RecoveryRow[]): Promise<
 }
 
 /** False when there is none, or it was used. */
-export async function takeRecoveryCode(tx: Db, { userId, hash }: Pick<RecoveryRow, 'userId' | 'hash'>): Promise<boolean> {
+export async function takeRecoveryCode(tx: Db, { userId, hash }: RecoveryCode): Promise<boolean> {
   const taken = await tx
     .delete(recoveryCodes)
     .where(and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.hash, hash)))
@@ -132,7 +133,7 @@ export async function takeRecoveryCode(tx: Db, { userId, hash }: Pick<RecoveryRo
   return taken.length > 0
 }
 
-export async function hasRecoveryCode(db: Db, { userId, hash }: Pick<RecoveryRow, 'userId' | 'hash'>): Promise<boolean> {
+export async function hasRecoveryCode(db: Db, { userId, hash }: RecoveryCode): Promise<boolean> {
   const [row] = await db
     .select({ hash: recoveryCodes.hash })
     .from(recoveryCodes)
@@ -180,14 +181,14 @@ export async function deleteTicketsOf(tx: Db, userId: string): Promise<void> {
   await tx.delete(loginChallenges).where(and(eq(loginChallenges.userId, userId), eq(loginChallenges.challenge, '')))
 }
 
-export async function listRecoveryCodes(tx: Db): Promise<Pick<RecoveryRow, 'userId' | 'hash'>[]> {
+export async function listRecoveryCodes(tx: Db): Promise<RecoveryCode[]> {
   const { userId, hash } = recoveryCodes
   return await tx.select({ userId, hash }).from(recoveryCodes)
 }
 
 export async function replaceRecoveryHash(
   tx: Db,
-  { userId, hash, replacement }: Pick<RecoveryRow, 'userId' | 'hash'> & { replacement: string },
+  { userId, hash, replacement }: RecoveryCode & { replacement: string },
 ): Promise<void> {
   await tx
     .update(recoveryCodes)

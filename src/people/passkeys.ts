@@ -1,7 +1,6 @@
 // Passkeys (WebAuthn). A challenge says by itself what it is for and how long it counts, so that
 // asking costs no row; one that was answered is kept until then, so that no answer counts twice.
 
-import type { Config } from '../config.ts'
 import type { Db } from '../db/engine.ts'
 import type { Configured, Reading, Sealing } from '../ground.ts'
 import { equalConstantTime, hmacSha256With, sha256Hex } from '../hash.ts'
@@ -25,7 +24,7 @@ type Asked = { purpose: Purpose; userId: string }
 type PasskeyDeps = Reading & Sealing & Configured
 
 /** Browsers know passkeys by a host name, in a secure context. */
-export function passkeySite({ publicUrl }: Pick<Config, 'publicUrl'>): { rpId: string; origin: string } | undefined {
+export function passkeySite({ publicUrl }: { publicUrl: string }): { rpId: string; origin: string } | undefined {
   const { protocol, hostname, origin } = new URL(publicUrl)
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
   if (isIP(hostname.replace(/^\[|\]$/g, '')) || !(protocol === 'https:' || isLocal)) return undefined

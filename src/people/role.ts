@@ -4,6 +4,6 @@ export const ROLES = ['owner', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /** An owner sees all tenants. A viewer changes nothing, and sees neither claims nor secrets. */
-export const roleOf = ({ memberOf, role }: Pick<UserRow, 'memberOf' | 'role'>): Role => (memberOf === null ? 'owner' : role)
+export const roleOf = ({ memberOf, role }: UserRow): Role => (memberOf === null ? 'owner' : role)
 
-export const maySeeClaims = (user: Pick<UserRow, 'memberOf' | 'role'>): boolean => roleOf(user) !== 'viewer'
+export const maySeeClaims = (user: UserRow): boolean => roleOf(user) !== 'viewer'

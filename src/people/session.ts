@@ -45,10 +45,10 @@ export type Visit = {
 }
 
 /** The user's name in audit records. */
-export const actorOf = ({ name }: Pick<UserRow, 'name'>): string => `dashboard:${name}`
+export const actorOf = ({ name }: UserRow): string => `dashboard:${name}`
 
 /** The tenant of audit records by or about this user; empty for an owner. */
-export const tenantIdOf = ({ memberOf }: Pick<UserRow, 'memberOf'>): string => memberOf ?? ''
+export const tenantIdOf = ({ memberOf }: UserRow): string => memberOf ?? ''
 
 export async function findVisit({ warm, write, now }: Writing & Peeking, cookie: string): Promise<Visit> {
   const hash = sha256Hex(cookie)
@@ -83,7 +83,7 @@ export function draftSession({ now, random }: Making, user: UserRow, agent: stri
 }
 
 /** The user's row must be locked. Deletes the oldest sessions above the limit. */
-export async function keepSession(tx: Db, { session }: Pick<Visit, 'session'>): Promise<void> {
+export async function keepSession(tx: Db, { session }: Visit): Promise<void> {
   await insertSession(tx, session)
   await deleteOldestSessions(tx, session, SESSIONS_PER_USER_MAX)
 }
@@ -103,7 +103,7 @@ export async function presentSession(deps: Reading & Unsealing, visit: Visit): P
 }
 
 /** Derived from the cookie, so it is not stored and ends with the session. */
-export const csrfTokenOf = ({ sealer }: Unsealing, { cookie }: Pick<Visit, 'cookie'>): string =>
+export const csrfTokenOf = ({ sealer }: Unsealing, { cookie }: Visit): string =>
   hmacSha256With(sealer.key('dashboard csrf'))(cookie).toString('base64url')
 
 export async function readSessions({ db, now }: Reading, { user, session }: Visit) {

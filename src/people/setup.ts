@@ -1,10 +1,10 @@
 // The first run. There is no default account: until an owner exists, each start of the service
 // prints a link that creates one. Users of a tenant may exist before that.
 
-import type { Reading } from '../ground.ts'
+import type { Making, Reading } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { base62, type Random } from '../ids.ts'
+import { base62 } from '../ids.ts'
 import type { Deps } from './deps.ts'
 import { draftLink, keepLink } from './links.ts'
 import { type Browser, beginSession } from './login.ts'
@@ -65,10 +65,9 @@ export async function setUp(
   return visit
 }
 
-export const draftUser = (
-  { now, random }: { now: () => number; random: Random },
-  { name, memberOf, password, role = 'member' }: Pick<UserRow, 'name' | 'memberOf' | 'password'> & Partial<Pick<UserRow, 'role'>>,
-): UserRow => ({
+type Draft = { name: string; memberOf: string | null; password: string | null; role?: UserRow['role'] }
+
+export const draftUser = ({ now, random }: Making, { name, memberOf, password, role = 'member' }: Draft): UserRow => ({
   id: `usr_${base62(random, 16)}`,
   name,
   memberOf,

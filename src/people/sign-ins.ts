@@ -10,7 +10,7 @@ import { isoUtc } from '../time.ts'
 import { networkOf } from './network.ts'
 import type { SignIn } from './security-schema.ts'
 import { actorOf, tenantIdOf } from './session.ts'
-import { deleteSignInsUntil, insertSignIn, listSignIns, listSignInsAfter, type SignInRow, updateSignIn } from './sign-in-store.ts'
+import { deleteSignInsUntil, insertSignIn, listSignIns, listSignInsAfter, updateSignIn } from './sign-in-store.ts'
 import type { UserRow } from './store.ts'
 
 const KEPT_MS = 90 * 86_400_000
@@ -73,7 +73,7 @@ const keptOf = (name: string, method: string, { address, agent }: Browser): Kept
   agent: (agent ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, AGENT_CHARS_MAX),
 })
 
-function sealed({ sealer, random }: RecordDeps, row: Pick<SignInRow, 'at' | 'userId' | 'outcome'>, kept: Kept) {
+function sealed({ sealer, random }: RecordDeps, row: { at: number; userId: string | null; outcome: string }, kept: Kept) {
   const salt = Buffer.from(random(SALT_BYTES))
   return { ...row, salt, sealed: sealer.seal(SEALED.signIn(salt), JSON.stringify(kept)) }
 }

@@ -69,7 +69,7 @@ export async function setPassword(tx: Db, userId: string, password: string): Pro
 }
 
 /** The user's row must be locked. */
-export async function setRole(tx: Db, { id, memberOf, role }: Pick<UserRow, 'id' | 'memberOf' | 'role'>): Promise<void> {
+export async function setRole(tx: Db, { id, memberOf, role }: UserRow): Promise<void> {
   await tx.update(dashboardUsers).set({ memberOf, role }).where(eq(dashboardUsers.id, id))
 }
 
@@ -172,7 +172,7 @@ export async function markAuthenticated(tx: Db, hash: string, at: number): Promi
   await tx.update(dashboardSessions).set({ authenticatedAt: at }).where(eq(dashboardSessions.hash, hash))
 }
 
-export async function deleteSession(tx: Db, { userId, id }: Pick<SessionRow, 'userId' | 'id'>): Promise<boolean> {
+export async function deleteSession(tx: Db, { userId, id }: { userId: string; id: string }): Promise<boolean> {
   const gone = await tx
     .delete(dashboardSessions)
     .where(and(eq(dashboardSessions.userId, userId), eq(dashboardSessions.id, id)))
@@ -214,7 +214,7 @@ export async function keepNetwork(tx: Db, { userId, network }: Network, at: numb
   await tx.delete(dashboardNetworks).where(and(eq(user, userId), ne(name, network), notInArray(name, latest)))
 }
 
-type Lane = Pick<FailuresRow, 'account' | 'network'>
+type Lane = { account: string; network: string }
 
 const ofLane = ({ account, network }: Lane) => and(eq(loginFailures.account, account), eq(loginFailures.network, network))
 

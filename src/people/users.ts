@@ -45,7 +45,7 @@ export async function ownersWithoutFactor({ db }: Reading): Promise<string[]> {
   return owners.filter(({ id }) => !withFactor.has(id)).map(({ name }) => name)
 }
 
-type Invited = Pick<UserRow, 'name' | 'memberOf'> & Partial<Pick<UserRow, 'role'>>
+type Invited = { name: string; memberOf: string | null; role?: UserRow['role'] }
 
 /** A member or viewer of one tenant, or an owner when `memberOf` is null. */
 export async function inviteUser(deps: Deps, { name, memberOf, role }: Invited, actor: string): Promise<UserWithLink> {

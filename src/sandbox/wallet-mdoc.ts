@@ -79,10 +79,10 @@ async function deviceSigned(docType: string, { request, key, mutations }: Signin
   const claims = Object.entries(mutations.deviceClaims ?? {}).map(([name, elements]) => [name, cborMap(elements)] as const)
   const nameSpaces = embedded(new Map<string, Cbor>(claims))
   const authentication = embedded(['DeviceAuthentication', await sessionTranscript(request, mutations), docType, nameSpaces])
-  return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, { key, mutations }) })
+  return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, { request, key, mutations }) })
 }
 
-async function deviceAuth(authentication: Tag, { key, mutations }: Pick<Signing, 'key' | 'mutations'>): Promise<Cbor> {
+async function deviceAuth(authentication: Tag, { key, mutations }: Signing): Promise<Cbor> {
   if (mutations.deviceAuth === 'empty') return new Map()
   if (mutations.deviceAuth === 'mac') {
     // HMAC 256/256 with an invented tag: the request did not announce it.

@@ -83,7 +83,7 @@ function addUnlinked({ metrics, db, now }: Deps): void {
 }
 
 /** Only where this service serves https itself. */
-export function addTlsGauge({ metrics, now }: Deps, { certificateEndsAt }: Pick<Listener, 'certificateEndsAt'>): void {
+export function addTlsGauge({ metrics, now }: Deps, { certificateEndsAt }: Listener): void {
   if (certificateEndsAt() === undefined) return
   metrics.gauge('vidimus_tls_certificate_seconds_left', 'Time until the certificate of the https port expires.', () =>
     Math.floor(((certificateEndsAt() ?? 0) - now()) / 1000),

@@ -2,7 +2,6 @@
 // ignores it, so the old listener closes and a new one opens in the same turn of the event loop. `reusePort` would leave no gap,
 // but would let a second service use the port.
 import type { createApp } from '../app.ts'
-import type { Config } from '../config.ts'
 import type { TlsPair } from '../http/tls-pair.ts'
 import { PortRefusal } from './refusal.ts'
 
@@ -24,7 +23,7 @@ export type Listener = {
   stop(): Promise<void>
 }
 
-export function listen(app: App, { port: wanted, host }: Pick<Config, 'port' | 'host'>, pair: TlsPair | undefined): Listener {
+export function listen(app: App, { port: wanted, host }: { port: number; host: string }, pair: TlsPair | undefined): Listener {
   const ending = new Set<Promise<void>>()
   const end = () => {
     const ended = app.server!.stop().then(() => void ending.delete(ended))

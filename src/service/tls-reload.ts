@@ -7,7 +7,7 @@ import type { Listener } from './listener.ts'
 import { PortRefusal } from './refusal.ts'
 
 /** Runs on SIGHUP. A pair that cannot be used changes nothing; false when the port was lost. */
-export function reloadTls({ config, now, log }: Reading & Reporting & Configured, listener: Pick<Listener, 'renew'>): boolean {
+export function reloadTls({ config, now, log }: Reading & Reporting & Configured, listener: Listener): boolean {
   if (!config.tls) {
     log.warn('tls.nothing_to_reload', { detail: 'VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY are not set' })
     return true

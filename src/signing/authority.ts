@@ -45,8 +45,10 @@ export async function issueAuthority({ name, at, random }: Making & { name: stri
   return issued(certificate, keys)
 }
 
+export type Authority = { chain: string; privateKey: KeyObject }
+
 type Leaf = Making & {
-  authority: Pick<IssuedCertificate, 'chain' | 'privateKey'>
+  authority: Authority
   name: string
   /** Names and addresses it is valid for. */
   hosts: string[]

@@ -116,7 +116,7 @@ type Key = { privateKey: KeyObject; row?: SigningKeyRow }
 /** The key that is given, else the one among ours that the leaf is for. */
 export async function keyOf(
   deps: Reading & Unsealing,
-  { keyPem, owner }: Pick<Import, 'keyPem' | 'owner'>,
+  { keyPem, owner }: { keyPem?: string; owner: KeyOwner },
   leaf: X509Certificate,
 ): Promise<Key> {
   const isFor = (key: KeyObject) => leaf.publicKey.equals(createPublicKey(key))

@@ -143,7 +143,7 @@ export function sealSigningKey({ random, sealer }: Sealing, made: NewSigningKey)
 }
 
 /** The certificate was replaced, and no session needs its key any more. */
-export const isErased = ({ sealed }: Pick<SigningKeyRow, 'sealed'>): boolean => sealed.length === 0
+export const isErased = ({ sealed }: SigningKeyRow): boolean => sealed.length === 0
 
 export function openPrivateKey({ sealer }: Unsealing, { id, salt, sealed }: SigningKeyRow): KeyObject {
   return createPrivateKey({

@@ -3,7 +3,7 @@
 // with.
 import type { KeyOwner, Leaf } from './store.ts'
 
-export const startOf = ({ startsAt, createdAt }: Pick<Leaf, 'startsAt' | 'createdAt'>): number => startsAt ?? createdAt
+export const startOf = ({ startsAt, createdAt }: Leaf): number => startsAt ?? createdAt
 
 type Started<L> = {
   /** Keyed by tenant; null is the installation. */
@@ -23,7 +23,7 @@ export function leavesAt<L extends Leaf>(leaves: readonly L[], at: number): Star
 }
 
 /** One without a start counts at once, by the clock of a slower machine too. */
-export const isLater = ({ startsAt }: Pick<Leaf, 'startsAt'>, at: number): boolean => startsAt !== null && startsAt > at
+export const isLater = ({ startsAt }: Leaf, at: number): boolean => startsAt !== null && startsAt > at
 
 /** The later import wins when two start at the same time. */
 function isAfter(leaf: Leaf, other: Leaf | undefined): boolean {

@@ -51,7 +51,7 @@ const isValid = ({ notBefore, notAfter }: Validity, at: number): boolean => notB
 /** Certificates of all owners. */
 export const readReaders = async ({ db }: Reading): Promise<ReaderCertificate[]> => (await listReaders(db)).map(describeReader)
 
-export function describeReader({ chain, tenantId }: Pick<SigningKeyRow, 'chain' | 'tenantId'>): ReaderCertificate {
+export function describeReader({ chain, tenantId }: SigningKeyRow): ReaderCertificate {
   const certificates = chainOf(chain)
   const [leaf] = certificates
   return {
@@ -74,7 +74,7 @@ export const presentReader = ({ fingerprint, subject, issuer, notBefore, notAfte
 /** The key of a removed certificate is erased a day later. */
 export async function removeReader(
   deps: Setting,
-  { owner, fingerprint }: Pick<ReaderCertificate, 'owner' | 'fingerprint'>,
+  { owner, fingerprint }: { owner: KeyOwner; fingerprint: string },
   actor: string,
 ): Promise<void> {
   const at = deps.now()

@@ -48,13 +48,13 @@ const nextChange = (rows: readonly RegistrationRow[], at: number): number =>
 export function storedFor(
   rows: readonly RegistrationRow[],
   tenantId: string,
-  signer: Pick<Signer, 'tenantId'>,
+  signer: { tenantId: string | null },
 ): RegistrationRow[] {
   const own = rows.filter(row => row.tenantId === tenantId)
   return own.length > 0 || signer.tenantId !== null ? own : rows.filter(row => row.tenantId === null)
 }
 
-type Asked = { at: number; signer: Pick<Signer, 'organization'>; template: string | null; query: DcqlQuery }
+type Asked = { at: number; signer: { organization: string | undefined }; template: string | null; query: DcqlQuery }
 
 /** The one assigned to the template; else of those that cover the query the narrowest; else the nearest. */
 export function choose(stored: readonly RegistrationRow[], { at, signer, template, query }: Asked): RegistrationRow | undefined {
@@ -77,5 +77,5 @@ export const isCurrent = ({ notBefore, notAfter }: RegistrationRow, at: number):
   (notBefore === null || notBefore <= at) && (notAfter === null || notAfter > at)
 
 /** Whether it names the organisation of the access certificate, where that names one. */
-export const isOfSame = ({ subject }: Pick<RegistrationRow, 'subject'>, organization: string | undefined): boolean =>
+export const isOfSame = ({ subject }: RegistrationRow, organization: string | undefined): boolean =>
   organization === undefined || subject.trim().toUpperCase() === organization.trim().toUpperCase()

@@ -114,7 +114,7 @@ export async function removeRegistration(deps: Reading & Making & Setting, id: s
 }
 
 /** Whether it ends within 30 days, or has ended. */
-export const isEnding = ({ notAfter }: Pick<RegistrationRow, 'notAfter'>, at: number): boolean =>
+export const isEnding = ({ notAfter }: RegistrationRow, at: number): boolean =>
   notAfter !== null && notAfter - at < EXPIRY_WARNING_DAYS * DAY_MS
 
 export const presentRegistration = (row: RegistrationRow, at: number) => ({
@@ -133,7 +133,7 @@ export const presentRegistration = (row: RegistrationRow, at: number) => ({
 })
 
 /** Whether one of these registrars signed it, or issued the certificate of who did; PEM. */
-export function isOfListed({ jwt }: Pick<RegistrationRow, 'jwt'>, registrars: readonly string[]): boolean {
+export function isOfListed({ jwt }: { jwt: string }, registrars: readonly string[]): boolean {
   const chain = registrarChain(jwt)
   const listed = new Set(registrars.map(pem => new X509Certificate(pem).fingerprint256))
   const [leaf, ...others] = chain

@@ -23,7 +23,7 @@ const PARTS = ['title', 'query', 'rules', 'purpose', 'profile'] as const
 export type Part = (typeof PARTS)[number]
 
 /** The parts in which a draft differs from what is saved; nothing is saved before a first one. */
-export const changedParts = (before: TemplateRow | undefined, draft: Pick<TemplateDraft, Part>): Part[] =>
+export const changedParts = (before: TemplateRow | undefined, draft: TemplateDraft): Part[] =>
   PARTS.filter(part => !Bun.deepEquals(before?.[part] ?? null, draft[part] ?? null))
 
 /** Throws when the act is not allowed on the template as it is saved; called in the transaction of the act. */
@@ -63,7 +63,7 @@ export async function saveTemplate(deps: Setting, draft: TemplateDraft, actor: s
 
 export async function removeTemplate(
   deps: Setting,
-  { tenantId, key }: Pick<TemplateDraft, 'tenantId' | 'key'>,
+  { tenantId, key }: { tenantId: string; key: string },
   actor: string,
   judge = anyTime,
 ): Promise<boolean> {

@@ -45,7 +45,7 @@ export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
 }
 
 /** Called in the transaction of the template's first live verification. */
-export async function markLive(tx: Db, { tenantId, key }: Pick<TemplateRow, 'tenantId' | 'key'>, at: number): Promise<void> {
+export async function markLive(tx: Db, { tenantId, key }: { tenantId: string; key: string }, at: number): Promise<void> {
   await tx
     .update(templates)
     .set({ liveSince: at })

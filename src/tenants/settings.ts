@@ -16,7 +16,7 @@ export type Plan = keyof typeof PLANS
 export const DAILY_QUOTA_MAX = 10_000_000
 export const RETENTION_DAYS_MAX = 3650
 
-export const dailyQuotaOf = ({ plan, dailyQuota }: Pick<TenantRow, 'plan' | 'dailyQuota'>): number => dailyQuota ?? PLANS[plan]
+export const dailyQuotaOf = ({ plan, dailyQuota }: { plan: Plan; dailyQuota: number | null }): number => dailyQuota ?? PLANS[plan]
 
 export const readTenant = async (db: Db, id: string): Promise<TenantRow | undefined> => await findTenant(db, id)
 
@@ -70,7 +70,7 @@ export async function changeTenant(
 }
 
 /** A wallet shows the name to the customer. Settings are written one at a time, so no other one takes it in between. */
-async function refuseTakenName(tx: Db, { id, name }: Pick<TenantRow, 'id' | 'name'>): Promise<void> {
+async function refuseTakenName(tx: Db, { id, name }: { id: string; name: string }): Promise<void> {
   const others = (await listTenants(tx)).filter(each => each.id !== id)
   if (others.some(each => foldName(each.name) === foldName(name))) throw apiError('shop_name_taken')
 }

@@ -17,12 +17,10 @@ export type ListSigner = { fingerprint: string; subject: string; notBefore: numb
 const VICAL_SIGNER = '1.0.18013.5.1.8'
 const ANY_PURPOSE = '2.5.29.37.0'
 
+type SignedList = Pick<TrustList, 'kind' | 'chain'>
+
 /** `signer` is the fingerprint of the signing certificate. */
-export function judgeSigner(
-  list: Pick<TrustList, 'kind' | 'chain'>,
-  pins: readonly Pin[],
-  now: number,
-): { ok: true; signer: string } | ListRefused {
+export function judgeSigner(list: SignedList, pins: readonly Pin[], now: number): { ok: true; signer: string } | ListRefused {
   const { fingerprint } = signerOf(list)
   const path = pinnedPath(list, pins)
   if (!path) return refuse('signer_unknown', `signed by ${fingerprint}, which you have not pinned`)
@@ -38,7 +36,7 @@ export function judgeSigner(
 }
 
 /** The certificates from the signer to a pin, both included. */
-function pinnedPath({ kind, chain }: Pick<TrustList, 'kind' | 'chain'>, pins: readonly Pin[]): Certificate[] | undefined {
+function pinnedPath({ kind, chain }: SignedList, pins: readonly Pin[]): Certificate[] | undefined {
   const [leaf] = chain
   const signer = leaf && describeCertificate(leaf)
   if (!signer) return undefined
@@ -66,7 +64,7 @@ function pinnedAuthority({ fingerprint, certificate }: Pin, chain: readonly Uint
   return der && describeCertificate(der)
 }
 
-export function signerOf({ chain }: Pick<TrustList, 'chain'>): ListSigner {
+export function signerOf({ chain }: { chain: TrustList['chain'] }): ListSigner {
   const [leaf] = chain
   const signer = leaf && describeCertificate(leaf)
   if (!signer) throw new Error('a list that was read has a readable signer')

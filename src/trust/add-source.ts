@@ -67,11 +67,7 @@ function draftOf(deps: Making, asked: NewSource): SourceDraft {
 }
 
 /** A preset that may be used in this environment. */
-export function requirePreset({
-  preset: name = '',
-  environment,
-  isReadTerms,
-}: Pick<NewSource, 'preset' | 'environment' | 'isReadTerms'>): Preset {
+export function requirePreset({ preset: name = '', environment, isReadTerms }: NewSource): Preset {
   const preset = presetOf(name)
   if (!preset) throw new TrustProblem(`there is no preset "${name}"`)
   if (preset.environment !== environment)

@@ -3,13 +3,13 @@ import type { Setting } from '../audit/deps.ts'
 import type { Reading } from '../ground.ts'
 import { parseFingerprint } from './pins.ts'
 import { TrustProblem } from './settings.ts'
-import { type BlockRow, deleteBlock, insertBlock, listBlocks } from './source-store.ts'
+import { type Blocked, type BlockRow, deleteBlock, insertBlock, listBlocks } from './source-store.ts'
 
 export type { BlockRow }
 
 export async function block(
   deps: Setting,
-  { environment, fingerprint: given, reason }: Pick<BlockRow, 'environment' | 'fingerprint' | 'reason'>,
+  { environment, fingerprint: given, reason }: Blocked & { reason: string },
   actor: string,
 ): Promise<BlockRow> {
   const at = deps.now()
@@ -22,11 +22,7 @@ export async function block(
   return row
 }
 
-export async function unblock(
-  deps: Setting,
-  { environment, fingerprint: given }: Pick<BlockRow, 'environment' | 'fingerprint'>,
-  actor: string,
-): Promise<BlockRow> {
+export async function unblock(deps: Setting, { environment, fingerprint: given }: Blocked, actor: string): Promise<BlockRow> {
   const at = deps.now()
   const fingerprint = parseFingerprint(given)
   return await deps.writeSettings(async tx => {

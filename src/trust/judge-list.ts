@@ -54,7 +54,7 @@ function wrongList(source: SourceRow | SourceDraft, list: TrustList): ListRefuse
 /** A date in the future is compared with the machine's clock, an end with the service's clock, which never goes back. */
 function wrongDates(
   { now, wall }: Timing,
-  { graceMs }: Pick<SourceRow, 'graceMs'>,
+  { graceMs }: { graceMs: number },
   { issuedAt, nextUpdate }: TrustList,
 ): ListRefused | undefined {
   if (issuedAt > wall() + AHEAD_MAX_MS) return refuse('not_yet', `dated in the future, ${isoUtc(issuedAt)}: check the clock`)

@@ -58,7 +58,7 @@ const anchorOf = (source: SourceRow, grant: Grant, now: number): AnchorRow => ({
   since: grant.since,
 })
 
-function anchorId(sourceId: string, { certificate, trustedFor }: Pick<Grant, 'certificate' | 'trustedFor'>): string {
+function anchorId(sourceId: string, { certificate, trustedFor }: Grant): string {
   const digest = createHash('sha256')
     .update(`${sourceId}\n${sha256Hex(certificate)}\n${trustedFor}`)
     .digest()
@@ -75,7 +75,7 @@ const isSame = (known: AnchorRow | undefined, row: AnchorRow): boolean =>
   (['label', 'mode', 'use', 'entity', 'country', 'since'] as const).every(name => known[name] === row[name])
 
 /** A withdrawn entry only explains a refusal. */
-export const isCounting = ({ use }: Pick<AnchorRow, 'use'>): boolean => use !== 'none'
+export const isCounting = ({ use }: { use: AnchorRow['use'] }): boolean => use !== 'none'
 
 /** Labels of the certificates that count, by the certificate. */
 const countingOf = (rows: Iterable<AnchorRow>): Map<string, string> =>

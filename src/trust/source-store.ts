@@ -154,10 +154,9 @@ export async function insertBlock(tx: Db, row: BlockRow): Promise<boolean> {
   return made.length > 0
 }
 
-export async function deleteBlock(
-  tx: Db,
-  { environment, fingerprint }: Pick<BlockRow, 'environment' | 'fingerprint'>,
-): Promise<BlockRow | undefined> {
+export type Blocked = { environment: BlockRow['environment']; fingerprint: string }
+
+export async function deleteBlock(tx: Db, { environment, fingerprint }: Blocked): Promise<BlockRow | undefined> {
   const own = and(eq(trustBlocks.environment, environment), eq(trustBlocks.fingerprint, fingerprint))
   const [row] = await tx.delete(trustBlocks).where(own).returning()
   return row

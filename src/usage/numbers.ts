@@ -1,13 +1,12 @@
 import type { Reading } from '../ground.ts'
 import { utcDay } from '../time.ts'
 import { medianOf } from './answer-time.ts'
-import { hasOutcome, listAnswerTimes, listOutcomes, type OutcomeCount } from './outcome-store.ts'
+import { hasOutcome, listAnswerTimes, listOutcomes, type Owner } from './outcome-store.ts'
 import type { Numbers } from './schema.ts'
 
 const NUMBER_DAYS = 30
 const DAY_MS = 86_400_000
 
-type Owner = Pick<OutcomeCount, 'tenantId' | 'environment'>
 type Kind = 'verified' | 'refused' | 'declined' | 'expired'
 
 /** Neither an answer nor a refusal: the shop itself stopped it. */

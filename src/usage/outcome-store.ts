@@ -5,8 +5,8 @@ import { column, hot } from '../db/statements.ts'
 
 export type OutcomeCount = typeof outcomeDays.$inferSelect
 export type AnswerTimeCount = typeof answerTimeDays.$inferSelect
-type Environment = OutcomeCount['environment']
-type Since = { tenantId: string; environment: Environment; day: string }
+export type Owner = { tenantId: string; environment: OutcomeCount['environment'] }
+type Since = Owner & { day: string }
 
 const addOutcome = hot(db =>
   db

@@ -5,9 +5,7 @@ import type { Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { utcDay } from '../time.ts'
 import { stepOf } from './answer-time.ts'
-import { type AnswerTimeCount, addToAnswerTime, addToOutcome, type OutcomeCount } from './outcome-store.ts'
-
-type Owner = Pick<OutcomeCount, 'tenantId' | 'environment'>
+import { type AnswerTimeCount, addToAnswerTime, addToOutcome, type OutcomeCount, type Owner } from './outcome-store.ts'
 
 /** The end of a session. */
 export type End = Owner & {

@@ -6,7 +6,7 @@ import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { enqueueDelivery } from '../webhooks/queue.ts'
 import { openSecrets, type PresentDeps, type SessionSecrets } from './present.ts'
 import type { Verification } from './schema.ts'
-import { findOfTenant, findSession, type VerificationRow } from './store.ts'
+import { findOfTenant, findSession, type PlacedSession, type VerificationRow } from './store.ts'
 import { presentOrLog } from './unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
@@ -47,9 +47,9 @@ export type Ended = { status: 'completed' | 'failed'; error?: Verification['erro
 export async function queueResult(
   deps: Sealing & Configured,
   tx: Db,
-  { id: verificationId, tenantId, environment }: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>,
+  { id: verificationId, tenantId, environment }: PlacedSession,
   { webhook_url: url }: SessionSecrets,
-  { status, at, requestId }: Pick<Ended, 'status'> & { at: number; requestId: string | null },
+  { status, at, requestId }: Ended & { at: number; requestId: string | null },
 ): Promise<string | undefined> {
   const type = `verification.${status}` as const
   return await enqueueDelivery(deps, tx, { tenantId, environment, verificationId, type, url, at, requestId })
@@ -58,7 +58,7 @@ export async function queueResult(
 /** Called after the commit that ended a session: notifies its followers and the webhook worker, and counts it. */
 export function announceEnd(
   { publish, metrics }: Announcing,
-  { id, environment }: Pick<VerificationRow, 'id' | 'environment'>,
+  { id, environment }: PlacedSession,
   { status, error }: Ended,
   owed: string | undefined,
 ): void {

@@ -33,7 +33,7 @@ export type ErasureLog = {
 export const erasureLogIn = (folder: string): string => join(folder, 'erasures.log')
 
 /** The first name: it stays when keys are replaced. */
-export const installationOf = ({ namesOf }: Pick<Audit, 'namesOf'>): string => namesOf('erasures.log')[0]!
+export const installationOf = ({ namesOf }: Audit): string => namesOf('erasures.log')[0]!
 
 type ErasuresDeps = Reading & Configured & Audited & Pick<Ground, 'space'>
 

@@ -8,5 +8,5 @@ const SANDBOX = 'sandbox'
  * True for a completed session that may be the first one of its tenant (tenants/first-times.ts). A
  * test with the sandbox wallet says nothing about real ones.
  */
-export const countsAsFirst = ({ environment }: Pick<VerificationRow, 'environment'>, trust: readonly TrustedBy[]): boolean =>
+export const countsAsFirst = ({ environment }: VerificationRow, trust: readonly TrustedBy[]): boolean =>
   environment === 'live' || trust.some(({ anchor }) => anchor !== SANDBOX)

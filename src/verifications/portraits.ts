@@ -52,11 +52,7 @@ export async function withKeptPortrait(deps: Reading & Unsealing, session: Answe
 }
 
 /** True for a result that may have had a portrait, which is no longer kept. */
-export async function isPortraitGone(
-  { db, now }: Reading,
-  tenantId: string,
-  verification: Pick<Verification, 'id' | 'template' | 'credentials'>,
-): Promise<boolean> {
+export async function isPortraitGone({ db, now }: Reading, tenantId: string, verification: Verification): Promise<boolean> {
   return mayHaveHad(verification) && !(await findPortrait(db, { id: verification.id, tenantId }, now()))
 }
 

@@ -100,11 +100,7 @@ export async function walletLinks(
 }
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
-export async function questionOf(
-  deps: Unsealing & Resolving,
-  db: Db,
-  row: Pick<VerificationRow, 'id' | 'tenantId' | 'templateVersion'>,
-): Promise<FixedQuestion> {
+export async function questionOf(deps: Unsealing & Resolving, db: Db, row: VerificationRow): Promise<FixedQuestion> {
   if (row.templateVersion === null) return { ...(await openQuery(deps, db, row)), rules: [] }
   const question = await deps.versions.find(db, row.templateVersion)
   if (!question) throw new Error('a session has a query of its own or a template version')
@@ -132,7 +128,7 @@ export const openResult = ({ sealer }: Unsealing, row: ResultRow, sessionKey: Ui
 
 export function sealResult(
   { random, sealer }: Sealing,
-  { id: verificationId, tenantId, sessionKey }: Pick<VerificationRow, 'id' | 'tenantId'> & Keyed,
+  { id: verificationId, tenantId, sessionKey }: SessionKey & Keyed,
   result: Result,
   at: number,
 ): Omit<ResultRow, 'auditSeq'> {

@@ -76,10 +76,7 @@ export async function renameReplay(tx: Db, hash: string, renamed: Renamed): Prom
 }
 
 /** Created with an Idempotency-Key since a time. */
-export async function listSessionsWithKey(
-  tx: Db,
-  since: number,
-): Promise<Pick<SealedSession, 'id' | 'tenantId' | 'idempotencyHash'>[]> {
+export async function listSessionsWithKey(tx: Db, since: number): Promise<(SessionKey & { idempotencyHash: string | null })[]> {
   const { id, tenantId, createdAt, idempotencyHash } = verificationSessions
   return await tx
     .select({ id, tenantId, idempotencyHash })

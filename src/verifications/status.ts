@@ -1,8 +1,7 @@
 import { failureOfHeld, type Held, heldUntil, isHeld } from './hold.ts'
 import type { Status } from './schema.ts'
-import type { VerificationRow } from './store.ts'
 
-export type Timed = Held & Pick<VerificationRow, 'expiresAt'>
+export type Timed = Held & { expiresAt: number }
 
 /** The time at which a pending session ends by itself. A held one outlasts its `expires_at`. */
 export const endsAt = (session: Timed): number =>

@@ -15,9 +15,11 @@ export type VerificationRow = Omit<typeof verificationSessions.$inferSelect, 'se
 export type ResultRow = typeof verificationResults.$inferSelect
 export type VerificationWithResult = { verification: VerificationRow; result: ResultRow | null }
 
-export type SessionKey = Pick<VerificationRow, 'id' | 'tenantId'>
+export type SessionKey = { id: string; tenantId: string }
+/** A session and its environment. */
+export type PlacedSession = SessionKey & { environment: VerificationRow['environment'] }
 /** A session with the wrapping key that its own key depends on. */
-export type KeyedSession = Pick<VerificationRow, 'id' | 'tenantId' | 'wrappingKey'>
+export type KeyedSession = SessionKey & { wrappingKey: VerificationRow['wrappingKey'] }
 
 /** A tenant sees the sessions of one environment, a device those that it created. */
 export type Owner = { tenantId: string; environment: 'test' | 'live'; deviceId?: string }
@@ -269,11 +271,7 @@ export async function countPending(db: Db): Promise<number> {
 }
 
 /** All sessions, by id. */
-export async function listKeys(
-  db: Db,
-  afterId: string,
-  limit: number,
-): Promise<Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>[]> {
+export async function listKeys(db: Db, afterId: string, limit: number): Promise<PlacedSession[]> {
   const { id, tenantId, environment } = verificationSessions
   return await db.select({ id, tenantId, environment }).from(verificationSessions).where(gt(id, afterId)).orderBy(id).limit(limit)
 }

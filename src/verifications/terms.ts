@@ -7,7 +7,7 @@ import type { CreateVerification } from './schema.ts'
 import type { VerificationRow } from './store.ts'
 import { TERM_BYTES } from './term-store.ts'
 
-type Place = Pick<VerificationRow, 'tenantId' | 'environment'>
+type Place = { tenantId: string; environment: VerificationRow['environment'] }
 
 export type TermOf = (place: Place, value: string) => Buffer
 

@@ -9,7 +9,7 @@ import type { RecordedFinding } from '../openid4vp/finding.ts'
 import { SALT_BYTES } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { countEvents, type EventRow, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
-import { type KeyedSession, lockSession, type SessionKey, type VerificationRow } from './store.ts'
+import { type KeyedSession, lockSession, type PlacedSession, type SessionKey, type VerificationRow } from './store.ts'
 
 /** The anchor of a credential, and the list that named it, with the list's own `issued_at`. */
 export type TrustedBy = { anchor: string; source?: string; sequence?: number; issued_at?: string }
@@ -102,7 +102,7 @@ export const trustOf = (findings: SessionEvents['response_posted']['findings']):
   findings.flatMap(({ trust }) => trust ?? [])
 
 /** Records nothing on a full disk, whose reserve is for erasures and for exchanges under way. */
-export async function recordShown(deps: Deps, session: Pick<VerificationRow, 'id' | 'tenantId' | 'environment'>): Promise<void> {
+export async function recordShown(deps: Deps, session: PlacedSession): Promise<void> {
   const { id, tenantId, environment } = session
   try {
     if (deps.space.isShort() || (await hasHappened(deps.db, session, 'qr_shown'))) return

@@ -25,10 +25,8 @@ export async function presentOrLog(deps: LogDeps, found: VerificationWithResult,
 }
 
 /** The first digits of its subject on the audit chain: the id is a capability, and no log has it. */
-export const nameInLog = (
-  { subjectOf }: Pick<LogDeps['audit'], 'subjectOf'>,
-  { id, auditSeq }: Pick<VerificationRow, 'id' | 'auditSeq'>,
-): string => subjectOf(id, auditSeq).slice(0, NAME_DIGITS)
+export const nameInLog = ({ subjectOf }: Pick<LogDeps['audit'], 'subjectOf'>, { id, auditSeq }: VerificationRow): string =>
+  subjectOf(id, auditSeq).slice(0, NAME_DIGITS)
 
 export type Legibility = { looked: number; unreadable: string[]; isComplete: boolean }
 

@@ -87,7 +87,7 @@ export async function listAttemptsOf(tx: Db, tenantId: string, verificationId: s
 
 export async function updateSealed(
   tx: Db,
-  { id, tenantId, sealed }: Pick<AttemptRow, 'id' | 'tenantId' | 'sealed'>,
+  { id, tenantId, sealed }: { id: number; tenantId: string; sealed: Buffer },
 ): Promise<void> {
   await tx
     .update(webhookAttempts)

@@ -13,7 +13,7 @@ export const LIMITS: EgressCall['limits'] = { resolveMs: 2000, connectMs: 5000, 
 
 /** The verification as its merchant reads it, and its receiver, if any; nothing when erased. */
 export type Render = (
-  delivery: Pick<ClaimedDelivery, 'tenantId' | 'verificationId'>,
+  delivery: ClaimedDelivery,
 ) => Promise<{ url: string | undefined; environment: Owner['environment']; verification: object } | undefined>
 
 type Tools = { poster: Poster; render: Render; secretsOf: SigningSecrets; limits: EgressCall['limits'] }

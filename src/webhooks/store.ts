@@ -8,7 +8,7 @@ export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
 export type Owner = { tenantId: string; environment: 'test' | 'live' }
 /** Both environments, unless one is named. */
-export type OwnerOfAny = Pick<Owner, 'tenantId'> & Partial<Owner>
+export type OwnerOfAny = { tenantId: string; environment?: Owner['environment'] }
 
 /** A tenant's deliveries to one receiver. `receiver` is an HMAC of its origin (column `lane`). */
 export type Queue = { receiver: string; tenantId: string }

@@ -27,7 +27,7 @@ const NOTHING: Omit<RegistrationFacts, 'state'> = { beyond: [], ending: null, pu
 export async function registrationOf(
   deps: Deps,
   tenantId: string,
-  templates: readonly Pick<KnownTemplate, 'key' | 'query' | 'profile' | 'purpose'>[],
+  templates: readonly KnownTemplate[],
 ): Promise<RegistrationFacts> {
   const at = deps.now()
   const state = await signingOf(deps, tenantId)

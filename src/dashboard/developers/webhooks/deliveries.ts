@@ -80,7 +80,7 @@ async function messageOf(
   owner: Owner,
   { delivery, attempts: rows }: BrowsedDelivery,
   attempts: readonly DeliveryAttempt[],
-  { verification, deviceId }: Pick<Announcement, 'verification' | 'deviceId'>,
+  { verification, deviceId }: Announcement,
 ): Promise<SentMessage | null> {
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
