@@ -1,60 +1,3 @@
-CREATE TABLE `answer_time_days` (
-	`tenant_id` text NOT NULL,
-	`environment` text NOT NULL,
-	`day` text NOT NULL,
-	`at_least_ms` integer NOT NULL,
-	`count` integer NOT NULL,
-	PRIMARY KEY(`tenant_id`, `environment`, `day`, `at_least_ms`),
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE TABLE `api_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`tenant_id` text NOT NULL,
-	`environment` text NOT NULL,
-	`hash` text NOT NULL,
-	`prefix` text NOT NULL,
-	`label` text NOT NULL,
-	`scopes` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`expires_at` integer,
-	`revoked_at` integer,
-	`successor_id` text,
-	`last_used_at` integer,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `api_keys_hash` ON `api_keys` (`hash`);--> statement-breakpoint
-CREATE INDEX `api_keys_tenant` ON `api_keys` (`tenant_id`);--> statement-breakpoint
-CREATE TABLE `audit_checkpoints` (
-	`seq` integer PRIMARY KEY NOT NULL,
-	`at` integer NOT NULL,
-	`hash` text NOT NULL,
-	`signature` text NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `audit_records` (
-	`seq` integer PRIMARY KEY NOT NULL,
-	`at` integer NOT NULL,
-	`tenant_id` text NOT NULL,
-	`actor` text NOT NULL,
-	`action` text NOT NULL,
-	`subject` text NOT NULL,
-	`commitment` text NOT NULL,
-	`previous` text NOT NULL,
-	`hash` text NOT NULL,
-	`salt` blob,
-	`sealed` blob,
-	`session_id` text,
-	`wrapping_key` integer
-);
---> statement-breakpoint
-CREATE TABLE `bundle_signers` (
-	`fingerprint` text PRIMARY KEY NOT NULL,
-	`label` text NOT NULL,
-	`last_made_at` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `dashboard_links` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`user_id` text,
@@ -114,6 +57,47 @@ CREATE TABLE `dashboard_users` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dashboard_users_name` ON `dashboard_users` (`name`);--> statement-breakpoint
+CREATE TABLE `login_challenges` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`purpose` text NOT NULL,
+	`user_id` text,
+	`challenge` text NOT NULL,
+	`failures` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `dashboard_users`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `login_challenges_user` ON `login_challenges` (`user_id`);--> statement-breakpoint
+CREATE INDEX `login_challenges_expiry` ON `login_challenges` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `login_failures` (
+	`account` text NOT NULL,
+	`network` text NOT NULL,
+	`failures` integer NOT NULL,
+	`not_before` integer NOT NULL,
+	`forget_at` integer NOT NULL,
+	PRIMARY KEY(`account`, `network`)
+);
+--> statement-breakpoint
+CREATE INDEX `login_failures_forget` ON `login_failures` (`forget_at`);--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `dashboard_users`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `recovery_codes_user` ON `recovery_codes` (`user_id`);--> statement-breakpoint
+CREATE TABLE `sign_ins` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`at` integer NOT NULL,
+	`user_id` text,
+	`outcome` text NOT NULL,
+	`salt` blob NOT NULL,
+	`sealed` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `sign_ins_user` ON `sign_ins` (`user_id`,`at`);--> statement-breakpoint
+CREATE INDEX `sign_ins_at` ON `sign_ins` (`at`);--> statement-breakpoint
 CREATE TABLE `device_tokens` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`device_id` text NOT NULL,
@@ -149,135 +133,6 @@ CREATE TABLE `devices` (
 );
 --> statement-breakpoint
 CREATE INDEX `devices_tenant` ON `devices` (`tenant_id`,`environment`,`created_at`);--> statement-breakpoint
-CREATE TABLE `go_live` (
-	`tenant_id` text PRIMARY KEY NOT NULL,
-	`documents` text NOT NULL,
-	`first_test_at` integer,
-	`first_live_at` integer,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE TABLE `idempotency_keys` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`tenant_id` text NOT NULL,
-	`fingerprint` text NOT NULL,
-	`salt` blob,
-	`sealed` blob,
-	`expires_at` integer NOT NULL,
-	`wrapping_key` integer,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `idempotency_keys_expiry` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `installation` (
-	`name` text PRIMARY KEY NOT NULL,
-	`value` blob NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `known_networks` (
-	`network` text PRIMARY KEY NOT NULL,
-	`seen_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `login_challenges` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`purpose` text NOT NULL,
-	`user_id` text,
-	`challenge` text NOT NULL,
-	`failures` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	FOREIGN KEY (`user_id`) REFERENCES `dashboard_users`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `login_challenges_user` ON `login_challenges` (`user_id`);--> statement-breakpoint
-CREATE INDEX `login_challenges_expiry` ON `login_challenges` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `login_failures` (
-	`account` text NOT NULL,
-	`network` text NOT NULL,
-	`failures` integer NOT NULL,
-	`not_before` integer NOT NULL,
-	`forget_at` integer NOT NULL,
-	PRIMARY KEY(`account`, `network`)
-);
---> statement-breakpoint
-CREATE INDEX `login_failures_forget` ON `login_failures` (`forget_at`);--> statement-breakpoint
-CREATE TABLE `outcome_days` (
-	`tenant_id` text NOT NULL,
-	`environment` text NOT NULL,
-	`day` text NOT NULL,
-	`outcome` text NOT NULL,
-	`count` integer NOT NULL,
-	PRIMARY KEY(`tenant_id`, `environment`, `day`, `outcome`),
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE TABLE `pairing_guesses` (
-	`network` text PRIMARY KEY NOT NULL,
-	`failed_at` text NOT NULL,
-	`locked_until` integer NOT NULL,
-	`forget_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `recovery_codes` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`user_id` text NOT NULL,
-	`created_at` integer NOT NULL,
-	FOREIGN KEY (`user_id`) REFERENCES `dashboard_users`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `recovery_codes_user` ON `recovery_codes` (`user_id`);--> statement-breakpoint
-CREATE TABLE `registration_certificates` (
-	`id` text PRIMARY KEY NOT NULL,
-	`tenant_id` text,
-	`jwt` text NOT NULL,
-	`subject` text NOT NULL,
-	`intended_use` text,
-	`purposes` text NOT NULL,
-	`credentials` text NOT NULL,
-	`not_before` integer,
-	`not_after` integer,
-	`status` text,
-	`templates` text NOT NULL,
-	`created_at` integer NOT NULL,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE TABLE `session_keys` (
-	`verification_id` text NOT NULL,
-	`tenant_id` text NOT NULL,
-	`wrapping_key` integer NOT NULL,
-	`wrapped` blob NOT NULL,
-	PRIMARY KEY(`verification_id`, `tenant_id`),
-	FOREIGN KEY (`verification_id`,`tenant_id`) REFERENCES `verification_sessions`(`id`,`tenant_id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE TABLE `sign_ins` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`at` integer NOT NULL,
-	`user_id` text,
-	`outcome` text NOT NULL,
-	`salt` blob NOT NULL,
-	`sealed` blob NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `sign_ins_user` ON `sign_ins` (`user_id`,`at`);--> statement-breakpoint
-CREATE INDEX `sign_ins_at` ON `sign_ins` (`at`);--> statement-breakpoint
-CREATE TABLE `signing_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`role` text NOT NULL,
-	`chain` text NOT NULL,
-	`client_id` text NOT NULL,
-	`salt` blob NOT NULL,
-	`sealed` blob NOT NULL,
-	`created_at` integer NOT NULL,
-	`not_after` integer NOT NULL,
-	`retired_at` integer,
-	`tenant_id` text,
-	`starts_at` integer,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `signing_keys_current` ON `signing_keys` (`role`,`created_at`);--> statement-breakpoint
 CREATE TABLE `template_versions` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`query` text NOT NULL,
@@ -299,33 +154,21 @@ CREATE TABLE `templates` (
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE TABLE `tenant_looks` (
-	`tenant_id` text PRIMARY KEY NOT NULL,
-	`accent` text,
-	`privacy_url` text,
-	`logo` blob,
-	`logo_type` text,
-	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE TABLE `tenant_origins` (
+CREATE TABLE `portraits` (
+	`verification_id` text NOT NULL,
 	`tenant_id` text NOT NULL,
-	`environment` text NOT NULL,
-	`origin` text NOT NULL,
-	`created_at` integer NOT NULL,
-	PRIMARY KEY(`tenant_id`, `environment`, `origin`),
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+	`kept_until` integer NOT NULL,
+	`salt` blob NOT NULL,
+	`sealed` blob NOT NULL,
+	PRIMARY KEY(`verification_id`, `tenant_id`),
+	FOREIGN KEY (`verification_id`,`tenant_id`) REFERENCES `verification_sessions`(`id`,`tenant_id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `tenants` (
-	`id` text PRIMARY KEY NOT NULL,
-	`name` text NOT NULL,
-	`plan` text NOT NULL,
-	`daily_quota` integer,
-	`retention_days` integer,
-	`created_at` integer NOT NULL,
-	`app_schemes` text
+CREATE INDEX `portraits_until` ON `portraits` (`kept_until`);--> statement-breakpoint
+CREATE TABLE `bundle_signers` (
+	`fingerprint` text PRIMARY KEY NOT NULL,
+	`label` text NOT NULL,
+	`last_made_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `trust_anchors` (
@@ -404,15 +247,90 @@ CREATE TABLE `trust_sources` (
 	`failure_signer` text
 );
 --> statement-breakpoint
-CREATE TABLE `usage_days` (
+CREATE TABLE `known_networks` (
+	`network` text PRIMARY KEY NOT NULL,
+	`seen_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `pairing_guesses` (
+	`network` text PRIMARY KEY NOT NULL,
+	`failed_at` text NOT NULL,
+	`locked_until` integer NOT NULL,
+	`forget_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `audit_checkpoints` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
+	`hash` text NOT NULL,
+	`signature` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `audit_records` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
 	`tenant_id` text NOT NULL,
-	`day` text NOT NULL,
-	`verifications_created` integer NOT NULL,
-	`newest_at` integer NOT NULL,
-	PRIMARY KEY(`tenant_id`, `day`),
+	`actor` text NOT NULL,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`commitment` text NOT NULL,
+	`previous` text NOT NULL,
+	`hash` text NOT NULL,
+	`salt` blob,
+	`sealed` blob,
+	`session_id` text,
+	`wrapping_key` integer
+);
+--> statement-breakpoint
+CREATE TABLE `go_live` (
+	`tenant_id` text PRIMARY KEY NOT NULL,
+	`documents` text NOT NULL,
+	`first_test_at` integer,
+	`first_live_at` integer,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE TABLE `tenant_looks` (
+	`tenant_id` text PRIMARY KEY NOT NULL,
+	`accent` text,
+	`privacy_url` text,
+	`logo` blob,
+	`logo_type` text,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `tenant_origins` (
+	`tenant_id` text NOT NULL,
+	`environment` text NOT NULL,
+	`origin` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `environment`, `origin`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `tenants` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`plan` text NOT NULL,
+	`daily_quota` integer,
+	`retention_days` integer,
+	`created_at` integer NOT NULL,
+	`app_schemes` text
+);
+--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`salt` blob,
+	`sealed` blob,
+	`expires_at` integer NOT NULL,
+	`wrapping_key` integer,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_expiry` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `verification_events` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`verification_id` text NOT NULL,
@@ -489,6 +407,108 @@ CREATE TABLE `verification_terms` (
 	PRIMARY KEY(`term`, `created_at`, `verification_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`environment` text NOT NULL,
+	`hash` text NOT NULL,
+	`prefix` text NOT NULL,
+	`label` text NOT NULL,
+	`scopes` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	`revoked_at` integer,
+	`successor_id` text,
+	`last_used_at` integer,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_hash` ON `api_keys` (`hash`);--> statement-breakpoint
+CREATE INDEX `api_keys_tenant` ON `api_keys` (`tenant_id`);--> statement-breakpoint
+CREATE TABLE `installation` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `session_keys` (
+	`verification_id` text NOT NULL,
+	`tenant_id` text NOT NULL,
+	`wrapping_key` integer NOT NULL,
+	`wrapped` blob NOT NULL,
+	PRIMARY KEY(`verification_id`, `tenant_id`),
+	FOREIGN KEY (`verification_id`,`tenant_id`) REFERENCES `verification_sessions`(`id`,`tenant_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `wrapping_keys` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`fingerprint` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`active_at` integer,
+	`unreadable_at` integer,
+	`retired_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `registration_certificates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text,
+	`jwt` text NOT NULL,
+	`subject` text NOT NULL,
+	`intended_use` text,
+	`purposes` text NOT NULL,
+	`credentials` text NOT NULL,
+	`not_before` integer,
+	`not_after` integer,
+	`status` text,
+	`templates` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `signing_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`role` text NOT NULL,
+	`chain` text NOT NULL,
+	`client_id` text NOT NULL,
+	`salt` blob NOT NULL,
+	`sealed` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`not_after` integer NOT NULL,
+	`retired_at` integer,
+	`tenant_id` text,
+	`starts_at` integer,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `signing_keys_current` ON `signing_keys` (`role`,`created_at`);--> statement-breakpoint
+CREATE TABLE `answer_time_days` (
+	`tenant_id` text NOT NULL,
+	`environment` text NOT NULL,
+	`day` text NOT NULL,
+	`at_least_ms` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `environment`, `day`, `at_least_ms`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `outcome_days` (
+	`tenant_id` text NOT NULL,
+	`environment` text NOT NULL,
+	`day` text NOT NULL,
+	`outcome` text NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `environment`, `day`, `outcome`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `usage_days` (
+	`tenant_id` text NOT NULL,
+	`day` text NOT NULL,
+	`verifications_created` integer NOT NULL,
+	`newest_at` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `day`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
 CREATE TABLE `webhook_attempts` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`delivery_id` text NOT NULL,
@@ -547,24 +567,4 @@ CREATE TABLE `webhook_secrets` (
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `webhook_secrets_tenant` ON `webhook_secrets` (`tenant_id`);--> statement-breakpoint
-CREATE TABLE `wrapping_keys` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`fingerprint` blob NOT NULL,
-	`created_at` integer NOT NULL,
-	`active_at` integer,
-	`unreadable_at` integer,
-	`retired_at` integer
-);
---> statement-breakpoint
-CREATE TABLE `portraits` (
-	`verification_id` text NOT NULL,
-	`tenant_id` text NOT NULL,
-	`kept_until` integer NOT NULL,
-	`salt` blob NOT NULL,
-	`sealed` blob NOT NULL,
-	PRIMARY KEY(`verification_id`, `tenant_id`),
-	FOREIGN KEY (`verification_id`,`tenant_id`) REFERENCES `verification_sessions`(`id`,`tenant_id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX `portraits_until` ON `portraits` (`kept_until`);
+CREATE INDEX `webhook_secrets_tenant` ON `webhook_secrets` (`tenant_id`);

@@ -3,7 +3,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/engine.ts'
-import { verificationSessions } from '../../src/db/schema.ts'
+import { verificationSessions } from '../../src/db/schema/verifications.ts'
 import { SEALED } from '../../src/db/sealed-columns.ts'
 import { prepared } from '../../src/db/statements.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'

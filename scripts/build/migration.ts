@@ -1,24 +1,31 @@
-// `bun run migration` writes the one migration of each engine, drizzle/*/0000_ground.sql, from src/db/schema.ts: until 0.1.0
+// `bun run migration` writes the one migration of each engine, drizzle/*/0000_ground.sql, from src/db/schema/: until 0.1.0
 // is released it is edited in place. What stands below the mark is written by hand, and kept. Development databases of before
 // are refused afterwards, with exit code 30.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../..')
+const SCHEMA = 'src/db/schema'
 const NAME = 'ground'
 const FILE = `0000_${NAME}.sql`
 const BREAK = '--> statement-breakpoint\n'
 const MARK = '-- By hand from here on.\n'
 
-type Engine = { folder: string; dialect: string; url: string; schema: string[]; mend: (sql: string) => string }
+type Engine = {
+  folder: string
+  dialect: string
+  url: string /** Tables that are written by hand, or have another name here. */
+  apart: string[]
+  mend: (sql: string) => string
+}
 
 const ENGINES: Engine[] = [
   {
     folder: 'sqlite',
     dialect: 'sqlite',
     url: '',
-    schema: ['schema.ts', 'portrait-table.ts'],
+    apart: ['audit-entries.ts'],
     // The primary key is the table: drizzle-kit has no word for it.
     mend: sql => replaced(sql, /(CREATE TABLE `verification_terms` \([^;]*\));/, '$1 WITHOUT ROWID;'),
   },
@@ -26,7 +33,7 @@ const ENGINES: Engine[] = [
     folder: 'postgres',
     dialect: 'postgresql',
     url: 'postgres:',
-    schema: ['schema.ts'],
+    apart: ['audit-entries.ts', 'portraits.ts'],
     // There it is a view of two tables, which are written by hand.
     mend: sql => replaced(sql, /CREATE TABLE "audit_records" \([^;]*\);\n--> statement-breakpoint\n/, ''),
   },
@@ -54,8 +61,9 @@ async function write(engine: Engine): Promise<void> {
 }
 
 /** In a folder without earlier ones, so that it is the whole schema. */
-async function generated(dir: string, { dialect, url, schema }: Engine): Promise<string> {
-  const config = { dialect, schema: schema.map(page => join(ROOT, 'src/db', page)), out: './out' }
+async function generated(dir: string, { dialect, url, apart }: Engine): Promise<string> {
+  const schema = readdirSync(join(ROOT, SCHEMA)).filter(name => !apart.includes(name))
+  const config = { dialect, schema: schema.map(name => join(ROOT, SCHEMA, name)), out: './out' }
   writeFileSync(join(dir, 'config.json'), JSON.stringify(config))
   const kit = join(ROOT, 'node_modules/.bin/drizzle-kit')
   const said = await run([kit, 'generate', '--config', join(dir, 'config.json'), '--name', NAME], dir, url)

@@ -1,6 +1,8 @@
 import { and, desc, eq, gt, isNull, lt, lte, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { apiKeys, knownNetworks, pairingGuesses, tenants } from '../db/schema.ts'
+import { apiKeys } from '../db/schema/access.ts'
+import { knownNetworks, pairingGuesses } from '../db/schema/guesses.ts'
+import { tenants } from '../db/schema/tenants.ts'
 import { hot, locked } from '../db/statements.ts'
 import type { Plan } from '../tenants/settings.ts'
 

@@ -1,7 +1,7 @@
 // The statements that link entries to the chain, where the database lets acts commit side by side.
 import { count, min, sql } from 'drizzle-orm'
-import { auditLinks, auditLow, auditUnlinked } from '../db/audit-tables.ts'
 import type { Db } from '../db/engine.ts'
+import { auditLinks, auditLow, auditUnlinked } from '../db/schema/audit-entries.ts'
 import { hot } from '../db/statements.ts'
 import type { AuditRecord } from './chain.ts'
 

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from 'drizzle-orm'
-import { auditEntries, recordEntryId } from '../db/audit-tables.ts'
 import type { Db } from '../db/engine.ts'
-import { auditCheckpoints, auditRecords } from '../db/schema.ts'
+import { auditCheckpoints, auditRecords } from '../db/schema/audit.ts'
+import { auditEntries, recordEntryId } from '../db/schema/audit-entries.ts'
 import { column, hot, locked } from '../db/statements.ts'
 import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
 

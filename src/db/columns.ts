@@ -1,4 +1,6 @@
-// The column kit: schema.ts speaks only these words, so that its tables are drizzle's own for each engine.
+// The column kit: schema/ speaks only these words, so that its tables are drizzle's own for each engine. Times are integer
+// milliseconds (UTC). `sealed` columns can be read only with the master key (base/seal.ts); a row's `salt` is deleted with it.
+// Every row of a tenant names its tenant, and references carry it along, so that none can cross tenants.
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 import { isPostgres } from './dialect.ts'
@@ -50,3 +52,5 @@ const postgresKit = {
 const kit = isPostgres ? (postgresKit as unknown as typeof sqliteKit) : sqliteKit
 
 export const { table, text, oneOf, json, integer, time, bytes, counter, foreignKey, index, primaryKey, uniqueIndex } = kit
+
+export const environment = () => oneOf('environment', 'test', 'live').notNull()

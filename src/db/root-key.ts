@@ -8,7 +8,7 @@ import { createSealer, type Keyring, keyringOf, type Sealer } from '../seal.ts'
 import type { Db } from './engine.ts'
 import { giveToOwner, syncDirectory } from './files.ts'
 import { StartRefusal } from './refusal.ts'
-import { installation } from './schema.ts'
+import { installation } from './schema/installation.ts'
 import { SEALED } from './sealed-columns.ts'
 
 const KEY_BYTES = 32

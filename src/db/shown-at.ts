@@ -1,5 +1,5 @@
 import type { Write } from './engine.ts'
-import { installation } from './schema.ts'
+import { installation } from './schema/installation.ts'
 
 type ShownAtDeps = { write: Write; space: { isShort(): boolean } }
 

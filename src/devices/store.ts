@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, lte, max, min, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { devices, deviceTokens, tenants } from '../db/schema.ts'
+import { devices, deviceTokens } from '../db/schema/devices.ts'
+import { tenants } from '../db/schema/tenants.ts'
 import { column, locked, prepared } from '../db/statements.ts'
 import type { Owner } from '../tenants/settings.ts'
 

@@ -1,15 +1,15 @@
 import { and, asc, desc, eq, exists, gt, isNotNull, isNull, lte, ne, notExists, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
+import { installation } from '../db/schema/installation.ts'
 import {
   dashboardLinks,
   dashboardNetworks,
   dashboardPasskeys,
   dashboardSessions,
   dashboardUsers,
-  installation,
   loginChallenges,
   loginFailures,
-} from '../db/schema.ts'
+} from '../db/schema/people.ts'
 import { locked, prepared } from '../db/statements.ts'
 
 export type UserRow = typeof dashboardUsers.$inferSelect

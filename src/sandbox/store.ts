@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { installation } from '../db/schema.ts'
+import { installation } from '../db/schema/installation.ts'
 
 const NAME = 'sandbox_issuer'
 

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { sessionKeys, verificationSessions, wrappingKeys } from '../db/schema.ts'
+import { sessionKeys, wrappingKeys } from '../db/schema/session-keys.ts'
+import { verificationSessions } from '../db/schema/verifications.ts'
 import { hot, locked } from '../db/statements.ts'
 
 export type WrappingKeyRow = typeof wrappingKeys.$inferSelect

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { registrationCertificates } from '../db/schema.ts'
+import { registrationCertificates } from '../db/schema/signing.ts'
 
 export type RegistrationRow = typeof registrationCertificates.$inferSelect
 

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, inArray, isNull, lte, or } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { signingKeys } from '../db/schema.ts'
+import { signingKeys } from '../db/schema/signing.ts'
 import { prepared } from '../db/statements.ts'
 
 export type SigningKeyRow = typeof signingKeys.$inferSelect

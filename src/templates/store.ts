@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { templates, templateVersions } from '../db/schema.ts'
+import { templates, templateVersions } from '../db/schema/templates.ts'
 import { locked, prepared } from '../db/statements.ts'
 
 export type TemplateRow = typeof templates.$inferSelect

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { tenantLooks } from '../db/schema.ts'
+import { tenantLooks } from '../db/schema/tenants.ts'
 import { prepared } from '../db/statements.ts'
 
 type LookRow = typeof tenantLooks.$inferSelect

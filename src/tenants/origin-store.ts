@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { tenantOrigins } from '../db/schema.ts'
+import { tenantOrigins } from '../db/schema/tenants.ts'
 import { prepared } from '../db/statements.ts'
 import type { Owner } from './store.ts'
 

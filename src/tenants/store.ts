@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { goLive, tenants, webhookEndpoints, webhookSecrets } from '../db/schema.ts'
+import { goLive, tenants } from '../db/schema/tenants.ts'
+import { webhookEndpoints, webhookSecrets } from '../db/schema/webhooks.ts'
 import { hot, locked, prepared, wholeRow } from '../db/statements.ts'
 
 export type TenantRow = typeof tenants.$inferSelect

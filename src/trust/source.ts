@@ -1,6 +1,6 @@
 // A source is a signed list of issuers with pinned signers. These are its forms: as it is asked for, before its first
 // list, as it is kept, and as a look at a list shows it.
-import type { trustSourcePins, trustSources } from '../db/schema.ts'
+import type { trustSourcePins, trustSources } from '../db/schema/trust.ts'
 import type { ListKind, TrustList } from '../trust-lists/list.ts'
 import type { Pin } from '../trust-lists/signer.ts'
 

@@ -1,4 +1,4 @@
-import type { trustSources } from '../db/schema.ts'
+import type { trustSources } from '../db/schema/trust.ts'
 
 type SourceState = 'fresh' | 'stale' | 'ended'
 

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { trustAnchors, trustBlocks, trustSources } from '../db/schema.ts'
+import { trustAnchors, trustBlocks, trustSources } from '../db/schema/trust.ts'
 import { prepared } from '../db/statements.ts'
 
 export type AnchorRow = typeof trustAnchors.$inferSelect

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { installation } from '../db/schema.ts'
+import { installation } from '../db/schema/installation.ts'
 import { locked } from '../db/statements.ts'
 
 const SEAL_AGAIN = 'seal_again'

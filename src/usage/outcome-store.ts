@@ -1,6 +1,6 @@
 import { and, eq, gte, sql, sum } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { answerTimeDays, outcomeDays } from '../db/schema.ts'
+import { answerTimeDays, outcomeDays } from '../db/schema/usage.ts'
 import { column, hot } from '../db/statements.ts'
 
 export type OutcomeCount = typeof outcomeDays.$inferSelect

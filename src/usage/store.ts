@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { usageDays } from '../db/schema.ts'
+import { usageDays } from '../db/schema/usage.ts'
 import { column, hot, locked } from '../db/statements.ts'
 
 type UsageDay = { day: string; verificationsCreated: number }

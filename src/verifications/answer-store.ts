@@ -1,7 +1,7 @@
 // The answer of a session: the key that opens it, its result, its response code and the one redemption. Sessions are in store.ts.
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationResults, verificationSessions } from '../db/schema.ts'
+import { verificationResults, verificationSessions } from '../db/schema/verifications.ts'
 import { column, hot } from '../db/statements.ts'
 import { incomparableSince } from './hold.ts'
 import type { storedResponseCode } from './response-code.ts'

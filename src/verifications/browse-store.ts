@@ -1,7 +1,7 @@
 // Sessions as lists show them: read by the index of one filter, while the others decide row by row.
 import { and, type Column, desc, eq, getTableColumns, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationSessions, verificationTerms } from '../db/schema.ts'
+import { verificationSessions, verificationTerms } from '../db/schema/verifications.ts'
 import { column, hot } from '../db/statements.ts'
 import { incomparableSince } from './hold.ts'
 import { unredeemableSince } from './response-code.ts'

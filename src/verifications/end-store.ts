@@ -1,7 +1,7 @@
 // Sessions that end by time: expired, never redeemed, never compared, kept long enough.
 import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationSessions } from '../db/schema.ts'
+import { verificationSessions } from '../db/schema/verifications.ts'
 import { isAmongFree } from '../db/statements.ts'
 import { incomparableSince } from './hold.ts'
 import { unredeemableSince } from './response-code.ts'

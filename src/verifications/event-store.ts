@@ -1,7 +1,7 @@
 // The moments of a session, for its timeline.
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationEvents, verificationSessions } from '../db/schema.ts'
+import { verificationEvents, verificationSessions } from '../db/schema/verifications.ts'
 import { column, hot, locked } from '../db/statements.ts'
 import type { SessionKey } from './store.ts'
 

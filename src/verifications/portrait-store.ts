@@ -1,6 +1,6 @@
 import { and, eq, gt, lte } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { portraits } from '../db/portrait-table.ts'
+import { portraits } from '../db/schema/portraits.ts'
 
 type SessionKey = { id: string; tenantId: string }
 export type PortraitRow = typeof portraits.$inferSelect

@@ -1,7 +1,7 @@
 // The first answer under an Idempotency-Key, for repeats.
 import { and, eq, lt, lte, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { idempotencyKeys } from '../db/schema.ts'
+import { idempotencyKeys } from '../db/schema/verifications.ts'
 import { column, hot, wholeRow } from '../db/statements.ts'
 
 export type ReplayRow = typeof idempotencyKeys.$inferSelect

@@ -1,7 +1,7 @@
 // Sealed columns, read and replaced when keys change.
 import { and, asc, eq, gt, gte, inArray, isNotNull } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
+import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema/verifications.ts'
 import { locked } from '../db/statements.ts'
 import type { EventRow } from './event-store.ts'
 import type { ReplayRow } from './replay-store.ts'

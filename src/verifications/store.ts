@@ -1,7 +1,8 @@
 // Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have stores of their own.
 import { and, count, desc, eq, getTableColumns, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { sessionKeys, verificationEvents, verificationResults, verificationSessions } from '../db/schema.ts'
+import { sessionKeys } from '../db/schema/session-keys.ts'
+import { verificationEvents, verificationResults, verificationSessions } from '../db/schema/verifications.ts'
 import { column, hot, locked, rowWithout, wholeRow } from '../db/statements.ts'
 import { deletePortrait } from './portrait-store.ts'
 import { TTL_SECONDS } from './schema.ts'

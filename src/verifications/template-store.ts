@@ -1,7 +1,7 @@
 // Verifications by template.
 import { and, desc, eq } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { verificationSessions } from '../db/schema.ts'
+import { verificationSessions } from '../db/schema/verifications.ts'
 import type { Owner } from '../tenants/settings.ts'
 
 /** When the latest of the template's sessions that still exist was created. Reads one row of the index by template. */

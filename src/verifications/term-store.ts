@@ -1,7 +1,7 @@
 // Search terms of sessions, written and deleted with them.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { type verificationSessions, verificationTerms } from '../db/schema.ts'
+import { type verificationSessions, verificationTerms } from '../db/schema/verifications.ts'
 import { column, hot } from '../db/statements.ts'
 import { METADATA_KEYS_MAX } from './schema.ts'
 

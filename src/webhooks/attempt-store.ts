@@ -1,6 +1,6 @@
 import { and, asc, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
+import { webhookAttempts, webhookDeliveries } from '../db/schema/webhooks.ts'
 import { column, hot } from '../db/statements.ts'
 import type { Outcome } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, isNull, lte, min, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { isLost } from '../db/leases.ts'
-import { webhookDeliveries } from '../db/schema.ts'
+import { webhookDeliveries } from '../db/schema/webhooks.ts'
 import { column, hot, isAmongFree } from '../db/statements.ts'
 import { type DeliveryRow, isPending, type Queue } from './store.ts'
 

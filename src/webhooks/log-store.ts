@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gte, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { webhookDeliveries } from '../db/schema.ts'
+import { webhookDeliveries } from '../db/schema/webhooks.ts'
 import { isAmongFree } from '../db/statements.ts'
 import type { DeliveryRow, Owner, OwnerOfAny, Queue } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { and, count, eq, inArray, lte, min, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { webhookAttempts, webhookDeliveries } from '../db/schema.ts'
+import { webhookAttempts, webhookDeliveries } from '../db/schema/webhooks.ts'
 import { column, hot, locked } from '../db/statements.ts'
 import type { Held } from './attempts.ts'
 

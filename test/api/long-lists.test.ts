@@ -1,7 +1,7 @@
 // Lists of sessions whose details, queries or results are as large as they may be.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { verificationResults } from '../../src/db/schema.ts'
+import { verificationResults } from '../../src/db/schema/verifications.ts'
 import { fixVersion } from '../../src/templates/resolve.ts'
 import type { Result } from '../../src/verifications/portraits.ts'
 import { sealResult } from '../../src/verifications/present.ts'

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { VerificationPage } from '../../src/dashboard/verifications/schema.ts'
-import { verificationSessions } from '../../src/db/schema.ts'
+import { verificationSessions } from '../../src/db/schema/verifications.ts'
 import { newVerificationId } from '../../src/ids.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { sealResult } from '../../src/verifications/present.ts'

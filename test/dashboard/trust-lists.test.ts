@@ -12,7 +12,7 @@ import type {
   TrustSourceDetail,
   TrustSources,
 } from '../../src/dashboard/settings/trust/schema.ts'
-import { trustSources } from '../../src/db/schema.ts'
+import { trustSources } from '../../src/db/schema/trust.ts'
 import { JSON_BYTES_MAX } from '../../src/http/body.ts'
 import { exportBundle } from '../../src/trust/bundle.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { installation } from '../../src/db/schema.ts'
+import { installation } from '../../src/db/schema/installation.ts'
 import { drizzleOn } from '../../src/db/sqlite/storage.ts'
 import { column, hot } from '../../src/db/statements.ts'
 import { isOnPostgres } from '../helpers/database.ts'

@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Db } from '../../src/db/engine.ts'
 import { drizzleOver } from '../../src/db/postgres/pool.ts'
-import * as schema from '../../src/db/schema.ts'
 import { startApp } from '../helpers/app.ts'
 import { isOnPostgres, rowsOf } from '../helpers/database.ts'
 
@@ -108,7 +107,7 @@ function recorder(statements: string[]): Db {
     const found = answer(text)
     return { all: () => found, values: () => found, get: () => found[0], run: () => ({ changes: 1 }) }
   }
-  return drizzle({ prepare } as unknown as Database, { schema }) as unknown as Db
+  return drizzle({ prepare } as unknown as Database) as unknown as Db
 }
 
 async function statementsOf(verb: Verb, args: unknown[]): Promise<string[]> {

@@ -1,7 +1,7 @@
 // A relying party's own papers, as an authority and a registrar would issue them around the clock of a test.
 import { randomBytes, X509Certificate } from 'node:crypto'
 import { CompactSign, decodeProtectedHeader } from 'jose'
-import { trustAnchors, trustSources } from '../../src/db/schema.ts'
+import { trustAnchors, trustSources } from '../../src/db/schema/trust.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { requestNewKey } from '../../src/signing/request.ts'
 import type { Verification } from '../../src/verifications/schema.ts'

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { verificationSessions } from '../../src/db/schema.ts'
+import { verificationSessions } from '../../src/db/schema/verifications.ts'
 import { SEALED } from '../../src/db/sealed-columns.ts'
 import { sha256Hex } from '../../src/hash.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'

@@ -1,7 +1,7 @@
 // Lists of issuers, their signers, and blocked certificates.
 import { afterAll, expect } from 'bun:test'
 import type { TrustBlock, TrustSources } from '../../src/dashboard/settings/trust/schema.ts'
-import { trustSources } from '../../src/db/schema.ts'
+import { trustSources } from '../../src/db/schema/trust.ts'
 import { addSource } from '../../src/trust/add-source.ts'
 import { exportBundle } from '../../src/trust/bundle.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { verificationSessions } from '../../src/db/schema.ts'
+import { verificationSessions } from '../../src/db/schema/verifications.ts'
 import { signingState, warnOfExpiry } from '../../src/signing/certificate.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { certificatesOf, openPrivateKey } from '../../src/signing/keys.ts'

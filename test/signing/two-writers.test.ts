@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { loadConfig } from '../../src/config.ts'
-import { signingKeys } from '../../src/db/schema.ts'
+import { signingKeys } from '../../src/db/schema/signing.ts'
 import { createDeps } from '../../src/deps.ts'
 import { issueAuthority, issueLeaf } from '../../src/signing/authority.ts'
 import { signingState } from '../../src/signing/certificate.ts'

@@ -1,7 +1,7 @@
 // One receiver for a shop: results of sessions that name none, each environment for itself.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { webhookDeliveries } from '../../src/db/schema.ts'
+import { webhookDeliveries } from '../../src/db/schema/webhooks.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { readEndpoint } from '../../src/tenants/webhook-endpoint.ts'
 import { setEndpoint } from '../../src/webhooks/endpoint.ts'

@@ -1,9 +1,9 @@
 // The table for an act's audit entry. On SQLite an entry is the record itself, and its id is its
 // place on the chain. On PostgreSQL entries have ids of their own and are linked afterwards.
 import { type SQLWrapper, sql } from 'drizzle-orm'
-import { bytes, integer, table, text, time } from './columns.ts'
-import { isPostgres } from './dialect.ts'
-import { auditRecords } from './schema.ts'
+import { bytes, integer, table, text, time } from '../columns.ts'
+import { isPostgres } from '../dialect.ts'
+import { auditRecords } from './audit.ts'
 
 const idColumn = () => integer(isPostgres ? 'id' : 'seq').primaryKey()
 

@@ -1,6 +1,6 @@
 // A table of its own file, because drizzle cannot express UNLOGGED: PostgreSQL gets it from drizzle/postgres/0000_ground.sql.
-import { bytes, foreignKey, index, primaryKey, table, text, time } from './columns.ts'
-import { verificationSessions } from './schema.ts'
+import { bytes, foreignKey, index, primaryKey, table, text, time } from '../columns.ts'
+import { verificationSessions } from './verifications.ts'
 
 /** Answers with their portraits, which a person compares with a face. On PostgreSQL they are in no log, replica or base backup. */
 export const portraits = table(
