@@ -1,4 +1,4 @@
-import { useRegion } from '../shared/language.tsx'
+import { useRegion } from '../shared/language.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000

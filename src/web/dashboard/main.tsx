@@ -1,4 +1,4 @@
-import { mount } from '../shared/mount.tsx'
+import { mount } from '../kit/mount.tsx'
 import { Dashboard } from './dashboard.tsx'
 
 // Made absolute: the address of the page changes, and the icon's is relative.

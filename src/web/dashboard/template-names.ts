@@ -1,5 +1,5 @@
 import type { Template } from '../../dashboard/templates/schema.ts'
-import { useLanguage } from '../shared/language.tsx'
+import { useLanguage } from '../shared/language.ts'
 import { type Data, useData } from './data.ts'
 import { usePlace } from './session.tsx'
 import { useVerificationsWords } from './verifications/words.ts'

@@ -1,4 +1,4 @@
-import { useWords } from '../shared/language.tsx'
+import { useWords } from '../shared/language.ts'
 import * as de from './de.ts'
 import * as en from './en.ts'
 

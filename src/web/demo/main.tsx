@@ -1,4 +1,4 @@
-import { mount } from '../shared/mount.tsx'
+import { mount } from '../kit/mount.tsx'
 import { DemoPage } from './demo.tsx'
 
 mount(<DemoPage />)

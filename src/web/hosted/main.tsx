@@ -1,5 +1,5 @@
+import { mount } from '../kit/mount.tsx'
 import { BASE } from '../shared/base.ts'
-import { mount } from '../shared/mount.tsx'
 import { Hosted } from './hosted.tsx'
 
 const [, id = ''] = location.pathname.slice(BASE.pathname.length).split('/')

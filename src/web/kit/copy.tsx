@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 import { Icon } from './icons.tsx'
 
 const THANKS_MS = 2000

@@ -1,4 +1,4 @@
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 
 /** A technical detail as the service words it: English in every language, and marked as such. */
 export function Detail({ text }: { text: string }) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 import { Icon } from './icons.tsx'
 import { useKeptFocus } from './kept-focus.ts'
 

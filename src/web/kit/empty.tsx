@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 import { Copy } from './copy.tsx'
 import { Seal } from './seal.tsx'
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes, PartialInputHTMLAttributes, TextareaHTMLAttributes } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 import { Icon } from './icons.tsx'
 
 type Around = { label: ComponentChildren; hint?: ComponentChildren; problem?: ComponentChildren }

@@ -1,5 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import encodeQR from 'qr'
+import { useCommon } from '../shared/language.ts'
+import { Notice } from './notice.tsx'
 
 /** The quiet zone, ISO/IEC 18004. */
 const QUIET_MODULES = 4
@@ -20,3 +22,12 @@ function drawn(text: string): { size: number; path: string } {
   const path = rows.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join('')).join('')
   return { size: rows.length, path }
 }
+
+/** A warning beside a code for localhost, which no phone can reach. In the frames of the demo the wallet is on the same page. */
+export function LeadsHere({ link }: { link: string }) {
+  const words = useCommon()
+  if (self !== top) return null
+  return LOOPBACK.test(decodeURIComponent(link)) ? <Notice tone="wait">{words.leadsHere}</Notice> : null
+}
+
+const LOOPBACK = /https?:\/\/(localhost|[^/:]*\.localhost|127(\.\d+){3}|\[::1\])[:/]/

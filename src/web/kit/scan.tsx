@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import decodeQR from 'qr/decode.js'
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
 import { Notice } from './notice.tsx'

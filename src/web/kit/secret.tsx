@@ -1,4 +1,4 @@
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
 

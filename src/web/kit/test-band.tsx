@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { HAS_TEST_ANCHORS } from '../shared/base.ts'
-import { useCommon } from '../shared/language.tsx'
+import { useCommon } from '../shared/language.ts'
 
 export function TestBand({ children }: { children?: ComponentChildren }) {
   const words = useCommon()

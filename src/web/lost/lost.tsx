@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks'
 import { LinkButton } from '../kit/button.tsx'
+import { LanguageSwitch } from '../kit/language-switch.tsx'
 import { Seal, Wordmark } from '../kit/seal.tsx'
 import { serviceUrl } from '../shared/base.ts'
-import { LanguageSwitch } from '../shared/language.tsx'
 import { useLostWords } from './words.ts'
 
 /** The page for an unknown path. */

@@ -7,7 +7,7 @@ import { Button } from '../kit/button.tsx'
 import { Icon } from '../kit/icons.tsx'
 import { Notice } from '../kit/notice.tsx'
 import { useClaimWords } from '../shared/claims.ts'
-import { inLanguage, useLanguage } from '../shared/language.tsx'
+import { inLanguage, useLanguage } from '../shared/language.ts'
 import { FORMATS } from './documents.tsx'
 import { useSandboxWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { mount } from '../shared/mount.tsx'
+import { mount } from '../kit/mount.tsx'
 import { Sandbox } from './sandbox.tsx'
 
 mount(<Sandbox />)

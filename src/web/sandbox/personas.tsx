@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { PERSONAS, type Persona, type PersonaId } from '../../sandbox/personas.ts'
-import { useLanguage } from '../shared/language.tsx'
+import { useLanguage } from '../shared/language.ts'
 import { useSandboxWords } from './words.ts'
 
 type Props = { chosen: PersonaId; onChoose: (persona: PersonaId) => void }

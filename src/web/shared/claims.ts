@@ -1,4 +1,4 @@
-import { useWords } from './language.tsx'
+import { useWords } from './language.ts'
 import * as de from './words/de.ts'
 import * as en from './words/en.ts'
 

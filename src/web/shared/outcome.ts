@@ -1,5 +1,5 @@
 import type { Check } from '../../openid4vp/finding.ts'
-import { useWords } from './language.tsx'
+import { useWords } from './language.ts'
 import type { CheckWords, OutcomeCode, OutcomeNames, OutcomeWords } from './outcome-code.ts'
 import * as de from './words/de.ts'
 import * as en from './words/en.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { useCommon, useRegion } from './language.tsx'
+import { useCommon, useRegion } from './language.ts'
 
 const TICK_MS = 30_000
 const MINUTE_MS = 60_000

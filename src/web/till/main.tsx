@@ -1,4 +1,4 @@
-import { mount } from '../shared/mount.tsx'
+import { mount } from '../kit/mount.tsx'
 import { putAwayStale } from './check/check.ts'
 import { install } from './install/install.ts'
 import { TillPage } from './till.tsx'

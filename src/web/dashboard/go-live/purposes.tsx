@@ -1,6 +1,6 @@
 import type { GoLive } from '../../../dashboard/go-live/schema.ts'
 import { Table } from '../../kit/table.tsx'
-import { useLanguage } from '../../shared/language.tsx'
+import { useLanguage } from '../../shared/language.ts'
 import { useGoLiveWords } from './words.ts'
 
 /** Purposes that customers read beside those that are registered; a person compares the two. */

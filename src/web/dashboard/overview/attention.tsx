@@ -1,7 +1,7 @@
 import type { Attention } from '../../../dashboard/overview/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { Notice } from '../../kit/notice.tsx'
-import { useLanguage } from '../../shared/language.tsx'
+import { useLanguage } from '../../shared/language.ts'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { useCommon } from '../../shared/language.tsx'
+import { useCommon } from '../../shared/language.ts'
 import { useAction } from '../action.ts'
 import { Problem } from './problem.tsx'
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../../kit/icons.tsx'
-import { useCommon } from '../../shared/language.tsx'
+import { useCommon } from '../../shared/language.ts'
 import { goTo } from '../route.tsx'
 import { useDashboardWords } from '../words.ts'
 import { useOpened } from './page.tsx'

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { Notice } from '../../kit/notice.tsx'
 import { ApiFailure, Unreachable } from '../../shared/api.ts'
-import { useCommon } from '../../shared/language.tsx'
+import { useCommon } from '../../shared/language.ts'
 import { useDashboardWords } from '../words.ts'
 
 /** An error as a sentence, with its code for support. */

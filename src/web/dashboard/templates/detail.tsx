@@ -1,7 +1,7 @@
 import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Copy } from '../../kit/copy.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { useCommon, useLanguage } from '../../shared/language.tsx'
+import { useCommon, useLanguage } from '../../shared/language.ts'
 import { ConfirmButton } from '../parts/confirm.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Json } from '../parts/json.tsx'

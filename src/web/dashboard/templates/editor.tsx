@@ -4,7 +4,7 @@ import { followTicks, isAutomatic, strayAges } from '../../../templates/purpose.
 import { Button } from '../../kit/button.tsx'
 import { Field, Select, TextArea } from '../../kit/field.tsx'
 import { Notice } from '../../kit/notice.tsx'
-import { type Language, useCommon, useLanguage } from '../../shared/language.tsx'
+import { type Language, useCommon, useLanguage } from '../../shared/language.ts'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
 import { Loaded } from '../parts/loaded.tsx'

@@ -1,7 +1,7 @@
 import type { Template } from '../../../dashboard/templates/schema.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { Table } from '../../kit/table.tsx'
-import { useLanguage } from '../../shared/language.tsx'
+import { useLanguage } from '../../shared/language.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { Split } from '../parts/panel.tsx'

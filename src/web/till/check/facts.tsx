@@ -1,6 +1,6 @@
 import { Icon } from '../../kit/icons.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
-import { useRegion } from '../../shared/language.tsx'
+import { useRegion } from '../../shared/language.ts'
 import { type TillWords, useTillWords } from '../words.ts'
 
 const COUNTRIES = ['nationalities', 'issuing_country', 'address.country', 'place_of_birth.country']

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { MintedKey as MintedKeyWire } from '../../../../dashboard/developers/keys/schema.ts'
 import { Copy } from '../../../kit/copy.tsx'
 import { CopiedButton, Secret } from '../../../kit/secret.tsx'
-import { useCommon } from '../../../shared/language.tsx'
+import { useCommon } from '../../../shared/language.ts'
 import { curlLine } from '../../parts/service-line.ts'
 import { useKeysWords } from './words.ts'
 

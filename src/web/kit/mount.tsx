@@ -1,8 +1,8 @@
 import { Component, type ComponentChildren, render } from 'preact'
-import { Button } from '../kit/button.tsx'
-import { Notice } from '../kit/notice.tsx'
-import { useCommon } from './language.tsx'
-import { showOwnErrors } from './own-errors.ts'
+import { useCommon } from '../shared/language.ts'
+import { showOwnErrors } from '../shared/own-errors.ts'
+import { Button } from './button.tsx'
+import { Notice } from './notice.tsx'
 
 /** Starts a page in its `#app`. */
 export function mount(page: ComponentChildren): void {

@@ -1,4 +1,3 @@
-import { Icon } from '../kit/icons.tsx'
 import { useFollowed } from './followed.ts'
 import * as de from './words/de.ts'
 import * as en from './words/en.ts'
@@ -25,7 +24,7 @@ function kept(): Language | undefined {
   }
 }
 
-function chooseLanguage(language: Language): void {
+export function chooseLanguage(language: Language): void {
   current = language
   document.documentElement.lang = language
   try {
@@ -52,19 +51,7 @@ export function useRegion(): string {
 }
 
 /** The words of a page in the reader's language: `useWords({ en: en.hosted, de: de.hosted })`. */
-export const useWords = <Words,>(words: Readonly<Record<Language, Words>>): Words => words[useLanguage()]
+export const useWords = <Words>(words: Readonly<Record<Language, Words>>): Words => words[useLanguage()]
 
 /** The words that all pages share. */
 export const useCommon = () => useWords({ en: en.common, de: de.common })
-
-/** Switches to the other language, named in that language. */
-export function LanguageSwitch() {
-  const other = useLanguage() === 'en' ? 'de' : 'en'
-  const name = { en: 'English', de: 'Deutsch' }[other]
-  return (
-    <button type="button" class="language touch" lang={other} onClick={() => chooseLanguage(other)}>
-      <Icon name="language" />
-      {name}
-    </button>
-  )
-}
