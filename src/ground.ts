@@ -78,7 +78,7 @@ export type Calling = Slice<'resolve' | 'egress' | 'now'>
 export type Remembering = Slice<'db' | 'settingsVersion'>
 /** Tells the operator. */
 export type Reporting = Slice<'log' | 'metrics'>
-/** Tells the other nodes what happened, and counts it. */
+/** Tells everybody who waits what happened, and counts it. */
 export type Announcing = Slice<'publish' | 'metrics'>
 /** Depends on how this installation is configured. */
 export type Configured = Slice<'config'>

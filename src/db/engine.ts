@@ -95,3 +95,16 @@ export type Engine = {
   describe(): { name: string; version: string }
   close(): Promise<void>
 }
+
+/** Room on the disk of the data directory. */
+export type Space = {
+  /** True while the remaining room is only for erasing, revoking and finishing: nothing new is created. */
+  isShort(): boolean
+  /** Called when the disk is full; true when trying again may help. */
+  makeRoom(): boolean
+  free(): number
+  /** True while the reserve exists. */
+  hasBallast(): boolean
+  /** Called periodically: warns, and creates the reserve again when there is room. */
+  look(): Promise<void>
+}

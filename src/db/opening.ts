@@ -4,13 +4,12 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sealer } from '../seal.ts'
 import type { Clock } from '../time.ts'
+import type { BackupPlan } from './backup-list.ts'
 import type { DatabaseSettings } from './database-url.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Space } from './engine.ts'
 import type { MasterKey } from './root-key.ts'
 import type { ShortLived } from './short-lived.ts'
 import type { Role } from './sqlite/data-dir.ts'
-import type { Space } from './sqlite/space.ts'
-import type { BackupPlan } from './storage/backup-list.ts'
 
 export type { Role, Space }
 

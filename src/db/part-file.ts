@@ -3,9 +3,9 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Random } from '../ids.ts'
+import { sizeOf } from './database-file.ts'
 import { StartRefusal } from './refusal.ts'
 import { holdFile, removeUnheld } from './sqlite/locks.ts'
-import { sizeOf } from './storage/database-file.ts'
 
 const LOCK = '-lock'
 export const PART_NAME_BYTES = 4

@@ -1,11 +1,24 @@
 // Rows are sealed under keys that are stored in the database, wrapped by the master key. So a wrong
 // master key is noticed at once, and a new one needs only this value wrapped again.
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
 import type { Random } from '../ids.ts'
 import { createSealer, type Keyring, keyringOf, type Sealer } from '../seal.ts'
+import { type EngineFinding, ok, problem } from './check.ts'
 import type { Db } from './engine.ts'
+import { unusable } from './file-refusal.ts'
 import { giveToOwner, syncDirectory } from './files.ts'
 import { StartRefusal } from './refusal.ts'
 import { installation } from './schema/installation.ts'
@@ -152,4 +165,33 @@ export function openRootKey(wrapper: Sealer, wrapped: Uint8Array): Keyring {
   } catch (error) {
     throw new StartRefusal('key_wrong', 'master.key does not belong to this database; put the right one back', error)
   }
+}
+
+export function makeDirectory(dir: string, setting?: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    // An existing directory keeps its mode; keys and database inside are 0600 anyway.
+  } catch (error) {
+    throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error, setting)
+  }
+}
+
+/** The master key of a first start; its directory is made too. */
+export function createKey(keyFile: string, random: Random, dataDir: string): void {
+  const setting = resolve(dirname(keyFile)) === resolve(dataDir) ? undefined : 'VIDIMUS_KEY_DIR'
+  makeDirectory(dirname(keyFile), setting)
+  try {
+    writeNewKey(keyFile, random)
+    adoptNewKey(keyFile)
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    throw typeof code === 'string' ? unusable(dirname(keyFile), code, error, setting) : error
+  }
+}
+
+export function checkMasterKey({ masterKey }: { masterKey: MasterKey }): EngineFinding {
+  const { file, isGiven } = masterKey
+  if (!existsSync(file)) return problem('key_missing', { file })
+  const remedy = modeRemedy(masterKey)
+  return remedy ? problem('key_readable', { file, remedy }) : ok('key_private', { isGiven })
 }

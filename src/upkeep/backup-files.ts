@@ -1,6 +1,6 @@
 // The names of scheduled backups, when one is due, and which are deleted.
-import { type BackupFile, type BackupPlan, goodBackups } from '../db/storage/backup-list.ts'
-import { stampOf } from '../db/storage/database-file.ts'
+import { type BackupFile, type BackupPlan, goodBackups } from '../db/backup-list.ts'
+import { stampOf } from '../db/database-file.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

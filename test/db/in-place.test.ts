@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync, renameSync } from 'node:fs'
-import { databaseFile } from '../../src/db/storage/database-file.ts'
+import { databaseFile } from '../../src/db/database-file.ts'
 import { cleanUp, startWithTenant } from '../helpers/app.ts'
 import { isOnPostgres } from '../helpers/database.ts'
 

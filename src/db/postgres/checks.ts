@@ -3,7 +3,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { type EngineCheck, type EngineFinding, ok, problem, runCheck, type Standbys, secondOf, warning } from '../check.ts'
 import type { MasterKey } from '../root-key.ts'
-import { checkMasterKey } from '../sqlite/checks.ts'
+import { checkMasterKey } from '../root-key.ts'
 import type { Connect } from './connect.ts'
 import { listPending } from './migrate.ts'
 import type { Node } from './nodes.ts'

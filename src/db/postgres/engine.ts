@@ -1,11 +1,10 @@
 import { version as ownVersion } from '../../../package.json' with { type: 'json' }
 import { REFUSED_MS } from '../../unavailable.ts'
 import type { DatabaseSettings } from '../database-url.ts'
-import type { Leases } from '../engine.ts'
+import type { Leases, Space } from '../engine.ts'
 import type { Opened, Opening } from '../opening.ts'
 import { createReadiness } from '../readiness.ts'
-import { createKey, makeDirectory } from '../sqlite/data-dir.ts'
-import type { Space } from '../sqlite/space.ts'
+import { createKey, makeDirectory } from '../root-key.ts'
 import { looseEntries } from './audit-ids.ts'
 import { runChecks } from './checks.ts'
 import { createDatabaseClock, type DatabaseClock, readShownAt } from './clock.ts'

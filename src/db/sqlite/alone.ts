@@ -1,5 +1,5 @@
-import { databaseFile } from '../storage/database-file.ts'
-import { damaged, refusalFrom } from '../storage/file-refusal.ts'
+import { databaseFile } from '../database-file.ts'
+import { damaged, refusalFrom } from '../file-refusal.ts'
 import { holdDirectory } from './locks.ts'
 import { finishReplacing } from './replace.ts'
 import { isOurs } from './snapshot.ts'

@@ -1,15 +1,15 @@
-import { existsSync } from 'node:fs'
 import { hireThread } from '../../threads.ts'
 import { type Clock, within } from '../../time.ts'
+import { type BackupPlan, goodBackups, lastFailure, listBackups } from '../backup-list.ts'
 import { type EngineCheck, type EngineFinding, ok, problem, runCheck, secondOf, warning } from '../check.ts'
+import { databaseFile, sizeOf } from '../database-file.ts'
+import type { Space } from '../engine.ts'
 import { backupsFolder } from '../files.ts'
-import { type MasterKey, modeRemedy } from '../root-key.ts'
-import { type BackupPlan, goodBackups, lastFailure, listBackups } from '../storage/backup-list.ts'
-import { databaseFile, sizeOf } from '../storage/database-file.ts'
+import { checkMasterKey, type MasterKey } from '../root-key.ts'
 import type { Role } from './data-dir.ts'
 import type { Soundness } from './integrity-worker.ts'
 import { isServerRunning } from './locks.ts'
-import { BALLAST_BYTES, ROOMY_BYTES, type Space } from './space.ts'
+import { BALLAST_BYTES, ROOMY_BYTES } from './space.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -78,13 +78,6 @@ async function soundnessOf(file: string): Promise<Soundness | 'late'> {
   } finally {
     worker.terminate()
   }
-}
-
-export function checkMasterKey({ masterKey }: Pick<Checked, 'masterKey'>): EngineFinding {
-  const { file, isGiven } = masterKey
-  if (!existsSync(file)) return problem('key_missing', { file })
-  const remedy = modeRemedy(masterKey)
-  return remedy ? problem('key_readable', { file, remedy }) : ok('key_private', { isGiven })
 }
 
 function checkDisk({ space }: Checked): EngineFinding {

@@ -1,14 +1,15 @@
 // Opens the data directory, or refuses it. A refusal changes no byte and says in one line what to do.
+
 import { Database } from 'bun:sqlite'
-import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Random } from '../../ids.ts'
 import { createSealer, type Sealer } from '../../seal.ts'
+import { databaseFile, sizeOf } from '../database-file.ts'
+import { damaged, refusalFrom, refuseReadOnly } from '../file-refusal.ts'
 import { giveToOwner } from '../files.ts'
 import { OlderDatabase, StartRefusal } from '../refusal.ts'
-import { adoptNewKey, findWrapper, loadMasterKey, type MasterKey, writeNewKey } from '../root-key.ts'
-import { databaseFile, sizeOf } from '../storage/database-file.ts'
-import { damaged, refusalFrom, refuseReadOnly, unusable } from '../storage/file-refusal.ts'
+import { createKey, findWrapper, loadMasterKey, type MasterKey, makeDirectory } from '../root-key.ts'
 import { ensureRootKey, findRootKey, refuseMoved } from './installation.ts'
 import { holdDirectory } from './locks.ts'
 import { lostDatabase } from './lost-database.ts'
@@ -136,15 +137,6 @@ function refuseMissing({ file, isGiven }: MasterKey): void {
     throw new StartRefusal('key_missing', `${file} is missing; make it: (umask 077; head -c 32 /dev/urandom > ${file})`)
 }
 
-export function makeDirectory(dir: string, setting?: string): void {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-    // An existing directory keeps its mode; keys and database inside are 0600 anyway.
-  } catch (error) {
-    throw unusable(dir, (error as { code?: string }).code ?? 'unknown', error, setting)
-  }
-}
-
 /**
  * First start: master key, then database, both under the lock of the still empty file, because a
  * command and the server may start at once. After a kill in between the file is still empty, and
@@ -163,19 +155,6 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
     sqlite.run('COMMIT')
   } finally {
     sqlite.close()
-  }
-}
-
-/** The master key of a first start; its directory is made too. */
-export function createKey(keyFile: string, random: Random, dataDir: string): void {
-  const setting = resolve(dirname(keyFile)) === resolve(dataDir) ? undefined : 'VIDIMUS_KEY_DIR'
-  makeDirectory(dirname(keyFile), setting)
-  try {
-    writeNewKey(keyFile, random)
-    adoptNewKey(keyFile)
-  } catch (error) {
-    const { code } = error as { code?: unknown }
-    throw typeof code === 'string' ? unusable(dirname(keyFile), code, error, setting) : error
   }
 }
 

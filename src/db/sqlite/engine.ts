@@ -1,14 +1,14 @@
 import { base62 } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
-import type { Leases } from '../engine.ts'
+import { databaseFile, sizeOf } from '../database-file.ts'
+import type { Leases, Space } from '../engine.ts'
 import type { Opened, Opening } from '../opening.ts'
 import { createReadiness } from '../readiness.ts'
-import { databaseFile, sizeOf } from '../storage/database-file.ts'
 import { runChecks } from './checks.ts'
 import { openDataDir } from './data-dir.ts'
 import { watchPlace } from './in-place.ts'
 import { shortLivedInMemory } from './short-lived.ts'
-import { type Space, watchSpace } from './space.ts'
+import { watchSpace } from './space.ts'
 import { createStorage } from './storage.ts'
 
 const NO_LABELS = {}

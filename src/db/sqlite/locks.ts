@@ -3,9 +3,9 @@
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { unusable } from '../file-refusal.ts'
 import { giveToOwner } from '../files.ts'
 import { StartRefusal } from '../refusal.ts'
-import { unusable } from '../storage/file-refusal.ts'
 import { networkFileSystemOf } from './network-files.ts'
 import { BUSY_TIMEOUT_MS } from './storage.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { listBackups } from '../backup-list.ts'
+import { databaseFile } from '../database-file.ts'
 import { backupsFolder } from '../files.ts'
 import { StartRefusal } from '../refusal.ts'
-import { listBackups } from '../storage/backup-list.ts'
-import { databaseFile } from '../storage/database-file.ts'
 
 /**
  * The refusal when the database is missing but backups prove that there was one. A new database beside them would look like an

@@ -3,8 +3,8 @@
 // database or the new one. The caller must hold the directory alone.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { databaseFile, sizeOf, stampOf } from '../database-file.ts'
 import { giveToOwner, makeBackupsFolder, publish, syncDirectory } from '../files.ts'
-import { databaseFile, sizeOf, stampOf } from '../storage/database-file.ts'
 
 /** The new database while it is prepared. */
 export const preparedFile = (dir: string): string => `${databaseFile(dir)}.restoring`

@@ -1,10 +1,12 @@
 // A full disk must not prevent erasure, which needs room too. So a file is kept only to be deleted then.
+
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Random } from '../../ids.ts'
 import { describeFailure, type Log } from '../../log.ts'
-import { sizeOf } from '../storage/database-file.ts'
+import { sizeOf } from '../database-file.ts'
+import type { Space } from '../engine.ts'
 
 export const BALLAST_BYTES = 32 * 1024 * 1024
 const BLOCK_BYTES = 1024 * 1024
@@ -12,18 +14,6 @@ const BLOCK_BYTES = 1024 * 1024
 export const ROOMY_BYTES = 256 * 1024 * 1024
 
 const ballastIn = (dir: string): string => join(dir, 'ballast')
-
-export type Space = {
-  /** True while the remaining room is only for erasing, revoking and finishing: nothing new is created. */
-  isShort(): boolean
-  /** Called when the disk is full; true when trying again may help. */
-  makeRoom(): boolean
-  free(): number
-  /** True while the reserve exists. */
-  hasBallast(): boolean
-  /** Called periodically: warns, and creates the reserve again when there is room. */
-  look(): Promise<void>
-}
 
 export function watchSpace({ dir, random, log }: { dir: string; random: Random; log: Log }): Space {
   const ballast = ballastIn(dir)

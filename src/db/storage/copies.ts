@@ -1,7 +1,9 @@
 // Copies of a database file, as backups make and read them.
 import type { Random } from '../../ids.ts'
 import { createSealer, type Keyring, NO_RANDOM } from '../../seal.ts'
+import { databaseFile } from '../database-file.ts'
 import type { Db } from '../engine.ts'
+import { damagedBackup, refusalFrom } from '../file-refusal.ts'
 import { StartRefusal } from '../refusal.ts'
 import { findWrapper, loadMasterKey, type MasterKey, openRootKey } from '../root-key.ts'
 import { enter, inspect } from '../sqlite/data-dir.ts'
@@ -9,8 +11,6 @@ import { findRootKey } from '../sqlite/installation.ts'
 import { countApplied } from '../sqlite/migrate.ts'
 import { isSound, takenAtOf, withReader, writeSnapshot } from '../sqlite/snapshot.ts'
 import { drizzleOn, openReader } from '../sqlite/storage.ts'
-import { databaseFile } from './database-file.ts'
-import { damagedBackup, refusalFrom } from './file-refusal.ts'
 
 export { isSound, writeSnapshot }
 

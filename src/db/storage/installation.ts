@@ -1,8 +1,8 @@
+import { databaseFile, sizeOf } from '../database-file.ts'
+import { refusalFrom } from '../file-refusal.ts'
 import { hasInstallation as hasKeys } from '../postgres/open.ts'
 import { lostDatabase } from '../sqlite/lost-database.ts'
 import { hasDatabase } from '../sqlite/replace.ts'
-import { databaseFile, sizeOf } from './database-file.ts'
-import { refusalFrom } from './file-refusal.ts'
 import type { Place } from './place.ts'
 
 /** False for a directory or database without an installation. Refuses a directory that had one, when there are backups of it. */

@@ -3,8 +3,8 @@
 import type { Keyring } from '../../seal.ts'
 import { rekeyServer } from '../postgres/rekey.ts'
 import { rekeyFile } from '../sqlite/rekey.ts'
+import type { Keys, Turn } from '../turn.ts'
 import type { Place } from './place.ts'
-import type { Keys, Turn } from './turn.ts'
 
 /** Refuses while a service runs. */
 export const replaceMasterKey = <Turned extends { keyring: Keyring }>(

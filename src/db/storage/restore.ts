@@ -1,13 +1,13 @@
 // The database of a directory, replaced by a copy that is prepared beside it.
 import type { Engine } from '../engine.ts'
+import { refusalFrom, refuseReadOnly } from '../file-refusal.ts'
 import { StartRefusal } from '../refusal.ts'
-import { makeDirectory } from '../sqlite/data-dir.ts'
+import { makeDirectory } from '../root-key.ts'
 import { holdDirectory } from '../sqlite/locks.ts'
 import { MigrationError, migrate } from '../sqlite/migrate.ts'
 import { discardPrepared, finishReplacing, preparedFile, replaceDatabase } from '../sqlite/replace.ts'
 import { forgetSnapshotTime, writeSnapshot } from '../sqlite/snapshot.ts'
 import { createStorage, openReader, openWriter } from '../sqlite/storage.ts'
-import { refusalFrom, refuseReadOnly } from './file-refusal.ts'
 
 export { preparedFile, replaceDatabase }
 

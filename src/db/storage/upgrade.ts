@@ -1,8 +1,8 @@
+import { databaseFile } from '../database-file.ts'
+import { refusalFrom } from '../file-refusal.ts'
 import { pendingExpands, upgradeServer } from '../postgres/upgrade.ts'
 import { inspect } from '../sqlite/data-dir.ts'
 import { countApplied, MIGRATIONS } from '../sqlite/migrate.ts'
-import { databaseFile } from './database-file.ts'
-import { refusalFrom } from './file-refusal.ts'
 import type { Place } from './place.ts'
 
 /** A database of a server, whose earlier processes keep running until the upgrade is finished. */

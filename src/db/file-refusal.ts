@@ -1,9 +1,9 @@
 // Errors of the file system and of SQLite as refusals: each says in one line what to do.
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { StartRefusal } from '../refusal.ts'
-import { MigrationError } from '../sqlite/migrate.ts'
 import { databaseFile } from './database-file.ts'
+import { StartRefusal } from './refusal.ts'
+import { MigrationError } from './sqlite/migrate.ts'
 
 /** Other errors are bugs and returned as they are. */
 export function refusalFrom(error: unknown, dir: string, file: string): unknown {

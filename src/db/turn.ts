@@ -1,7 +1,7 @@
-import type { Random } from '../../ids.ts'
-import type { Keyring, Sealer } from '../../seal.ts'
-import type { Db, LooseEntries } from '../engine.ts'
-import type { MasterKey } from '../root-key.ts'
+import type { Random } from '../ids.ts'
+import type { Keyring, Sealer } from '../seal.ts'
+import type { Db, LooseEntries } from './engine.ts'
+import type { MasterKey } from './root-key.ts'
 
 export type Keys = { masterKey: MasterKey; random: Random }
 
