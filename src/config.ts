@@ -192,6 +192,13 @@ function databasePassword(given: string, file: string): string {
   return password || fail('VIDIMUS_DATABASE_PASSWORD_FILE', `${file} is empty`)
 }
 
+export function readRegistrationCertificate(file: string): string | undefined {
+  if (!file) return undefined
+  const jwt = readNamedFile('VIDIMUS_REGISTRATION_CERT', file).trim()
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return jwt
+  return fail('VIDIMUS_REGISTRATION_CERT', `${file} does not hold a registration certificate (a JWT)`)
+}
+
 /** The text of a file that a variable names. Throws a ConfigError. */
 export function readNamedFile(name: Variable, file: string): string {
   const bytes = beginningOf(name, file)
