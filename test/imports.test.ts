@@ -43,7 +43,7 @@ const ALLOWED: Record<string, string[]> = {
   words: [],
   'read-beginning': [],
   nearest: [],
-  'plain-text': [],
+  'plain-text': ['words'],
   hash: [],
   json: [],
   lru: [],
@@ -208,6 +208,8 @@ const FOR_BOTH = [
   'sandbox/wallet.ts',
   'templates/purpose.ts',
   'tenants/contrast.ts',
+  'words/plain-text.ts',
+  'words/signing.ts',
   'words/templates.ts',
 ]
 

@@ -1,11 +1,6 @@
 import type { Deps } from '../deps.ts'
-import {
-  addRegistration,
-  presentRegistration,
-  RegistrationProblem,
-  readRegistrations,
-  removeRegistration,
-} from '../signing/registrations.ts'
+import { RegistrationProblem } from '../signing/problem.ts'
+import { addRegistration, presentRegistration, readRegistrations, removeRegistration } from '../signing/registrations.ts'
 import { findings } from '../web/shared/findings/en.ts'
 import { say } from '../web/shared/findings/say.ts'
 import { argument, defineCommand, listing } from './command.ts'

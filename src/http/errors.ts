@@ -98,20 +98,25 @@ const WIRE_CODE: Partial<Record<ErrorCode, string>> = { payload_too_large: 'inva
 
 export type ErrorCode = keyof typeof ERRORS
 
-type Details = { message?: string; retryAfter?: number; headers?: Record<string, string>; cause?: unknown }
+/** Said by our own pages in the language of their reader. */
+type Reason = { code: string; values: object }
+
+type Details = { message?: string; reason?: Reason; retryAfter?: number; headers?: Record<string, string>; cause?: unknown }
 
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
   readonly wireCode: string
   readonly headers: Record<string, string>
+  readonly reason: Reason | undefined
   constructor(
     readonly code: ErrorCode,
-    { message, retryAfter, headers = {}, cause }: Details = {},
+    { message, reason, retryAfter, headers = {}, cause }: Details = {},
   ) {
     super(message ?? ERRORS[code][1], { cause })
     this.status = ERRORS[code][0]
     this.wireCode = WIRE_CODE[code] ?? code
+    this.reason = reason
     this.headers = retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) }
   }
 }
@@ -122,4 +127,6 @@ export const apiError = (code: ErrorCode, details?: Details): ApiError => new Ap
 export const addressInHandbook = (code: string): string =>
   `docs/${code in PAGE_ERRORS ? 'page-errors' : 'troubleshooting'}#${code}`
 
-export const envelope = (code: string, message: string) => ({ error: { code, message } })
+export const envelope = (code: string, message: string, reason?: Reason) => ({
+  error: { code, message, ...(reason && { reason }) },
+})

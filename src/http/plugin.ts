@@ -154,7 +154,7 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
       delete set.headers['content-type']
       account({ request, route, set })
       if (refusal.code === 'not_found' && isForPage(request)) return await lostPage(request.url)
-      return envelope(refusal.wireCode, refusal.message)
+      return envelope(refusal.wireCode, refusal.message, refusal.reason)
     })
     .mapResponse({ as: 'global' }, ({ request, route, set, responseValue }) => {
       account({ request, route, set, answer: responseValue })

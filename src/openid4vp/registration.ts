@@ -31,9 +31,21 @@ export type Registration = {
   status: { uri: string; idx: number } | null
 }
 
-/** The message says why a text is no registration certificate: a clause for the operator. */
+/** Why a text is no registration certificate: a code, and its values. */
+type Flaw =
+  | ['no_jwt' | 'several_jwts' | 'jwt_unreadable' | 'organization_missing' | 'credentials_unreadable']
+  | ['signature_uncheckable' | 'signature_wrong']
+  | ['jwt_too_long', { kib: number }]
+  | ['jwt_of_other_type', { type: string }]
+  | ['credential_untyped' | 'claim_unreadable', { index: number }]
+
 export class RegistrationFault extends Error {
   override name = 'RegistrationFault'
+  readonly flaw: Flaw
+  constructor(...flaw: Flaw) {
+    super(flaw[0])
+    this.flaw = flaw
+  }
 }
 
 /** A small limit, because the certificate goes into every request object. */
@@ -55,12 +67,11 @@ const OLD_TYPE = 'rc-rp+jwt'
 export function readRegistration(text: string): Registration {
   const jwt = findJwt(text)
   const [header, payload] = jwt.split('.', 2).map(part => readPart(part))
-  if (!isObject(header) || !isObject(payload)) throw new RegistrationFault('it cannot be read')
-  if (header.typ !== TYPE && header.typ !== OLD_TYPE)
-    throw new RegistrationFault(`it is a JWT of another type; its \`typ\` must be ${TYPE}`)
+  if (!isObject(header) || !isObject(payload)) throw new RegistrationFault('jwt_unreadable')
+  if (header.typ !== TYPE && header.typ !== OLD_TYPE) throw new RegistrationFault('jwt_of_other_type', { type: TYPE })
   refuseUnsigned(jwt, header)
   const subject = identifierIn(payload.sub)
-  if (subject === undefined) throw new RegistrationFault('it names no organisation (`sub`)')
+  if (subject === undefined) throw new RegistrationFault('organization_missing')
   return {
     jwt,
     isOldType: header.typ === OLD_TYPE,
@@ -84,12 +95,10 @@ export function registrarChain(jwt: string): X509Certificate[] {
 function findJwt(text: string): string {
   const trimmed = text.trim()
   const found = JWT.test(trimmed) ? [trimmed] : jwtsIn(trimmed)
-  if (found.length === 0) throw new RegistrationFault('it holds no JWT')
-  if (found.length > 1) throw new RegistrationFault('it holds more than one JWT; bring them one by one')
+  if (found.length === 0) throw new RegistrationFault('no_jwt')
+  if (found.length > 1) throw new RegistrationFault('several_jwts')
   if (found[0]!.length > REGISTRATION_CHARS_MAX)
-    throw new RegistrationFault(
-      `it is longer than ${REGISTRATION_CHARS_MAX / 1024} KiB, which wallets would have to fetch each time`,
-    )
+    throw new RegistrationFault('jwt_too_long', { kib: REGISTRATION_CHARS_MAX / 1024 })
   return found[0]!
 }
 
@@ -143,12 +152,12 @@ function refuseUnsigned(jwt: string, header: Members): void {
   const key = signerKey(header.x5c)
   const algorithm = Object.hasOwn(ALGORITHMS, String(header.alg)) ? ALGORITHMS[String(header.alg)] : undefined
   if (!key || !algorithm?.isFor(key) || header.b64 === false || header.sigD !== undefined)
-    throw new RegistrationFault('its signature cannot be checked with the certificate in its header (`x5c`)')
+    throw new RegistrationFault('signature_uncheckable')
   const end = jwt.lastIndexOf('.')
   const { hash, padding } = algorithm
   const signature = Buffer.from(jwt.slice(end + 1), 'base64url')
   const isSigned = verify(hash, Buffer.from(jwt.slice(0, end)), { key, padding, dsaEncoding: 'ieee-p1363' }, signature)
-  if (!isSigned) throw new RegistrationFault('its signature does not hold; it was changed on the way')
+  if (!isSigned) throw new RegistrationFault('signature_wrong')
 }
 
 function signerKey(x5c: unknown): KeyObject | undefined {
@@ -185,12 +194,12 @@ function textsIn(value: unknown): { lang: string; value: string }[] {
 
 function credentialsIn(value: unknown): RegisteredCredential[] {
   if (value === undefined) return []
-  if (!Array.isArray(value) || value.length > CREDENTIALS_MAX) throw new RegistrationFault('its `credentials` cannot be read')
+  if (!Array.isArray(value) || value.length > CREDENTIALS_MAX) throw new RegistrationFault('credentials_unreadable')
   return value.map((credential, index) => {
     const format = isObject(credential) ? textIn(credential.format) : undefined
     const types = isObject(credential) ? typesIn(credential) : []
     if (!isObject(credential) || format === undefined || types.length === 0)
-      throw new RegistrationFault(`its \`credentials[${index}]\` has no format or type`)
+      throw new RegistrationFault('credential_untyped', { index })
     // The type of SD-JWT VCs had another name before 2025.
     const claims = pathsIn(credential.claim ?? credential.claims, index)
     return { format: format === 'vc+sd-jwt' ? 'dc+sd-jwt' : format, types, claims }
@@ -206,8 +215,7 @@ function pathsIn(claims: unknown, index: number): RegisteredCredential['claims']
   if (claims === undefined || claims === null) return []
   const paths = Array.isArray(claims) && claims.length <= CLAIMS_MAX ? claims.map(pathIn) : []
   // An unreadable path must not become "every claim".
-  if (paths.length === 0 || paths.includes(undefined))
-    throw new RegistrationFault(`a claim of its \`credentials[${index}]\` cannot be read`)
+  if (paths.length === 0 || paths.includes(undefined)) throw new RegistrationFault('claim_unreadable', { index })
   return paths as RegisteredCredential['claims']
 }
 

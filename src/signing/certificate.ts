@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Reading, Reporting } from '../ground.ts'
 import { certificatesOf, chainOf, validityOf } from './keys.ts'
 import { leavesAt, nextLeaf, startOf } from './leaves.ts'
+import { SigningProblem } from './problem.ts'
 import { findAuthority, type KeyOwner, listCandidates, listLeavesOf, listPending, type SigningKeyRow } from './store.ts'
 
 export type { KeyOwner } from './store.ts'
@@ -9,11 +10,6 @@ export type { KeyOwner } from './store.ts'
 const DAY_MS = 86_400_000
 /** Warnings begin here at the latest, for anchors and other certificates too. */
 export const EXPIRY_WARNING_DAYS = 30
-
-/** The message says why a key and chain cannot be used: one sentence with the remedy. */
-export class SigningProblem extends Error {
-  override name = 'SigningProblem'
-}
 
 /** A certificate and the days it has. */
 export type SigningCertificate = {
@@ -53,7 +49,7 @@ export async function signingState(deps: Reading, owner: KeyOwner = null): Promi
   }
   if (leaf) return { ...(await describeLeaf(deps, leaf)), owner, isOwn: true, ...plans }
   if (owner !== null) return { ...(await signingState(deps)), owner, isOwn: false, ...plans }
-  throw new SigningProblem('there is no signing key yet; start the service once')
+  throw new SigningProblem('no_signing_key')
 }
 
 async function describeLeaf({ db, now }: Reading, leaf: SigningKeyRow) {

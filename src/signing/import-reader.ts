@@ -3,9 +3,9 @@ import type { Setting } from '../audit/deps.ts'
 import type { Reading, Sealing } from '../ground.ts'
 import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
-import { SigningProblem } from './certificate.ts'
 import { hasKeyOf, type Import, keyOf, parseChain, refuseNeverValid, refuseUnusable, withoutAnchors } from './import.ts'
 import { sealSigningKey, validityOf } from './keys.ts'
+import { SigningProblem } from './problem.ts'
 import { describeReader, type ReaderCertificate } from './readers.ts'
 import { deletePending, insertSigningKey, listCandidates, listReaders, retireReaders } from './store.ts'
 
@@ -40,14 +40,10 @@ export async function importReader(
   const reader = describeReader(row)
   await deps.writeSettings(async tx => {
     const leaves = (await listCandidates(tx)).filter(({ role }) => role === 'leaf')
-    if (hasKeyOf(deps, leaves, leaf))
-      throw new SigningProblem(
-        'this key signs other requests; a reader certificate needs its own: "signing csr --new-key" makes one',
-      )
+    if (hasKeyOf(deps, leaves, leaf)) throw new SigningProblem('key_signs_other_requests')
     const own = (await listReaders(tx)).filter(({ tenantId }) => tenantId === owner)
     const replaced = own.filter(each => describeReader(each).issuer === reader.issuer).map(({ id }) => id)
-    if (own.length - replaced.length >= READERS_MAX)
-      throw new SigningProblem(`there are ${READERS_MAX} reader certificates already; remove one first`)
+    if (own.length - replaced.length >= READERS_MAX) throw new SigningProblem('too_many_readers', { max: READERS_MAX })
     if (replaced.length > 0) await retireReaders(tx, replaced, at)
     if (known?.role === 'pending') await deletePending(tx, [known.id])
     await insertSigningKey(tx, row)
@@ -68,7 +64,5 @@ export async function importReader(
 function refuseNoReader(leaf: X509Certificate): void {
   const { extendedKeyUsage, basicConstraints } = describeCertificate(leaf.raw) ?? {}
   if (!extendedKeyUsage?.purposes.includes(READER_PURPOSE) || basicConstraints?.ca)
-    throw new SigningProblem(
-      `this is no reader certificate: its purposes lack ${READER_PURPOSE}; without --reader it signs requests`,
-    )
+    throw new SigningProblem('certificate_of_no_reader', { purpose: READER_PURPOSE })
 }

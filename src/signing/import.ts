@@ -5,7 +5,7 @@ import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { isoUtc } from '../time.ts'
 import { brokenRules } from './access-profile.ts'
-import { type KeyOwner, oneLine, SigningProblem, type SigningState, signingState } from './certificate.ts'
+import { type KeyOwner, oneLine, type SigningState, signingState } from './certificate.ts'
 import {
   certificatesOf,
   chainOf,
@@ -18,6 +18,7 @@ import {
 } from './keys.ts'
 import { isLater, leavesAt } from './leaves.ts'
 import { noteIf } from './note.ts'
+import { SigningProblem } from './problem.ts'
 import {
   deletePending,
   insertSigningKey,
@@ -72,12 +73,8 @@ export async function importSigningKey(deps: Deps, wanted: Import, actor: string
   })
   await deps.writeSettings(async tx => {
     const candidates = await listCandidates(tx)
-    if (hasKeyOf(deps, await listReaders(tx), leaf))
-      throw new SigningProblem('this key signs as a reader, and nothing else; bring a certificate for another key')
-    if (known && !candidates.some(({ id }) => id === known.id))
-      throw new SigningProblem(
-        'the signing key was replaced meanwhile; see "signing show", and bring the key of this certificate',
-      )
+    if (hasKeyOf(deps, await listReaders(tx), leaf)) throw new SigningProblem('key_of_reader')
+    if (known && !candidates.some(({ id }) => id === known.id)) throw new SigningProblem('key_replaced')
     // A scheduled one that is brought in again starts anew. One in use stays until then.
     const same = candidates.filter(
       each => each.tenantId === owner && each.clientId === row.clientId && (startsAt === null || isLater(each, at)),
@@ -108,7 +105,7 @@ export function parseChain(pem: string): [X509Certificate, ...X509Certificate[]]
   } catch {
     // The error below is the same as for a file without any certificate.
   }
-  throw new SigningProblem('the chain file holds no readable certificate; it must be PEM, the leaf first')
+  throw new SigningProblem('chain_unreadable')
 }
 
 type Key = { privateKey: KeyObject; row?: SigningKeyRow }
@@ -123,42 +120,36 @@ export async function keyOf(
   if (keyPem !== undefined) {
     const privateKey = parseKey(keyPem)
     if (isFor(privateKey)) return { privateKey }
-    throw new SigningProblem('the first certificate of the chain is not for this key; put the leaf first, and bring its own key')
+    throw new SigningProblem('key_not_for_certificate')
   }
   const keys = (await listCandidates(deps.db)).map(row => ({ row, privateKey: openPrivateKey(deps, row) }))
   const fitting = keys.filter(({ privateKey }) => isFor(privateKey))
   const own = fitting.find(({ row }) => row.tenantId === owner)
   if (own) return own
   const [foreign] = fitting
-  if (foreign) throw new SigningProblem(`this certificate is for the key of ${nameOf(foreign.row.tenantId)}; import it there`)
-  throw new SigningProblem(
-    'the first certificate of the chain is for none of the keys here; put the leaf first, bring its own key, or have "signing csr" signed',
-  )
+  if (foreign) throw new SigningProblem('key_of_other_owner', { owner: foreign.row.tenantId })
+  throw new SigningProblem('key_not_here')
 }
 
 /** A key that signs both kinds of requests could be made to sign one as the other. */
 export const hasKeyOf = (deps: Unsealing, rows: readonly SigningKeyRow[], leaf: X509Certificate): boolean =>
   rows.some(row => leaf.publicKey.equals(createPublicKey(openPrivateKey(deps, row))))
 
-const nameOf = (owner: KeyOwner): string => (owner === null ? 'the installation' : `tenant ${owner}`)
-
 function parseKey(pem: string): KeyObject {
   try {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
   } catch {
-    throw new SigningProblem('the key file holds no readable private key; it must be PEM, without a passphrase')
+    throw new SigningProblem('key_unreadable')
   }
-  throw new SigningProblem('the key must be an elliptic-curve key on P-256, which every wallet can verify')
+  throw new SigningProblem('key_not_p256')
 }
 
 export function refuseUnusable([leaf, ...others]: [X509Certificate, ...X509Certificate[]]): void {
-  if (isSelfSigned(leaf))
-    throw new SigningProblem('the certificate is self-signed, and wallets refuse that; have it signed by an authority')
+  if (isSelfSigned(leaf)) throw new SigningProblem('certificate_self_signed')
   let issued = leaf
   for (const issuer of others) {
-    if (!issued.checkIssued(issuer) || !issued.verify(issuer.publicKey))
-      throw new SigningProblem('the certificates of the chain do not follow each other, leaf first')
+    if (!issued.checkIssued(issuer) || !issued.verify(issuer.publicKey)) throw new SigningProblem('chain_out_of_order')
     issued = issuer
   }
 }
@@ -166,8 +157,7 @@ export function refuseUnusable([leaf, ...others]: [X509Certificate, ...X509Certi
 /** A reader's key signs nothing but requests by Annex C. */
 function refuseReader(leaf: X509Certificate): void {
   const { purposes = [] } = describeCertificate(leaf.raw)?.extendedKeyUsage ?? {}
-  if (purposes.join() === READER_PURPOSE)
-    throw new SigningProblem('this is a reader certificate, which signs no other requests; import it with --reader')
+  if (purposes.join() === READER_PURPOSE) throw new SigningProblem('certificate_of_reader')
 }
 
 const isSelfSigned = (certificate: X509Certificate): boolean =>
@@ -175,15 +165,11 @@ const isSelfSigned = (certificate: X509Certificate): boolean =>
 
 export function refuseNeverValid([leaf, ...others]: readonly [X509Certificate, ...X509Certificate[]], at: number): void {
   const hasExpired = ({ validToDate }: X509Certificate) => validToDate.getTime() <= at
-  if (hasExpired(leaf)) throw new SigningProblem('the certificate has expired; get a current one from the authority')
+  if (hasExpired(leaf)) throw new SigningProblem('certificate_ended')
   const ended = others.find(hasExpired)
-  if (ended)
-    throw new SigningProblem(`${oneLine(ended.subject)} in the chain has expired; get a current chain from the authority`)
+  if (ended) throw new SigningProblem('chain_ended', { subject: oneLine(ended.subject) })
   const { notBefore, notAfter } = validityOf([leaf, ...others])
-  if (notBefore >= notAfter)
-    throw new SigningProblem(
-      'the certificates of the chain are never valid at the same time; get a current chain from the authority',
-    )
+  if (notBefore >= notAfter) throw new SigningProblem('chain_never_valid')
 }
 
 /** Null for at once. The certificate before it stays until it ends, at the latest. */
@@ -193,8 +179,7 @@ async function startFor(
   { notBefore, notAfter }: Validity,
   at: number,
 ): Promise<number | null> {
-  if (from >= notAfter)
-    throw new SigningProblem(`the certificate ends before that, at ${isoUtc(notAfter)}; choose an earlier time`)
+  if (from >= notAfter) throw new SigningProblem('start_after_end', { end: isoUtc(notAfter) })
   const current = leavesAt(await listLeavesOf(db, owner), at).current.get(owner)
   // The stored end of an older import is that of its leaf alone.
   const ends = current ? validityOf(chainOf(current.chain)).notAfter : from
@@ -206,9 +191,7 @@ async function startFor(
 function refuseForeignHost({ config }: Configured, { owner }: Import, leaf: X509Certificate): void {
   const host = hostOf(config.publicUrl)
   if (owner === null || config.wallet.clientIdPrefix !== 'x509_san_dns' || isForHost(leaf, host)) return
-  throw new SigningProblem(
-    `the certificate does not name ${host}, and with VIDIMUS_CLIENT_ID=x509_san_dns wallets would refuse it; have that name added, or use x509_hash`,
-  )
+  throw new SigningProblem('certificate_not_for_host', { host })
 }
 
 export const isForHost = (leaf: X509Certificate, host: string): boolean =>

@@ -5,8 +5,9 @@ import type { Reading, Remembering, Unsealing } from '../ground.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Reader } from '../openid4vp/reader-auth.ts'
 import { isoUtc } from '../time.ts'
-import { oneLine, SigningProblem } from './certificate.ts'
+import { oneLine } from './certificate.ts'
 import { chainOf, signingKeyOf, type Validity, validityOf } from './keys.ts'
+import { SigningProblem } from './problem.ts'
 import { type KeyOwner, listReaders, retireReaders, type SigningKeyRow } from './store.ts'
 
 export type ReaderCertificate = {
@@ -81,7 +82,7 @@ export async function removeReader(
   await deps.writeSettings(async tx => {
     const rows = await listReaders(tx)
     const row = rows.find(each => each.tenantId === owner && describeReader(each).fingerprint === fingerprint)
-    if (!row) throw new SigningProblem('there is no such reader certificate; "signing show" lists those that are here')
+    if (!row) throw new SigningProblem('reader_not_here')
     await retireReaders(tx, [row.id], at)
     const details = { fingerprint, subject: describeReader(row).subject }
     await deps.audit.append(tx, {

@@ -10,6 +10,7 @@ import { EXPIRY_WARNING_DAYS, type KeyOwner, signingState } from './certificate.
 import { leadsTo } from './import.ts'
 import { organizationOf } from './keys.ts'
 import { noteIf } from './note.ts'
+import { RegistrationProblem } from './problem.ts'
 import { isCurrent, isOfSame } from './registration-choice.ts'
 import { deleteRegistration, insertRegistration, listRegistrations, type RegistrationRow } from './registration-store.ts'
 
@@ -18,11 +19,6 @@ export type { RegistrationRow } from './registration-store.ts'
 const DAY_MS = 86_400_000
 const REGISTRATIONS_MAX = 200
 const YEAR_MS = 366 * DAY_MS
-
-/** The message says why a registration certificate is refused: one sentence with the remedy. */
-export class RegistrationProblem extends Error {
-  override name = 'RegistrationProblem'
-}
 
 type NewRegistration = {
   /** The JWT, or a JSON document around it. */
@@ -40,7 +36,7 @@ export async function addRegistration(
   const read = parse(text)
   const at = deps.now()
   if (read.notAfter !== null && read.notAfter <= at)
-    throw new RegistrationProblem(`it ended at ${isoUtc(read.notAfter)}; get a current one from the registrar`)
+    throw new RegistrationProblem('registration_ended', { end: isoUtc(read.notAfter) })
   await refuseUnknownTemplates(deps, owner, templates)
   const { isOldType, ...said } = read
   const row = {
@@ -53,9 +49,8 @@ export async function addRegistration(
   await deps.writeSettings(async tx => {
     const known = await listRegistrations(tx)
     const same = known.find(({ jwt, tenantId }) => jwt === row.jwt && tenantId === owner)
-    if (same) throw new RegistrationProblem(`it is stored already (${same.id}); remove it first to change its templates`)
-    if (known.length >= REGISTRATIONS_MAX)
-      throw new RegistrationProblem(`there are ${REGISTRATIONS_MAX} registration certificates already; remove old ones first`)
+    if (same) throw new RegistrationProblem('registration_stored', { id: same.id })
+    if (known.length >= REGISTRATIONS_MAX) throw new RegistrationProblem('too_many_registrations', { max: REGISTRATIONS_MAX })
     await insertRegistration(tx, row)
     const details = { subject: row.subject, intended_use: row.intendedUse, templates: row.templates }
     await deps.audit.append(tx, { at, tenantId: owner ?? '', actor, action: 'registration.added', subjectId: row.id, details })
@@ -67,9 +62,7 @@ function parse(text: string): Registration {
   try {
     return readRegistration(text)
   } catch (error) {
-    throw error instanceof RegistrationFault
-      ? new RegistrationProblem(`this is no registration certificate: ${error.message}`)
-      : error
+    throw error instanceof RegistrationFault ? new RegistrationProblem(...error.flaw) : error
   }
 }
 
@@ -78,7 +71,7 @@ async function refuseUnknownTemplates(deps: Reading, owner: KeyOwner, templates:
   const owners = owner === null ? (await readTenants(deps.db)).map(({ id }) => id) : [owner]
   const known = new Set((await Promise.all(['', ...owners].map(id => readTemplates(deps, id)))).flat().map(({ key }) => key))
   const unknown = templates.find(key => !known.has(key))
-  if (unknown !== undefined) throw new RegistrationProblem(`there is no template ${unknown}; "vidimus template list" shows all`)
+  if (unknown !== undefined) throw new RegistrationProblem('template_not_here', { key: unknown })
 }
 
 export type RegistrationNote = Awaited<ReturnType<typeof notesOn>>[number]

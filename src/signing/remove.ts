@@ -3,8 +3,9 @@ import type { Audited, Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import type { Reading } from '../ground.ts'
 import { isoUtc } from '../time.ts'
-import { describeRow, type KeyOwner, SigningProblem, type SigningState, signingState } from './certificate.ts'
+import { describeRow, type KeyOwner, type SigningState, signingState } from './certificate.ts'
 import { isLater, startOf } from './leaves.ts'
+import { SigningProblem } from './problem.ts'
 import {
   deletePending,
   listLeavesOf,
@@ -22,7 +23,7 @@ export async function removeSigningKeys(deps: Reading & Setting, owner: string, 
     const [leaves, pending] = [await listLeavesOf(tx, owner), await listPending(tx, owner)]
     const readers = (await listReaders(tx)).filter(({ tenantId }) => tenantId === owner)
     const [first] = [...leaves, ...readers, ...pending]
-    if (!first) throw new SigningProblem('this tenant has no certificate or key of its own')
+    if (!first) throw new SigningProblem('nothing_of_its_own')
     if (leaves.length > 0) await retireLeaves(tx, idsOf(leaves), at)
     if (readers.length > 0) await retireReaders(tx, idsOf(readers), at)
     if (pending.length > 0) await deletePending(tx, idsOf(pending))
@@ -39,7 +40,7 @@ export async function cancelScheduled(deps: Reading & Setting, owner: KeyOwner, 
   const at = deps.now()
   await deps.writeSettings(async tx => {
     const scheduled = (await listLeavesOf(tx, owner)).filter(leaf => isLater(leaf, at))
-    if (scheduled.length === 0) throw new SigningProblem('no certificate is scheduled; "signing show" says which is in use')
+    if (scheduled.length === 0) throw new SigningProblem('no_start_scheduled')
     await retireLeaves(tx, idsOf(scheduled), at)
     for (const leaf of scheduled) await recordCancelled(tx, deps, { at, leaf, actor })
   })

@@ -1,11 +1,12 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Setting } from '../audit/deps.ts'
 import type { Reading, Sealing, Unsealing } from '../ground.ts'
-import { findNameProblem } from '../plain-text.ts'
+import { findNameFlaw } from '../plain-text.ts'
 import { ALGORITHM, library } from './authority.ts'
-import { type KeyOwner, SigningProblem } from './certificate.ts'
+import type { KeyOwner } from './certificate.ts'
 import { openPrivateKey, sealSigningKey } from './keys.ts'
 import { leavesAt } from './leaves.ts'
+import { SigningProblem } from './problem.ts'
 import { deletePending, insertSigningKey, listLeavesOf, listPending } from './store.ts'
 
 /** An authority may take weeks, and the operator may have asked several. */
@@ -27,11 +28,7 @@ async function newestKey(deps: Reading & Unsealing, owner: KeyOwner): Promise<Ke
   const [pending] = await listPending(deps.db, owner)
   const row = pending ?? leavesAt(await listLeavesOf(deps.db, owner), deps.now()).current.get(owner)
   if (row) return openPrivateKey(deps, row)
-  throw new SigningProblem(
-    owner === null
-      ? 'there is no signing key yet; start the service once'
-      : 'this tenant has no key of its own yet; make one with "signing csr --new-key"',
-  )
+  throw new SigningProblem(owner === null ? 'no_signing_key' : 'no_own_key')
 }
 
 /** A request for a new key, which waits for its certificate; the current one signs until then. */
@@ -85,12 +82,12 @@ function readName({ Name }: Awaited<ReturnType<typeof library>>, subject: string
     // Other errors are the same as for a text without any attribute.
     if (error instanceof SigningProblem) throw error
   }
-  throw new SigningProblem('the subject cannot be read; write it like "CN=Corner Shop, O=Corner Shop GmbH, C=DE"')
+  throw new SigningProblem('subject_unreadable')
 }
 
 /** The values are looked at too: an escape such as \0A in the text becomes a character there. */
 function refuseUnseen(subject: string, attributes: Record<string, string[]>[]): void {
   const texts = [subject, ...attributes.flatMap(each => Object.values(each).flat())]
-  const problem = texts.map(findNameProblem).find(each => each !== undefined)
-  if (problem) throw new SigningProblem(`the subject: ${problem}`)
+  const flaw = texts.map(findNameFlaw).find(each => each !== undefined)
+  if (flaw) throw new SigningProblem('subject_refused', { flaw })
 }

@@ -560,6 +560,7 @@ describe('the installation', () => {
     expect(refused.body.error).toEqual({
       code: 'invalid_request',
       message: expect.stringContaining('is for none of the keys here; put the leaf first'),
+      reason: { code: 'key_not_here', values: {} },
     })
     expect(refused.text).not.toContain('PRIVATE KEY')
   })

@@ -36,7 +36,11 @@ test('a key is made for a shop, its certificate is installed with a start, and t
     ['/registrations', { certificate: 'x', tenant: 'ten_none' }],
   ] as const)
     expect(outcome(await boss.post(path, body))).toBe('404 tenant_not_found')
-  expect(outcome(await boss.post('/signing/csr', { subject: 'nonsense' }))).toBe('400 invalid_request')
+  expect((await boss.post('/signing/csr', { subject: 'CN=' })).body.error).toEqual({
+    code: 'invalid_request',
+    message: 'subject: the subject: it needs at least one visible character',
+    reason: { code: 'subject_refused', values: { flaw: 'empty' } },
+  })
 })
 
 test('an owner takes back the certificate that was to start, and then the one of the shop', async () => {
@@ -50,7 +54,7 @@ test('an owner takes back the certificate that was to start, and then the one of
   expect(outcome(await boss.delete('/signing', { tenant: 'ten_none' }))).toBe('404 tenant_not_found')
   expect((await boss.delete<Signing>('/signing', { tenant })).body).toMatchObject({ tenant, is_own: false })
   expect((await boss.get<{ data: Signing[] }>('/signing/tenants')).body.data).toEqual([])
-  const again = await boss.delete<{ error: { message: string } }>('/signing', { tenant })
+  const again = await boss.delete('/signing', { tenant })
   expect([again.status, again.body.error.message]).toEqual([400, 'tenant: this tenant has no certificate or key of its own'])
 })
 
@@ -91,6 +95,7 @@ test('a registration certificate is added, listed with what it allows, announced
   expect(refused.body.error).toEqual({
     code: 'invalid_request',
     message: 'certificate: this is no registration certificate: it cannot be read',
+    reason: { code: 'jwt_unreadable', values: {} },
   })
   expect((await boss.delete(`/registrations/${id}`)).status).toBe(200)
   expect(outcome(await boss.delete(`/registrations/${id}`))).toBe('404 registration_not_found')

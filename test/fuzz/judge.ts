@@ -20,7 +20,11 @@ export function problemsWith(surface: Surface, operation: Operation, shape: Shap
   if (shape.isWild) return problemsWithWild(outcome)
   if (outcome === 'closed') return ['hung up without an answer']
   if (outcome.status === 431 && isLong(shape)) return outcome.text === '' ? [] : ['431 with a body']
-  const found = [...headerProblems(outcome), ...(outcome.status >= 400 ? refusalProblems(outcome, shape.method === 'HEAD') : [])]
+  const isHead = shape.method === 'HEAD'
+  const found = [
+    ...headerProblems(outcome),
+    ...(outcome.status >= 400 ? refusalProblems(outcome, isHead, operation.isPublic) : []),
+  ]
   if (shape.isAstray || shape.method !== operation.method || !operation.responses) return found
   return [...found, ...documentProblems(surface, operation, outcome)]
 }
@@ -32,7 +36,7 @@ const isLong = ({ query, headers }: Shape): boolean =>
 function problemsWithWild(outcome: Outcome): string[] {
   if (outcome === 'closed') return []
   if (outcome.status >= 500) return [`is ${outcome.status}`]
-  return outcome.status >= 400 && outcome.text !== '' ? refusalProblems(outcome, false) : []
+  return outcome.status >= 400 && outcome.text !== '' ? refusalProblems(outcome, false, true) : []
 }
 
 const REQUIRED_HEADERS = [
@@ -49,16 +53,17 @@ function headerProblems({ headers }: WireAnswer): string[] {
   return REQUIRED_HEADERS.filter(name => !headers.get(name)).map(name => `lacks ${name}`)
 }
 
-function refusalProblems({ status, headers, text }: WireAnswer, isHead: boolean): string[] {
+/** Our own pages may also get a reason, where the schema of their route has one. */
+function refusalProblems({ status, headers, text }: WireAnswer, isHead: boolean, isPublic: boolean): string[] {
   if (status >= 500) return [`is ${status}: ${text.slice(0, 300)}`]
   if (isHead) return []
   if (!headers.get('content-type')?.startsWith('application/json')) return [`a refusal as ${headers.get('content-type')}`]
-  const body = parsed(text) as { error?: { code?: string; message?: string } } | undefined
-  const { code, message } = body?.error ?? {}
+  const body = parsed(text) as { error?: { code?: string; message?: string; reason?: object } } | undefined
+  const { code, message, reason } = body?.error ?? {}
   if (typeof code !== 'string' || typeof message !== 'string' || message === '')
     return [`not the envelope: ${text.slice(0, 200)}`]
   return [
-    ...(JSON.stringify(body) === JSON.stringify({ error: { code, message } })
+    ...(JSON.stringify(body) === JSON.stringify({ error: { code, message, reason: isPublic ? undefined : reason } })
       ? []
       : [`more than the envelope: ${text.slice(0, 200)}`]),
     ...(STATUSES.get(code)?.some(each => each.status === status) ? [] : [`${code} does not go with ${status}`]),

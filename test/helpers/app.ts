@@ -249,7 +249,7 @@ async function makeKey(
   return key
 }
 
-export type ErrorBody = { error: { code: string; message: string } }
+export type ErrorBody = { error: { code: string; message: string; reason?: { code: string; values: object } } }
 
 /** Status and error code in one line, for tables: `404 not_found`. */
 export const outcome = ({ status, body }: Answer): string =>

@@ -62,6 +62,25 @@ browserTest('a new key is made for a shop, and its certificate is installed with
   expect((await browser.get<{ data: Signing[] }>('/signing/tenants')).body).toEqual({ data: [] })
 })
 
+browserTest('a refusal is said in German to a German reader', async openPage => {
+  const app = await startForBrowser()
+  await app.tenant({ name: 'Wine bar' })
+  const { page } = await enter(app, openPage, '/dashboard/settings/installation', { locale: 'de-DE' })
+  const dialog = page.getByRole('dialog')
+  const refused = async (sentence: string) =>
+    expect(await dialog.getByRole('alert').textContent()).toBe(`${sentence} invalid_request`)
+  await page.getByRole('button', { name: 'Neuer Schlüssel' }).click()
+  await dialog.getByLabel('Name im Antrag').fill('CN=')
+  await dialog.getByRole('button', { name: 'Schlüssel erzeugen' }).click()
+  await refused('Der Name im Antrag: Mindestens ein Zeichen muss sichtbar sein.')
+  await shoot(page, 'dashboard-papers-refused-de')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Registrierungszertifikat hinzufügen' }).click()
+  await dialog.getByLabel('Registrierungszertifikat').fill('nothing')
+  await dialog.getByRole('button', { name: 'Hinzufügen', exact: true }).click()
+  await refused('Das ist kein Registrierungszertifikat: Es enthält kein JWT.')
+})
+
 browserTest('reader certificates are shown with their last day, and one that ends soon with its remedy', async openPage => {
   const app = await startForBrowser()
   const { id: tenant } = await app.tenant({ name: 'Wine bar' })

@@ -1,6 +1,7 @@
 import { coverage } from '../../openid4vp/registration.ts'
-import { SigningProblem, type SigningState, signingState } from '../../signing/certificate.ts'
+import { type SigningState, signingState } from '../../signing/certificate.ts'
 import { organizationOf } from '../../signing/keys.ts'
+import { SigningProblem } from '../../signing/problem.ts'
 import { choose, isCurrent, isOfSame, storedFor } from '../../signing/registration-choice.ts'
 import { readRegistrations } from '../../signing/registrations.ts'
 import { askedBy } from '../../templates/minimise.ts'

@@ -1,3 +1,4 @@
+import type { RefusalReason } from '../../words/signing.ts'
 import { serviceUrl } from './base.ts'
 
 const TIMEOUT_MS = 15_000
@@ -11,6 +12,8 @@ export class ApiFailure extends Error {
     readonly retryAfterSeconds: number | undefined,
     /** The name of the budget that is empty. */
     readonly budget?: string,
+    /** The message, for pages in another language. */
+    readonly reason?: RefusalReason,
   ) {
     super(message)
   }
@@ -62,9 +65,9 @@ function parsed(text: string): unknown {
 }
 
 function failureOf({ status, headers }: Response, answer: unknown): Error {
-  const error = (answer as { error?: { code: string; message: string } } | undefined)?.error
+  const error = (answer as { error?: { code: string; message: string; reason?: RefusalReason } } | undefined)?.error
   if (!error) return new Unreachable(`answered ${status}`)
   const retryAfter = Number(headers.get('retry-after'))
   const budget = /^"([\w-]+)"/.exec(headers.get('ratelimit') ?? '')?.[1]
-  return new ApiFailure(status, error.code, error.message, retryAfter > 0 ? retryAfter : undefined, budget)
+  return new ApiFailure(status, error.code, error.message, retryAfter > 0 ? retryAfter : undefined, budget, error.reason)
 }

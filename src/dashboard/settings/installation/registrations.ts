@@ -1,13 +1,8 @@
 import { apiError } from '../../../http/errors.ts'
-import {
-  addRegistration,
-  presentRegistration,
-  RegistrationProblem,
-  readRegistrations,
-  removeRegistration,
-} from '../../../signing/registrations.ts'
+import { RegistrationProblem } from '../../../signing/problem.ts'
+import { addRegistration, presentRegistration, readRegistrations, removeRegistration } from '../../../signing/registrations.ts'
 import type { Deps } from '../../deps.ts'
-import { ownerOf } from './signing.ts'
+import { ownerOf, refuseBy } from './signing.ts'
 import type { AddedRegistration, AddRegistration, Registration } from './signing-schema.ts'
 
 export async function listRegistrations(deps: Deps): Promise<{ data: Registration[] }> {
@@ -20,9 +15,8 @@ export async function storeRegistration(
   actor: string,
 ): Promise<AddedRegistration> {
   const owner = await ownerOf(deps, tenant)
-  const { row, notes } = await addRegistration(deps, { text, templates, owner }, actor).catch(error => {
-    throw error instanceof RegistrationProblem ? apiError('invalid_request', { message: `certificate: ${error.message}` }) : error
-  })
+  const adding = addRegistration(deps, { text, templates, owner }, actor)
+  const { row, notes } = await adding.catch(refuseBy('certificate', RegistrationProblem))
   return { ...presentRegistration(row, deps.now()), notes }
 }
 

@@ -21,6 +21,7 @@ import {
   ImportSigning,
   InstallationSigning,
   NewSigningKey,
+  Refused,
   RegistrationList,
   RemoveSigning,
   Signing,
@@ -29,8 +30,8 @@ import {
   SigningRequest,
 } from './signing-schema.ts'
 
-const READ = errorResponses(400, 401, 403, 404, 429, 500)
-const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
+const READ = { 400: Refused, ...errorResponses(401, 403, 404, 429, 500) }
+const CHANGED = { 400: Refused, ...errorResponses(401, 403, 404, 409, 413, 429, 500) }
 const OWNER = { user: { who: 'owner' as const } }
 const FRESH = { user: { who: 'owner' as const, fresh: true as const } }
 

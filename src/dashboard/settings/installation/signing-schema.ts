@@ -4,7 +4,17 @@ import { Text, Timestamp } from '../../../http/schema.ts'
 import { Exactly, ListOf, Nullable } from '../../../http/wire.ts'
 import type { ImportNote } from '../../../signing/import.ts'
 import type { RegistrationNote } from '../../../signing/registrations.ts'
+import type { RefusalReason } from '../../../words/signing.ts'
 import { FindingOf } from '../../finding-schema.ts'
+
+/** `reason` is the message for pages in another language; absent when the request itself is malformed. */
+export const Refused = Exactly({
+  error: Exactly({
+    code: Type.String(),
+    message: Type.String(),
+    reason: Type.Optional(FindingOf<RefusalReason>()),
+  }),
+})
 
 const PEM_CHARS_MAX = 60_000
 const SUBJECT_CHARS_MAX = 500

@@ -1,8 +1,9 @@
 import { apiError } from '../../../http/errors.ts'
-import { type KeyOwner, lifeOf, SigningProblem, signingState, signingStates } from '../../../signing/certificate.ts'
+import { type KeyOwner, lifeOf, signingState, signingStates } from '../../../signing/certificate.ts'
 import { importSigningKey } from '../../../signing/import.ts'
 import { hostOf } from '../../../signing/keys.ts'
 import { presentSigning } from '../../../signing/present.ts'
+import { type RegistrationProblem, SigningProblem } from '../../../signing/problem.ts'
 import { presentReader, readReaders } from '../../../signing/readers.ts'
 import { cancelScheduled, removeSigningKeys } from '../../../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../../../signing/request.ts'
@@ -71,8 +72,9 @@ export async function ownerOf({ db }: Deps, tenant: string | undefined): Promise
 }
 
 /** `field` is the member of the request that it is about. */
-const refuseBy =
-  (field: string) =>
+export const refuseBy =
+  (field: string, Problem: typeof SigningProblem | typeof RegistrationProblem = SigningProblem) =>
   (error: unknown): never => {
-    throw error instanceof SigningProblem ? apiError('invalid_request', { message: `${field}: ${error.message}` }) : error
+    if (!(error instanceof Problem)) throw error
+    throw apiError('invalid_request', { message: `${field}: ${error.message}`, reason: error.reason })
   }

@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks'
+import { sayRefusal } from '../../../words/signing.ts'
 import { Notice } from '../../kit/notice.tsx'
 import { ApiFailure, Unreachable } from '../../shared/api.ts'
-import { useCommon } from '../../shared/language.ts'
+import { type Language, useCommon, useLanguage } from '../../shared/language.ts'
 import { useDashboardWords } from '../words.ts'
 
 /** An error as a sentence, with its code for support. */
@@ -19,13 +20,17 @@ export function Problem({ of: problem }: { of: unknown }) {
   )
 }
 
-/** Field names of the API differ from the labels on the page. */
-const withoutField = (message: string): string => message.replace(/^[a-z_]+: (.)/, (_, first: string) => first.toUpperCase())
+/** The message is the English sentence; field names of the API differ from the labels on the page. */
+const sentenceOf = ({ message, reason }: ApiFailure, language: Language): string =>
+  reason && language !== 'en'
+    ? sayRefusal(reason)[language]
+    : message.replace(/^[a-z_]+: (.)/, (_, first: string) => first.toUpperCase())
 
 function useSentence(problem: unknown): string {
   const words = useDashboardWords()
   const common = useCommon()
-  if (problem instanceof ApiFailure) return words.problems[problem.code] ?? withoutField(problem.message)
+  const language = useLanguage()
+  if (problem instanceof ApiFailure) return words.problems[problem.code] ?? sentenceOf(problem, language)
   if (problem instanceof Unreachable) return common.unreachable
   return common.broken
 }
