@@ -9,6 +9,7 @@ import { findUser, type UserRow } from '../../src/people/store.ts'
 import { inviteUser, resetUser } from '../../src/people/users.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { newAuthenticator } from '../helpers/authenticator.ts'
+import { bytesOf, codeAt, STEP_MS } from '../helpers/authenticator-app.ts'
 import {
   type Browser,
   joinMember,
@@ -25,17 +26,11 @@ import { examine } from '../helpers/doctor.ts'
 import { filesContaining } from '../helpers/files.ts'
 
 const MINUTE_MS = 60_000
-const STEP_MS = 30_000
-
-const bytesOf = (base32: string): Uint8Array => {
-  const bits = [...base32].map(each => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(each).toString(2).padStart(5, '0')).join('')
-  return Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => Number.parseInt(byte, 2))
-}
 
 /** Sets up one-time codes; gives the app's code of a later step. */
 async function addCodes(app: TestApp, browser: Browser) {
   const { secret } = (await browser.post<{ secret: string; uri: string }>('/security/codes')).body
-  const codeIn = (steps: number) => codeOfStep(bytesOf(secret), Math.floor(app.clock.now() / STEP_MS) + steps)
+  const codeIn = (steps: number) => codeAt(secret, app.clock.now() + steps * STEP_MS)
   const started = await browser.post<WithRecoveryCodes>('/security/codes/start', { code: await codeIn(0) })
   expect(started.status).toBe(200)
   return { codeIn, secret, recovery: started.body.recovery_codes ?? [] }

@@ -1,7 +1,7 @@
 // Second factors in a real browser, with an authenticator of Chromium's own (CDP WebAuthn).
 import { describe, expect } from 'bun:test'
-import { codeOfStep } from '../../src/people/one-time-code.ts'
 import { createVerification, type TestApp } from '../helpers/app.ts'
+import { codeAt, STEP_MS } from '../helpers/authenticator-app.ts'
 import { browserTest, expectAccessible, readCode, shoot, type WatchedPage } from '../helpers/browser.ts'
 import { joinMember, PASSWORD } from '../helpers/dashboard.ts'
 import { enter, OWNER, shareService, startForBrowser, takeCookie } from '../helpers/dashboard-page.ts'
@@ -10,8 +10,6 @@ import { receive, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
 shareService()
-
-const STEP_MS = 30_000
 
 /** It is gone when another debugger leaves the page, as expectAccessible does. */
 async function addAuthenticator(page: WatchedPage): Promise<void> {
@@ -23,11 +21,8 @@ async function addAuthenticator(page: WatchedPage): Promise<void> {
   })
 }
 
-const codeFor = (app: TestApp, secret: string, steps: number): Promise<string> => {
-  const bits = [...secret].map(each => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(each).toString(2).padStart(5, '0')).join('')
-  const bytes = Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => Number.parseInt(byte, 2))
-  return codeOfStep(bytes, Math.floor(app.clock.now() / STEP_MS) + steps)
-}
+const codeFor = (app: TestApp, secret: string, steps: number): Promise<string> =>
+  codeAt(secret, app.clock.now() + steps * STEP_MS)
 
 async function logIn(page: WatchedPage): Promise<void> {
   await isFocused(field(page, 'Name'))
