@@ -1,74 +1,79 @@
-// `bun run migration` writes the one migration of each engine, drizzle/*/0000_ground.sql, from src/db/schema/: until 0.1.0
-// is released it is edited in place. What stands below the mark is written by hand, and kept. Development databases of before
-// are refused afterwards, with exit code 30.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// `bun run migration NAME` adds a migration to the chain of each engine, drizzle/*/000N_NAME.sql, with what the schema says and
+// the chain does not yet. Files of the chain are never written again. Prints what is left to do by hand.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../..')
-const SCHEMA = 'src/db/schema'
-const NAME = 'ground'
-const FILE = `0000_${NAME}.sql`
-const BREAK = '--> statement-breakpoint\n'
-const MARK = '-- By hand from here on.\n'
+
+/** Tables of PostgreSQL that are written by hand. */
+const BY_HAND = ['audit-entries.ts', 'portraits.ts']
+const PAGES = readdirSync(join(ROOT, 'src/db/schema')).filter(page => !BY_HAND.includes(page))
 
 type Engine = {
   folder: string
   dialect: string
-  url: string /** Tables that are written by hand, or have another name here. */
-  apart: string[]
-  mend: (sql: string) => string
+  url: string
+  /** Pages of src/db/schema. */
+  schema: string[]
+  /** What drizzle-kit has no word for. */
+  mend?: (sql: string) => string
+  /** Text of a statement that somebody must write anew. */
+  byHand?: { pattern: RegExp; reason: string }
 }
 
-const ENGINES: Engine[] = [
+export const ENGINES: Engine[] = [
   {
     folder: 'sqlite',
     dialect: 'sqlite',
     url: '',
-    apart: ['audit-entries.ts'],
-    // The primary key is the table: drizzle-kit has no word for it.
-    mend: sql => replaced(sql, /(CREATE TABLE `verification_terms` \([^;]*\));/, '$1 WITHOUT ROWID;'),
+    schema: [...PAGES, 'portraits.ts'],
+    // The primary key is the table. A table that SQLite cannot alter is made anew under another name.
+    mend: sql => sql.replace(/(CREATE TABLE `(?:__new_)?verification_terms` \([^;]*\));/, '$1 WITHOUT ROWID;'),
+    byHand: { pattern: /__new_/, reason: 'foreign keys cannot be switched off inside a migration' },
   },
   {
     folder: 'postgres',
     dialect: 'postgresql',
     url: 'postgres:',
-    apart: ['audit-entries.ts', 'portraits.ts'],
-    // There it is a view of two tables, which are written by hand.
-    mend: sql => replaced(sql, /CREATE TABLE "audit_records" \([^;]*\);\n--> statement-breakpoint\n/, ''),
+    schema: PAGES,
+    byHand: { pattern: /"audit_records"/, reason: 'audit_records is a view of audit_links and audit_entries' },
   },
 ]
 
-for (const engine of ENGINES) await write(engine)
-// As "bun run check" wants the snapshots.
-await run(['node_modules/.bin/biome', 'format', '--write', 'drizzle'], ROOT)
-
-async function write(engine: Engine): Promise<void> {
-  const { folder, mend } = engine
-  const place = join(ROOT, 'drizzle', folder)
-  const [, byHand] = existsSync(join(place, FILE)) ? readFileSync(join(place, FILE), 'utf8').split(MARK) : []
-  const made = mkdtempSync(join(tmpdir(), 'vidimus-migration-'))
-  try {
-    const sql = mend(await generated(made, engine))
-    rmSync(place, { recursive: true, force: true })
-    mkdirSync(place, { recursive: true })
-    cpSync(join(made, 'out/meta'), join(place, 'meta'), { recursive: true })
-    writeFileSync(join(place, FILE), byHand === undefined ? sql : `${sql}${BREAK}${MARK}${byHand}`)
-    process.stdout.write(`drizzle/${folder}/${FILE}: written\n`)
-  } finally {
-    rmSync(made, { recursive: true })
-  }
+type Generated = {
+  /** With copies of the chain's files and the new ones. */
+  dir: string
+  /** Name of the new migration, or undefined when the schema says nothing new. */
+  id: string | undefined
 }
 
-/** In a folder without earlier ones, so that it is the whole schema. */
-async function generated(dir: string, { dialect, url, apart }: Engine): Promise<string> {
-  const schema = readdirSync(join(ROOT, SCHEMA)).filter(name => !apart.includes(name))
-  const config = { dialect, schema: schema.map(name => join(ROOT, SCHEMA, name)), out: './out' }
+/** Runs drizzle-kit on a copy of the chain, in a directory of its own. */
+export async function generate({ folder, dialect, url, schema }: Engine, name: string, dir: string): Promise<Generated> {
+  cpSync(join(ROOT, 'drizzle', folder), join(dir, 'out'), { recursive: true })
+  const before = readdirSync(join(dir, 'out'))
+  const config = { dialect, schema: schema.map(page => join(ROOT, 'src/db/schema', page)), out: './out' }
   writeFileSync(join(dir, 'config.json'), JSON.stringify(config))
   const kit = join(ROOT, 'node_modules/.bin/drizzle-kit')
-  const said = await run([kit, 'generate', '--config', join(dir, 'config.json'), '--name', NAME], dir, url)
-  if (!existsSync(join(dir, 'out', FILE))) throw new Error(said)
-  return `${readFileSync(join(dir, 'out', FILE), 'utf8')}\n`
+  const said = await run([kit, 'generate', '--config', join(dir, 'config.json'), '--name', name], dir, url)
+  const [file] = readdirSync(join(dir, 'out')).filter(each => !before.includes(each))
+  // It ends with 0 after a question, whether a column is new or has another name, as nobody answers here.
+  if (!file && !said.includes('No schema changes'))
+    throw new Error(`${said}\nAdd the new column in one migration, and drop the old one in a later one.`)
+  return { dir: join(dir, 'out'), id: file?.replace(/\.sql$/, '') }
+}
+
+function add({ folder, byHand, mend = sql => sql }: Engine, { dir, id }: Generated): void {
+  if (!id) return void process.stdout.write(`drizzle/${folder}: no change\n`)
+  const chain = join(ROOT, 'drizzle', folder)
+  const sql = `${mend(readFileSync(join(dir, `${id}.sql`), 'utf8'))}\n`
+  writeFileSync(join(chain, `${id}.sql`), sql, { flag: 'wx' })
+  // Only the newest snapshot is kept.
+  rmSync(join(chain, 'meta'), { recursive: true })
+  for (const kept of ['_journal.json', `${id.slice(0, 4)}_snapshot.json`])
+    cpSync(join(dir, 'meta', kept), join(chain, 'meta', kept))
+  process.stdout.write(`drizzle/${folder}/${id}.sql: written; add it to MIGRATIONS in src/db/${folder}/migrate.ts\n`)
+  if (byHand?.pattern.test(sql)) process.stdout.write(`  write its statement by hand: ${byHand.reason}\n`)
 }
 
 /** The output of one of our tools. */
@@ -85,7 +90,18 @@ async function run(command: string[], cwd: string, url = ''): Promise<string> {
   return said
 }
 
-function replaced(sql: string, pattern: RegExp, by: string): string {
-  if (!pattern.test(sql)) throw new Error(`the generated file has no ${pattern}`)
-  return sql.replace(pattern, by)
+if (import.meta.main) {
+  const [name = ''] = process.argv.slice(2)
+  if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name)) throw new Error('usage: bun run migration NAME, such as add_a_note')
+  const made = mkdtempSync(join(tmpdir(), 'vidimus-migration-'))
+  try {
+    // Both, before anything is written.
+    const both: [Engine, Generated][] = []
+    for (const engine of ENGINES) both.push([engine, await generate(engine, name, join(made, engine.folder))])
+    for (const [engine, generated] of both) add(engine, generated)
+  } finally {
+    rmSync(made, { recursive: true })
+  }
+  // As "bun run check" wants the snapshots.
+  await run(['node_modules/.bin/biome', 'format', '--write', 'drizzle'], ROOT)
 }

@@ -220,18 +220,23 @@ describe('schema/ and the migrations agree on', () => {
     })
   }
 
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
+
   type Column = { name: string; type: string; notNull: boolean; default: string | null; key: number }
 
+  /** In any order: a migration adds a column at the end, wherever the schema has it. */
   function declaredColumns({ columns, primaryKeys }: TableConfig): Column[] {
     const composite = primaryKeys[0]?.columns.map(({ name }) => name) ?? []
-    return columns.map(column => ({
-      name: column.name,
-      type: column.getSQLType().toUpperCase(),
-      notNull: column.notNull,
-      // As SQL writes it: text in single quotes.
-      default: column.default === undefined ? null : JSON.stringify(column.default).replaceAll('"', "'"),
-      key: column.primary ? 1 : composite.indexOf(column.name) + 1,
-    }))
+    return columns
+      .map(column => ({
+        name: column.name,
+        type: column.getSQLType().toUpperCase(),
+        notNull: column.notNull,
+        // As SQL writes it: text in single quotes.
+        default: column.default === undefined ? null : JSON.stringify(column.default).replaceAll('"', "'"),
+        key: column.primary ? 1 : composite.indexOf(column.name) + 1,
+      }))
+      .sort(byName)
   }
 
   function storedColumns(table: string): Column[] {
@@ -246,10 +251,10 @@ describe('schema/ and the migrations agree on', () => {
         default: dflt_value,
         key: pk,
       }))
+      .sort(byName)
   }
 
   type Index = { name: string; unique: boolean; columns: string[]; where: string | null }
-  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
 
   function declaredIndexes({ indexes }: TableConfig): Index[] {
     return indexes

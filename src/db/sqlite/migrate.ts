@@ -4,8 +4,8 @@ import { sha256Hex } from '../../hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
 /**
- * All migrations in order; a test compares this list with the folder. Forward only: an applied file is never edited, but for
- * the first one, until 0.1.0 is released (`bun run migration`).
+ * All migrations in order; a test compares this list with the folder. Forward only: a released file is never edited. Each has an
+ * import and an entry here (`bun run migration`).
  */
 export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [['0000_ground', ground]]
 
