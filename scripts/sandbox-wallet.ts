@@ -2,6 +2,7 @@
 // the data directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service. With --dc it is page, browser and wallet in
 // one.
 import { randomBytes } from 'node:crypto'
+import type { Sealer } from '../src/base/seal.ts'
 import { CommandError, parseCall, UsageError } from '../src/cli/output.ts'
 import { requireDatabase } from '../src/cli/require-database.ts'
 import { ConfigError, loadConfig } from '../src/config.ts'
@@ -13,7 +14,6 @@ import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/dc-wal
 import { makeHolder } from '../src/sandbox/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
 import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet.ts'
-import type { Sealer } from '../src/seal.ts'
 import type { HostedVerification } from '../src/verifications/schema.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { isIPv6 } from './base/ip.ts'
+import { readBeginning } from './base/read-beginning.ts'
 import { type DatabaseSettings, parseDatabaseUrl } from './db/database-url.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
-import { isIPv6 } from './ip.ts'
-import { readBeginning } from './read-beginning.ts'
 import { LOG_LEVELS, type LogLevel, VARIABLES, type Variable } from './variables.ts'
 
 export type Config = {

@@ -2,6 +2,11 @@
 // imported here, and only this file makes the real ones.
 import { randomFillSync } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
+import type { Random } from './base/ids.ts'
+import { createLog, type Log } from './base/log.ts'
+import { createMetrics, type Metrics } from './base/metrics.ts'
+import type { Sealer } from './base/seal.ts'
+import { type Clock, steadyClock, watchSteps } from './base/time.ts'
 import type { Config } from './config.ts'
 import type { Engine } from './db/engine.ts'
 import { type OnWait, openEngine, type Role, type Space } from './db/open.ts'
@@ -12,12 +17,7 @@ import { createResolver } from './egress/resolve.ts'
 import { watchLoad } from './http/load.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limit.ts'
 import { createTurns, type Turns } from './http/turns.ts'
-import type { Random } from './ids.ts'
-import { createLog, type Log } from './log.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import type { Sealer } from './seal.ts'
 import { createSessionKeys, type SessionKeys } from './session-keys/keys.ts'
-import { type Clock, steadyClock, watchSteps } from './time.ts'
 
 const NO_LABELS = {}
 

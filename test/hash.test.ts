@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
-import { canonicalJson, equalConstantTime, hmacSha256With, sha256Hex } from '../src/hash.ts'
+import { canonicalJson, equalConstantTime, hmacSha256With, sha256Hex } from '../src/base/hash.ts'
 import { KEY_ORDER } from './helpers/rfc8785.ts'
 
 describe('canonicalJson', () => {

@@ -14,7 +14,7 @@ import {
   newWebhookSecret,
   normalizePairingCode,
   type Random,
-} from '../src/ids.ts'
+} from '../src/base/ids.ts'
 import { seeded } from './helpers/seeded.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { DoubledName, findDoubledName, parseJson } from '../src/json.ts'
+import { DoubledName, findDoubledName, parseJson } from '../src/base/json.ts'
 import { leastWorkMs } from './helpers/least-work.ts'
 
 const LIMITS = { depthMax: 32 }

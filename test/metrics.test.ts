@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { COUNTERS, createMetrics, HISTOGRAMS } from '../src/metrics.ts'
+import { COUNTERS, createMetrics, HISTOGRAMS } from '../src/base/metrics.ts'
 import { anyText } from './helpers/texts.ts'
 
 type Sample = { name: string; labels: Record<string, string>; value: number }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import type { Random } from '../src/ids.ts'
+import type { Random } from '../src/base/ids.ts'
 import {
   beginEpoch,
   createSealer,
@@ -14,7 +14,7 @@ import {
   PURPOSES,
   type Purpose,
   SALT_BYTES,
-} from '../src/seal.ts'
+} from '../src/base/seal.ts'
 import { anyText } from './helpers/texts.ts'
 
 const random: Random = count => randomBytes(count)

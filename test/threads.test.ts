@@ -12,6 +12,6 @@ test('every thread is an entry point of the binary, and is started by hireThread
   expect(hired.length).toBeGreaterThan(1)
   expect(ENTRY_POINTS.toSorted()).toEqual(['src/main.ts', ...hired].sort())
   for (const entryPoint of ENTRY_POINTS) expect([entryPoint, existsSync(join(ROOT, entryPoint))]).toEqual([entryPoint, true])
-  const others = texts.filter(({ file, text }) => file !== 'src/threads.ts' && /new Worker\(/.test(text))
+  const others = texts.filter(({ file, text }) => file !== 'src/base/threads.ts' && /new Worker\(/.test(text))
   expect(others.map(({ file }) => file)).toEqual([])
 })

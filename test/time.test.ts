@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import fc from 'fast-check'
-import { isoUtc, parseUtcInstant, secondsToUtcMidnight, steadyClock, utcDay } from '../src/time.ts'
+import { isoUtc, parseUtcInstant, secondsToUtcMidnight, steadyClock, utcDay } from '../src/base/time.ts'
 
 const DAY_MS = 86_400_000
 
@@ -283,7 +283,7 @@ describe('steadyClock', () => {
 })
 
 test('within() leaves no timer: the process ends with its work', async () => {
-  const script = `import { within } from ${JSON.stringify(resolve(import.meta.dir, '../src/time.ts'))}; await within(3_600_000, Promise.resolve(), () => {})`
+  const script = `import { within } from ${JSON.stringify(resolve(import.meta.dir, '../src/base/time.ts'))}; await within(3_600_000, Promise.resolve(), () => {})`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'inherit' })
   try {
     expect(await child.exited).toBe(0)

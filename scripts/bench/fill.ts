@@ -1,6 +1,8 @@
 // Fills a data directory with sessions as the service would have left them: stored by its own functions, sealed under its own
 // keys, each with its audit record, most of them ended and with a result.
 import { and, eq, sql } from 'drizzle-orm'
+import { newNonce, newVerificationId } from '../../src/base/ids.ts'
+import { type Place, SALT_BYTES } from '../../src/base/seal.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/db/engine.ts'
 import { verificationSessions } from '../../src/db/schema/verifications.ts'
@@ -8,8 +10,6 @@ import { SEALED } from '../../src/db/sealed-columns.ts'
 import { prepared } from '../../src/db/statements.ts'
 import { createDeps, type Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
-import { newNonce, newVerificationId } from '../../src/ids.ts'
-import { type Place, SALT_BYTES } from '../../src/seal.ts'
 import { ensureWrappingKey } from '../../src/session-keys/ensure.ts'
 import type { RequestIdentity } from '../../src/signing/keys.ts'
 import { ensureSigningKey } from '../../src/signing/keys.ts'

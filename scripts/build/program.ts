@@ -3,8 +3,8 @@
 // and a bill of materials (CycloneDX).
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { parseCall, print, UsageError } from '../../src/cli/output.ts'
-import { sha256Hex } from '../../src/hash.ts'
 import { compileReleases } from './release.ts'
 import { billOfMaterials } from './sbom.ts'
 

@@ -4,7 +4,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { compareStarts, describeStart } from '../bench/start.ts'
 import { checkPage } from './pages.ts'

@@ -1,6 +1,6 @@
 // Budgets against guessing. They count for the whole installation: if each of its processes had its own, they would be as many
 // budgets. All other budgets protect a process from load and stay in its memory (http/rate-limit.ts).
-import type { Budget } from '../gcra.ts'
+import type { Budget } from '../base/gcra.ts'
 import type { Configured, Ground, Reporting } from '../ground.ts'
 import { type Allowance, allowanceOf, type Policy, paceOf, refusalOf, unlimited } from '../http/rate-limit.ts'
 

@@ -4,11 +4,11 @@
 // up what the others have. While a budget is empty right codes are refused too, or the limit would be void. enroll.ts lets
 // those through that come from where their own tenant authenticated lately.
 import type { Acting } from '../audit/deps.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Configured, Reading, Writing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { rateLimitHeaders } from '../http/rate-limit.ts'
-import { isoUtc } from '../time.ts'
 import type { Throttling } from './deps.ts'
 import { takeEach } from './guess-budgets.ts'
 import { KNOWN_MS } from './networks.ts'

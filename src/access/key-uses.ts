@@ -1,7 +1,8 @@
 // When keys were last used, to the hour: at most one write an hour for each key, all that wait in
 // one, and no request waits for it.
+
+import { describeFailure } from '../base/log.ts'
 import type { Reporting, Writing } from '../ground.ts'
-import { describeFailure } from '../log.ts'
 import { markKeyUsed } from './store.ts'
 
 const HOUR_MS = 3_600_000

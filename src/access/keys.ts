@@ -1,8 +1,8 @@
 import type { Setting } from '../audit/deps.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { newKeyId, newSecret } from '../base/ids.ts'
 import type { Making, Reading } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { newKeyId, newSecret } from '../ids.ts'
 import type { Environment, Scope } from './scopes.ts'
 import { type ApiKeyRow, findKey, insertKey, listKeys, lockKey, markKeyRevoked, markKeyRolled } from './store.ts'
 

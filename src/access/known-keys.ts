@@ -1,5 +1,5 @@
+import { equalConstantTime } from '../base/hash.ts'
 import type { Peeking, Remembering } from '../ground.ts'
-import { equalConstantTime } from '../hash.ts'
 import { isScope, type Scope } from './scopes.ts'
 import { findKeyByHash, type KeyCredentials } from './store.ts'
 

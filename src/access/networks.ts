@@ -2,9 +2,9 @@
 // up all guesses of pairing codes, these can still pair a till. Stored with the day as two HMACs, of the
 // network and of the network with the tenant.
 
+import { hmacSha256With } from '../base/hash.ts'
+import { describeFailure } from '../base/log.ts'
 import type { Ground, Writing } from '../ground.ts'
-import { hmacSha256With } from '../hash.ts'
-import { describeFailure } from '../log.ts'
 import { deleteNetworksSeenBy, findNetwork, keepNetwork } from './store.ts'
 
 const DAY_MS = 86_400_000

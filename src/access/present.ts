@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { type ApiKeyRow, isExpired } from './keys.ts'
 import type { Scope } from './scopes.ts'
 

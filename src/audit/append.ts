@@ -1,9 +1,9 @@
+import { canonicalJson } from '../base/hash.ts'
+import type { Random } from '../base/ids.ts'
+import { namesUnder, type Sealer } from '../base/seal.ts'
 import type { Db, LooseEntries } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { SEALED } from '../db/sealed-columns.ts'
-import { canonicalJson } from '../hash.ts'
-import type { Random } from '../ids.ts'
-import { namesUnder, type Sealer } from '../seal.ts'
 import {
   type AuditAction,
   type AuditDetails,

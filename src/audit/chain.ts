@@ -3,8 +3,8 @@
 // the past: records up to the last checkpoint that somebody keeps elsewhere cannot be rewritten unnoticed. Newer
 // records can, by anybody who has the file and the master key.
 import { createPrivateKey, createPublicKey, sign as ed25519Sign, verify as ed25519Verify, type KeyObject } from 'node:crypto'
-import { canonicalJson, sha256Hex } from '../hash.ts'
-import { isoUtc } from '../time.ts'
+import { canonicalJson, sha256Hex } from '../base/hash.ts'
+import { isoUtc } from '../base/time.ts'
 
 /** The dashboard has words for each. */
 export const AUDIT_ACTIONS = [

@@ -1,8 +1,9 @@
 // Entries become records of the chain here, where acts commit side by side: an act inserts its entry without any lock,
 // and whoever holds the chain's lock gives all entries that are committed by then their place. Every process does so each
 // quarter of a second, and everybody who reads, signs, verifies or exports the chain does so first.
+
+import { describeFailure, type Log } from '../base/log.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { describeFailure, type Log } from '../log.ts'
 import { GENESIS, isErasure, recordHash } from './chain.ts'
 import {
   countUnlinked,

@@ -1,7 +1,7 @@
+import type { Place } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Unsealing } from '../ground.ts'
-import type { Place } from '../seal.ts'
 import type { Deps } from './deps.ts'
 import { findSealedEntries, listSealedEntries, type SealedEntry, updateDetails } from './store.ts'
 

@@ -1,6 +1,6 @@
+import type { Sealer } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import type { Reading } from '../ground.ts'
-import type { Sealer } from '../seal.ts'
 import { checkpointKeys, isSigned, readPublicKey, signCheckpoint } from './chain.ts'
 import type { Acting } from './deps.ts'
 import { findLastCheckpoint, listCheckpoints, updateSignature } from './store.ts'

@@ -1,6 +1,6 @@
 // A command is one table: flags and at most two arguments, or several subcommands ("key create") with their own. A handler runs
 // each; it gets the values of its flags, with their types. Parsing, --help, suggestions and refusals read the table.
-import { nearest } from '../nearest.ts'
+import { nearest } from '../base/nearest.ts'
 import { parseCall, printable, type Shell, table, UsageError } from './output.ts'
 
 type Raw = string | boolean | string[] | undefined

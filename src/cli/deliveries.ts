@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { readDeliveries, readDeliveryOfAnyone } from '../webhooks/browse.ts'
 import { replayById, replayFailed } from '../webhooks/replay.ts'
 import { DELIVERY_STATUSES, type DeliveryAttempt } from '../webhooks/schema.ts'

@@ -1,5 +1,7 @@
 import encodeQR from 'qr'
 import { ENVIRONMENTS } from '../access/scopes.ts'
+import { findNameProblem } from '../base/plain-text.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Deps } from '../deps.ts'
 import { changeDevice } from '../devices/change.ts'
 import { pairAgain } from '../devices/pair-again.ts'
@@ -15,8 +17,6 @@ import {
   TEMPLATE_CHARS_MAX,
   TEMPLATES_MAX,
 } from '../devices/schema.ts'
-import { findNameProblem } from '../plain-text.ts'
-import { isoUtc } from '../time.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { checked, ENV, kind, listOf, numberFrom, oneOf, optional, required, shortText, TENANT } from './flags.ts'
 import { ACTOR, CommandError, noteAssumedAddress, type Shell } from './output.ts'

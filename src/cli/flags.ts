@@ -1,6 +1,6 @@
 // The kinds of values that flags take, and how often a flag may or must be given.
 import { ENVIRONMENTS } from '../access/scopes.ts'
-import { findTextProblem } from '../plain-text.ts'
+import { findTextProblem } from '../base/plain-text.ts'
 import type { Flag } from './command.ts'
 import { UsageError, wholeNumber } from './output.ts'
 

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { nearest } from '../nearest.ts'
-import { compileHotCode } from '../threads.ts'
+import { nearest } from '../base/nearest.ts'
+import { compileHotCode } from '../base/threads.ts'
 import { type Command, runCommand } from './command.ts'
 import { complain, print, reportFailure, type Shell, UsageError } from './output.ts'
 

@@ -1,9 +1,9 @@
 import { createApp } from '../app.ts'
+import { createSealer } from '../base/seal.ts'
 import { type Config, loadConfig } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { realWorld } from '../ground.ts'
 import { describeRoutes } from '../http/openapi.ts'
-import { createSealer } from '../seal.ts'
 import { WebhookEvent } from '../verifications/schema.ts'
 import { defineCommand } from './command.ts'
 

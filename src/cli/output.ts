@@ -2,10 +2,10 @@
 // and notes go to standard error. A failure is one line that says what was wrong and what to do.
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { describeFailure } from '../base/log.ts'
+import { nearest } from '../base/nearest.ts'
 import { ConfigError } from '../config.ts'
 import { OlderDatabase, StartRefusal } from '../db/refusal.ts'
-import { describeFailure } from '../log.ts'
-import { nearest } from '../nearest.ts'
 import { PortRefusal } from '../service/refusal.ts'
 
 /** The settings of a call, and the two streams it writes lines to. */

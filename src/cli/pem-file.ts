@@ -1,4 +1,4 @@
-import { readBeginning } from '../read-beginning.ts'
+import { readBeginning } from '../base/read-beginning.ts'
 import { CommandError } from './output.ts'
 
 const FILE_BYTES_MAX = 256 * 1024

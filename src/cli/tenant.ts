@@ -1,7 +1,7 @@
 import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
+import { findNameProblem } from '../base/plain-text.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../http/errors.ts'
-import { findNameProblem } from '../plain-text.ts'
 import { readAppSchemes } from '../tenants/app-schemes.ts'
 import { presentTenant } from '../tenants/present.ts'
 import {

@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Stake } from '../trust/pins.ts'
 import type { presentSource } from '../trust/present.ts'
 import { hasHalved, hasNumberGoneBack } from '../trust/record-list.ts'

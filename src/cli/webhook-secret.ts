@@ -1,7 +1,7 @@
 import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Deps } from '../deps.ts'
 import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../tenants/webhook-secret.ts'
-import { isoUtc } from '../time.ts'
 import { type Answer, defineCommand } from './command.ts'
 import { oneOf, optional, TENANT } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'

@@ -1,6 +1,6 @@
 // One check of an installation and its finding. The engine runs the checks of its own part, doctor runs the others.
-import { describeFailure } from '../log.ts'
-import { isoUtc, within } from '../time.ts'
+import { describeFailure } from '../base/log.ts'
+import { isoUtc, within } from '../base/time.ts'
 import { sqlStateOf } from './postgres/session.ts'
 
 const CHECK_MS_MAX = 5000

@@ -2,7 +2,7 @@
 // alone does not, as processes of two containers may have the same number.
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Random } from '../ids.ts'
+import type { Random } from '../base/ids.ts'
 import { sizeOf } from './database-file.ts'
 import { StartRefusal } from './refusal.ts'
 import { holdFile, removeUnheld } from './sqlite/locks.ts'

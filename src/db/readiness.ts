@@ -1,6 +1,6 @@
 // Readiness of a process: the others still wait for what it holds, and its database can be written.
-import { type Clock, within } from '../time.ts'
-import { REFUSED_MS } from '../unavailable.ts'
+import { type Clock, within } from '../base/time.ts'
+import { REFUSED_MS } from '../base/unavailable.ts'
 import type { Engine } from './engine.ts'
 import type { Space } from './opening.ts'
 import { recordShownAt } from './shown-at.ts'

@@ -1,5 +1,5 @@
 // Refusals of a data directory or database, by a start or a command.
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
 
 /** Each refusal has an exit code of its own, for scripts that start the service. */
 export const REFUSALS = {

@@ -1,5 +1,5 @@
 // Every sealed column, and what names a row of it. Text opens only in the place it was sealed for (seal.ts).
-import type { Place } from '../seal.ts'
+import type { Place } from '../base/seal.ts'
 
 type Row = { id: string; tenantId: string }
 type Owner = { tenantId: string; environment: string }

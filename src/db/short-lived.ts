@@ -1,6 +1,6 @@
 // What an installation agrees on while it runs, and may forget when its database crashes: who works under a name, and how much
 // is left of a budget.
-import type { Budget, Level } from '../gcra.ts'
+import type { Budget, Level } from '../base/gcra.ts'
 import type { Db } from './engine.ts'
 
 /** Held by the one request that works under a name. */

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
 import type { Engine, Topic } from './engine.ts'
 
 export const TOPICS = ['session', 'owed', 'cancel', 'cancelled'] as const satisfies Topic[]

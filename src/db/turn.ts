@@ -1,5 +1,5 @@
-import type { Random } from '../ids.ts'
-import type { Keyring, Sealer } from '../seal.ts'
+import type { Random } from '../base/ids.ts'
+import type { Keyring, Sealer } from '../base/seal.ts'
 import type { Db, LooseEntries } from './engine.ts'
 import type { MasterKey } from './root-key.ts'
 

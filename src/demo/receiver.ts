@@ -1,5 +1,5 @@
+import type { Clock } from '../base/time.ts'
 import { verifyWebhook, WebhookError } from '../sdk/webhook.ts'
-import type { Clock } from '../time.ts'
 
 const BODY_BYTES_MAX = 2 * 1024 * 1024
 const KEPT_MAX = 50

@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { readWhole, showsAnswer } from '../verifications/browse.ts'
 import { readEvents } from '../verifications/timeline.ts'
 import type { Deps } from './deps.ts'

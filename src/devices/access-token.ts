@@ -1,6 +1,6 @@
+import { equalConstantTime } from '../base/hash.ts'
+import { describeFailure } from '../base/log.ts'
 import type { Peeking, Reporting, Writing } from '../ground.ts'
-import { equalConstantTime } from '../hash.ts'
-import { describeFailure } from '../log.ts'
 import { type AccessToken, findAccessToken, forgetSealedPair, markTokenUsed, seeDevice } from './store.ts'
 
 /** `last_seen_at` is no finer than this: a busy till must not cost a write per request. */

@@ -1,6 +1,6 @@
 import type { Acting } from '../audit/deps.ts'
+import { findNameProblem } from '../base/plain-text.ts'
 import { apiError } from '../http/errors.ts'
-import { findNameProblem } from '../plain-text.ts'
 import type { Owner } from '../tenants/settings.ts'
 import type { ChangeDevice } from './schema.ts'
 import { type DeviceRow, lockDevice, updateDevice } from './store.ts'

@@ -1,6 +1,6 @@
 import type { Acting } from '../audit/deps.ts'
+import { newPairingCode } from '../base/ids.ts'
 import type { Sealing } from '../ground.ts'
-import { newPairingCode } from '../ids.ts'
 import { lockTenant, type Owner } from '../tenants/settings.ts'
 import { requireUsable } from './change.ts'
 import { readPairingCode } from './pairing-code.ts'

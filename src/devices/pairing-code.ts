@@ -1,6 +1,6 @@
+import { hmacSha256With } from '../base/hash.ts'
+import { normalizePairingCode } from '../base/ids.ts'
 import type { Unsealing } from '../ground.ts'
-import { hmacSha256With } from '../hash.ts'
-import { normalizePairingCode } from '../ids.ts'
 
 /** The code's symbols, and their HMAC, under which the database has it; undefined when malformed. */
 export function readPairingCode(

@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Device } from './schema.ts'
 import type { DeviceRow } from './store.ts'
 

@@ -1,10 +1,10 @@
 import type { Caller } from '../access/scopes.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { readTemplates } from '../templates/read.ts'
 import { effectiveRules } from '../templates/rules.ts'
 import { readTenant } from '../tenants/settings.ts'
-import { isoUtc } from '../time.ts'
 import type { Till } from './schema.ts'
 
 /** The till's name, merchant and templates, for its page. */

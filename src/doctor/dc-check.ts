@@ -1,8 +1,8 @@
+import { isoUtc } from '../base/time.ts'
 import { ok, warning } from '../db/check.ts'
 import { lifeOf } from '../signing/certificate.ts'
 import { type ReaderCertificate, readReaders } from '../signing/readers.ts'
 import { isLocalHost, readOrigins } from '../tenants/origins.ts'
-import { isoUtc } from '../time.ts'
 import type { Scene } from './scene.ts'
 import { notYet, statesOf } from './signing-checks.ts'
 

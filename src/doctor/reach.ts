@@ -1,10 +1,10 @@
 // Connects to a destination under the rules for all outgoing calls: resolved, checked against the
 // egress policy, TLS certificate verified. Nothing is sent.
 import type { Socket } from 'node:net'
+import { isIP } from '../base/ip.ts'
 import type { ExtraCa } from '../egress/authorities.ts'
 import { locate } from '../egress/client.ts'
 import type { Calling } from '../ground.ts'
-import { isIP } from '../ip.ts'
 
 const RESOLVE_MS_MAX = 2000
 const CONNECT_MS_MAX = 2500

@@ -4,10 +4,10 @@ import type { X509Certificate } from 'node:crypto'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
+import { equalConstantTime } from '../base/hash.ts'
+import { isIP, isIPv6 } from '../base/ip.ts'
 import type { Configured, Sealing } from '../ground.ts'
-import { equalConstantTime } from '../hash.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../http/probe.ts'
-import { isIP, isIPv6 } from '../ip.ts'
 import type { Deps } from './deps.ts'
 
 const EXCHANGE_MS_MAX = 2500

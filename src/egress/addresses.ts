@@ -3,7 +3,7 @@
 // unicast and no list refuses it. An operator can open single private destinations, but never
 // link-local, multicast, unspecified or the cloud agent.
 
-import { isIP } from '../ip.ts'
+import { isIP } from '../base/ip.ts'
 
 export type Network = { bytes: Uint8Array; prefix: number }
 export type AllowedDestination = { address: string; prefix: number; port: number }

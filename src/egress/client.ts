@@ -2,8 +2,8 @@
 // connects to a checked address. It follows no redirect, uses no proxy of the environment, unpacks nothing, always checks
 // certificates, and bounds time and bytes. Not built on `fetch`, which always uses HTTP_PROXY.
 import type { RequestOptions } from 'node:https'
-import { isIP } from '../ip.ts'
-import { within } from '../time.ts'
+import { isIP } from '../base/ip.ts'
+import { within } from '../base/time.ts'
 import { BadAnswer, readAnswer } from './answer.ts'
 import type { ExtraCa } from './authorities.ts'
 import { checkDestination, checkWebhookUrl, type EgressPolicy, type RefusalReason, type Resolve } from './policy.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { isIP } from '../ip.ts'
-import { readBeginning } from '../read-beginning.ts'
+import { isIP } from '../base/ip.ts'
+import { readBeginning } from '../base/read-beginning.ts'
 
 /** Block lists can be larger; the rest is not read. */
 const BYTES_MAX = 1024 * 1024

@@ -3,7 +3,7 @@
 // refuses the whole destination. Our own listener is never a destination. The caller must connect
 // to one of the returned addresses, not resolve again.
 
-import { isIP } from '../ip.ts'
+import { isIP } from '../base/ip.ts'
 import { type AllowedDestination, isAllowed, isLoopback, isPublicAddress, isSameAddress, isSpecialUseName } from './addresses.ts'
 import type { ExtraCa } from './authorities.ts'
 

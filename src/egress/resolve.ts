@@ -3,8 +3,8 @@
 // of resolv.conf, because a URL must mean the same on every machine, and caches no addresses.
 import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import { isIP } from '../ip.ts'
-import { Lru } from '../lru.ts'
+import { isIP } from '../base/ip.ts'
+import { Lru } from '../base/lru.ts'
 import { readHosts } from './hosts-file.ts'
 import type { Resolve } from './policy.ts'
 

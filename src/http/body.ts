@@ -1,7 +1,7 @@
 // Size and depth of bodies are limited before anything parses them. The runtime discards unread bodies of refused requests.
 import type { TSchema } from '@sinclair/typebox'
 import { Errors } from '@sinclair/typebox/errors'
-import { DoubledName, findDoubledName, parseJson } from '../json.ts'
+import { DoubledName, findDoubledName, parseJson } from '../base/json.ts'
 import { ApiError, apiError } from './errors.ts'
 import { startReading, waitToParse } from './plugin.ts'
 import { describeProblem } from './schema.ts'

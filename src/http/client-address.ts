@@ -1,5 +1,5 @@
+import { isIP } from '../base/ip.ts'
 import { contains, isLoopback, type Network, parseCidr } from '../egress/addresses.ts'
-import { isIP } from '../ip.ts'
 
 const HOPS_MAX = 20
 const IPV4_MAPPED = '00000000000000000000ffff'

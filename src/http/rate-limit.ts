@@ -1,6 +1,6 @@
 // The policies, what a request costs, and the refusal. gcra.ts counts.
-import { createBudgets, intervalOf, type Level, type Pace } from '../gcra.ts'
-import type { Clock } from '../time.ts'
+import { createBudgets, intervalOf, type Level, type Pace } from '../base/gcra.ts'
+import type { Clock } from '../base/time.ts'
 import { apiError } from './errors.ts'
 
 /** `total` is the limit for the whole life of a key: sessions live an hour at most. */

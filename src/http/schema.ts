@@ -1,6 +1,6 @@
 import { FormatRegistry, Kind, type TSchema, type TString, Type, TypeRegistry } from '@sinclair/typebox'
-import { REFUSED } from '../plain-text.ts'
-import { isUtcInstant } from '../time.ts'
+import { REFUSED } from '../base/plain-text.ts'
+import { isUtcInstant } from '../base/time.ts'
 import type { ERRORS } from './errors.ts'
 
 FormatRegistry.Set('date-time', isUtcInstant)

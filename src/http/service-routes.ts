@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { equalConstantTime, sha256Hex } from '../hash.ts'
+import { equalConstantTime, sha256Hex } from '../base/hash.ts'
 import { isFromLoopback } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { apiError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import type { Log } from '../base/log.ts'
+import { isoUtc } from '../base/time.ts'
 import { type Config, ConfigError, readNamedFile } from '../config.ts'
-import type { Log } from '../log.ts'
-import { isoUtc } from '../time.ts'
 
 /** PEM, in the form the runtime takes. */
 export type TlsPair = { cert: string; key: string; notBefore: number; notAfter: number }

@@ -1,6 +1,6 @@
 // Long work of all requests together gets one slice of each turn of the event loop: whatever else has arrived is served in
 // between, so that nobody's long list delays the short requests of others.
-import type { Clock } from '../time.ts'
+import type { Clock } from '../base/time.ts'
 
 /** Beside it, a turn holds the piece that was under way when it ended. */
 export const SLICE_MS = 5

@@ -1,5 +1,5 @@
+import { setMember } from '../base/members.ts'
 import { CborError, CborTag } from './cbor-item.ts'
-import { setMember } from './members.ts'
 
 const DATE_TIME = 0
 const FULL_DATE = 1004

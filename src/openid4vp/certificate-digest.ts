@@ -1,4 +1,4 @@
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
 
 /** SHA-256 of certificates. Several caches ask for the digest of the same bytes, which never change: they are hashed once. */
 export class CertificateDigests {

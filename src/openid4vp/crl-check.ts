@@ -1,7 +1,7 @@
 // Checks whether an authority revoked a certificate between a signer and the trusted anchor. Lists are kept until they expire
 // or are a day old. If a refresh fails, the old list is used until it expires.
 
-import { Lru } from '../lru.ts'
+import { Lru } from '../base/lru.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from './crl.ts'
 import type { Check, Failure, Findings } from './finding.ts'

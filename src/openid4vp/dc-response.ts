@@ -1,7 +1,8 @@
 // The answer of the browser's wallet call, posted to us by a page. As in response.ts, an answer
 // that does not belong to this request is refused and changes nothing. Errors do not end a session
 // here: nothing ties them to the holder.
-import { decodeBase64url } from './base64url.ts'
+import { decodeBase64url } from '../base/base64url.ts'
+import { type Members, setMember } from '../base/members.ts'
 import { parseCbor } from './cbor.ts'
 import { encodeCbor, Received } from './cbor-encode.ts'
 import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
@@ -11,7 +12,6 @@ import type { CredentialQuery, DcqlQuery } from './dcql.ts'
 import { Matching, withinSteps } from './dcql-match.ts'
 import { type HpkeKey, openHpke } from './hpke.ts'
 import { embeddedIn, member } from './mdoc-issuer.ts'
-import { type Members, setMember } from './members.ts'
 import {
   openJwe,
   type Presented,

@@ -1,9 +1,10 @@
 // DCQL on the verifier's side: does the answer match the query? The wallet's own matching is never
 // relied on (OpenID4VP 1.0 § 14.9).
+
+import { isObject, setMember } from '../base/members.ts'
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery } from './dcql.ts'
 import type { Findings } from './finding.ts'
-import { isObject, setMember } from './members.ts'
 import type { NextTurn } from './turns.ts'
 import type { Certificate } from './x509.ts'
 

@@ -1,7 +1,7 @@
 // The shape of a DCQL query (OpenID4VP 1.0 § 6 and § 7): types, check and API document in one. `reason` is the sentence with which
 // a part is refused, `documented` what dcql.ts checks besides.
 import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { isObject } from './members.ts'
+import { isObject } from '../base/members.ts'
 
 const TEXT_CHARS_MAX = 1024
 const PURPOSE_CHARS_MAX = 300

@@ -3,8 +3,8 @@
 // than its author meant.
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Errors } from '@sinclair/typebox/errors'
+import { isObject } from '../base/members.ts'
 import { Credential, credentialLike, echo, isKeyIdentifier, Query } from './dcql-schema.ts'
-import { isObject } from './members.ts'
 
 const QUERY_VALUES_MAX = 10_000
 

@@ -1,6 +1,6 @@
 // A DCQL query as the DeviceRequest of ISO/IEC 18013-5, which browsers carry to wallets as `org-iso-mdoc`. Values, `multiple`
 // and purposes cannot be said in it: the answer is judged by the query itself.
-import { decodeBase64url } from './base64url.ts'
+import { decodeBase64url } from '../base/base64url.ts'
 import { type Cbor, Embedded, encodeCbor } from './cbor-encode.ts'
 import { withoutFormats } from './credential-sets.ts'
 import type { ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'

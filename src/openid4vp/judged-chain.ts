@@ -1,8 +1,8 @@
 // One chain against the anchors that it may lead to. Paths that were found are remembered; their
 // dates, and everything else that may change, are judged each time.
 
-import { sha256Hex } from '../hash.ts'
-import { Lru } from '../lru.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { Lru } from '../base/lru.ts'
 import type { AnchorIndex, IndexedAnchor } from './anchor-index.ts'
 import type { CertificateDigests } from './certificate-digest.ts'
 import { twinOf } from './certificate-twin.ts'

@@ -1,9 +1,9 @@
 // A wallet's encrypted answer: a compact JWE (RFC 7516) with ECDH-ES and AES-GCM, the one form that requests ask for. jose opens
 // it, but also takes padding, white space, stray bits, doubled names and `zip`, so the form is checked first.
 import { compactDecrypt } from 'jose'
-import { parseJson } from '../json.ts'
-import { decodeBase64url } from './base64url.ts'
-import { isObject, type Members } from './members.ts'
+import { decodeBase64url } from '../base/base64url.ts'
+import { parseJson } from '../base/json.ts'
+import { isObject, type Members } from '../base/members.ts'
 
 const HEADER_DEPTH_MAX = 32
 const HEADER_NAMES = new Set(['alg', 'enc', 'kid', 'epk', 'apu', 'apv', 'typ', 'cty'])

@@ -1,9 +1,9 @@
 // Key binding (RFC 9901 § 4.3 and § 7.3, OpenID4VP 1.0 § B.3.6): the wallet holds the key of the
 // credential and signed this presentation, for this request, just now.
-import { equalConstantTime } from '../hash.ts'
+import { equalConstantTime } from '../base/hash.ts'
+import { isObject, type Members } from '../base/members.ts'
 import { CLOCK_SKEW_MS, type Expected } from './credential.ts'
 import { importPublicJwk, isSignedBy, otherAlgorithm } from './jws.ts'
-import { isObject, type Members } from './members.ts'
 import type { DecodedSdJwt, Token } from './sd-jwt-form.ts'
 
 const AGE_MS_MAX = 5 * 60_000

@@ -2,13 +2,13 @@
 // digest for every data element, the type, the dates and the device key. Digests are over the bytes
 // as received, tag 24 included.
 import { hash } from 'node:crypto'
+import { setMember } from '../base/members.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem, type CborMap } from './cbor-item.ts'
 import { cborToJson } from './cbor-json.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from './cose.ts'
 import { CLOCK_SKEW_MS, ELEMENTS_MAX, type ReadCredential, TOO_MANY_ELEMENTS } from './credential.ts'
 import type { Findings } from './finding.ts'
-import { setMember } from './members.ts'
 import type { SignerCertificate } from './signer-certificate.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5. */

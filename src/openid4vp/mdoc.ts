@@ -1,6 +1,6 @@
 // Reads one mdoc from a DeviceResponse (ISO/IEC 18013-5 § 8.3.2.1.2.2) and checks it by itself.
 // Trust in the issuer, revocation and the query are checked elsewhere.
-import { decodeBase64url } from './base64url.ts'
+import { decodeBase64url } from '../base/base64url.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem } from './cbor-item.ts'
 import type { Expected, ReadCredential } from './credential.ts'

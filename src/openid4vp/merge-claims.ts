@@ -1,10 +1,11 @@
 // One set of names for both formats: a merchant reads `birthdate`, whether it was `birth_date` in
 // an mdoc or `birthdate` in an SD-JWT. The names are those of the SD-JWT PID; ages are
 // `age_over_NN`. Each credential's own result keeps its own names.
+
+import { isObject, setMember } from '../base/members.ts'
 import type { ReadCredential } from './credential.ts'
 import type { ClaimPath } from './dcql.ts'
 import { ageOf } from './dcql-match.ts'
-import { isObject, setMember } from './members.ts'
 
 type Claims = Record<string, unknown>
 

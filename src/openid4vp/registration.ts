@@ -3,10 +3,10 @@
 // lenient where registrars spell members differently, and trusts no chain.
 
 import { type KeyObject, verify, X509Certificate } from 'node:crypto'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../base/json.ts'
+import { isObject, type Members } from '../base/members.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import type { ClaimPath, DcqlQuery } from './dcql.ts'
-import { isObject, type Members } from './members.ts'
 
 /** A credential that a registration certificate lets its holder ask for: a format, its types, and paths of claims. */
 export type RegisteredCredential = {

@@ -1,8 +1,8 @@
 // The wallet's answer, from form to presentations. An answer that does not belong to this session
 // is refused and leaves the session as it is: noise must not end it. A correctly addressed error
 // does end it; anybody who scans the QR code can read its `state`.
-import { equalConstantTime } from '../hash.ts'
-import { parseJson } from '../json.ts'
+import { equalConstantTime } from '../base/hash.ts'
+import { parseJson } from '../base/json.ts'
 import type { CredentialQuery, DcqlQuery } from './dcql.ts'
 import type { Matching } from './dcql-match.ts'
 import { decryptJwe, hasOtherName, readJweHeader } from './jwe.ts'

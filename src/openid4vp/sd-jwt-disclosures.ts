@@ -1,8 +1,8 @@
 // The claims of a credential, with its disclosures put in place (RFC 9901 § 7.1, steps 3 to 5).
 // Unreferenced and doubled disclosures, reserved and colliding names and the wrong arity are
 // refused on the way.
-import { LargeNumber } from '../json.ts'
-import { isObject, type Members, setMember } from './members.ts'
+import { LargeNumber } from '../base/json.ts'
+import { isObject, type Members, setMember } from '../base/members.ts'
 import { type Disclosure, JSON_DEPTH_MAX, Malformed } from './sd-jwt-form.ts'
 
 const ROOT_DEPTH = 1

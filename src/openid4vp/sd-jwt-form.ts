@@ -4,11 +4,11 @@
 // claims with odd names (test/openid4vp/sd-jwt.test.ts compares the two). Each part is decoded
 // once; only the text as received is ever hashed or verified.
 import { hash } from 'node:crypto'
-import { parseJson } from '../json.ts'
-import { Lru } from '../lru.ts'
-import { decodeBase64urlInto } from './base64url.ts'
+import { decodeBase64urlInto } from '../base/base64url.ts'
+import { parseJson } from '../base/json.ts'
+import { Lru } from '../base/lru.ts'
+import { isObject, type Members } from '../base/members.ts'
 import { ELEMENTS_MAX, TOO_MANY_ELEMENTS } from './credential.ts'
-import { isObject, type Members } from './members.ts'
 
 const PRESENTATION_CHARS_MAX = 256 * 1024
 const DISCLOSURES_MAX = 500

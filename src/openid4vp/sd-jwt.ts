@@ -1,7 +1,8 @@
 // An SD-JWT VC as a wallet presents it: form, issuer signature, disclosures, dates, key binding, in
 // this order. Trust, status and query are checked elsewhere. Claims are returned even if signature,
 // dates or key binding fail: the caller decides whether to use them.
-import { LargeNumber } from '../json.ts'
+import { LargeNumber } from '../base/json.ts'
+import { isObject, type Members } from '../base/members.ts'
 import {
   CERTIFICATE_BYTES_MAX,
   CERTIFICATES_MAX,
@@ -13,7 +14,6 @@ import {
 import type { Findings } from './finding.ts'
 import { isSignedBy, jwtKeyOf, otherAlgorithm } from './jws.ts'
 import { findKeyBindingProblem } from './key-binding.ts'
-import { isObject, type Members } from './members.ts'
 import { discloseClaims } from './sd-jwt-disclosures.ts'
 import { Malformed, SdJwtDecoder, type Token } from './sd-jwt-form.ts'
 import { SignerCertificates } from './signer-certificate.ts'

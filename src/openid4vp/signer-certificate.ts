@@ -1,6 +1,6 @@
 // The key and the dates of the certificate that signed a credential or a status list. Trust in it is judged elsewhere (trust.ts).
 import { X509Certificate } from 'node:crypto'
-import { Lru } from '../lru.ts'
+import { Lru } from '../base/lru.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import { type Curve, importKey, type VerificationKey } from './cose-key.ts'
 

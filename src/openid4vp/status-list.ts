@@ -2,7 +2,7 @@
 // so that the issuer does not learn the index (Token Status List § 12). Fails closed: if the status
 // cannot be determined, it is `status_unknown`, which is neither "valid" nor "revoked".
 
-import { Lru } from '../lru.ts'
+import { Lru } from '../base/lru.ts'
 import type { AnchorIndex } from './anchor-index.ts'
 import { isSame } from './certification-path.ts'
 import { CLOCK_SKEW_MS, type StatusReference } from './credential.ts'

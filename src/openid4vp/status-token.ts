@@ -1,14 +1,14 @@
 // Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one verifies
 // its form and signature. The caller judges the certificates. Throws `StatusFault`.
 
-import { parseJson } from '../json.ts'
+import { parseJson } from '../base/json.ts'
+import { isObject } from '../base/members.ts'
 import { parseCbor } from './cbor.ts'
 import { CborError, type CborItem, type CborKey, type CborMap } from './cbor-item.ts'
 import { parseSign1, verifySign1 } from './cose.ts'
 import type { Curve } from './cose-key.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from './credential.ts'
 import { isSignedBy, jwtKeyOf } from './jws.ts'
-import { isObject } from './members.ts'
 import { readSignerCertificate, type SignerCertificate } from './signer-certificate.ts'
 import { decodeStatusList, type StatusList } from './status-bits.ts'
 

@@ -1,6 +1,6 @@
 // Read this first: the judgement of a wallet's presentations, in the order of its checks. Invalid input never throws: every check
 // records a finding, and the outcome is derived from the findings alone.
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
 import type { AnchorIndex } from './anchor-index.ts'
 import { CertificateDigests } from './certificate-digest.ts'
 import type { Expected, ReadCredential } from './credential.ts'

@@ -1,8 +1,9 @@
 // Two cookies: of the session, and of a browser that its user logged in with before. The second opens nothing; it keeps
 // strangers' wrong passwords from delaying that user in that browser (throttle.ts).
+
+import { equalConstantTime, hmacSha256With } from '../base/hash.ts'
 import type { Config } from '../config.ts'
 import type { Configured, Making, Reading, Unsealing } from '../ground.ts'
-import { equalConstantTime, hmacSha256With } from '../hash.ts'
 
 const KNOWN_MS = 90 * 86_400_000
 const ID_BYTES = 16

@@ -1,10 +1,11 @@
 // A user's own second factors. The first one brings recovery codes; with the last one they go.
+
+import { SALT_BYTES } from '../base/seal.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Configured, Reading, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import { SALT_BYTES } from '../seal.ts'
-import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import {
   countRecoveryCodes,

@@ -2,7 +2,7 @@
 // authentication, and only then the body. Every change is a POST, PUT or DELETE with a JSON object.
 // A viewer may only read, and no claims: routes need not name that.
 import { Elysia } from 'elysia'
-import { equalConstantTime } from '../hash.ts'
+import { equalConstantTime } from '../base/hash.ts'
 import { readJson } from '../http/body.ts'
 import { apiError } from '../http/errors.ts'
 import { traceOf } from '../http/plugin.ts'

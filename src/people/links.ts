@@ -1,10 +1,11 @@
 // One-time links. The token is in the URL's fragment, so it reaches no server and no log; the database has its hash.
+
+import { sha256Hex } from '../base/hash.ts'
+import { newNonce } from '../base/ids.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Making, Reading } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { newNonce } from '../ids.ts'
-import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { deleteTicketsOf } from './factor-store.ts'
 import { type Browser, finish, type LogIn } from './login.ts'

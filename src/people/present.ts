@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { roleOf } from './role.ts'
 import type { User } from './schema.ts'
 import type { UserRow } from './store.ts'

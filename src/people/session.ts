@@ -4,13 +4,13 @@
 
 import type { Environment } from '../access/scopes.ts'
 import type { Acting } from '../audit/deps.ts'
+import { hmacSha256With, sha256Hex } from '../base/hash.ts'
+import { base62, newNonce } from '../base/ids.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Making, Peeking, Reading, Unsealing, Writing } from '../ground.ts'
-import { hmacSha256With, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { base62, newNonce } from '../ids.ts'
 import { readTenants } from '../tenants/settings.ts'
-import { isoUtc } from '../time.ts'
 import { roleOf } from './role.ts'
 import type { Session } from './schema.ts'
 import {

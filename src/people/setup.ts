@@ -1,10 +1,10 @@
 // The first run. There is no default account: until an owner exists, each start of the service
 // prints a link that creates one. Users of a tenant may exist before that.
 
+import { sha256Hex } from '../base/hash.ts'
+import { base62 } from '../base/ids.ts'
 import type { Making, Reading } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { base62 } from '../ids.ts'
 import type { Deps } from './deps.ts'
 import { draftLink, keepLink } from './links.ts'
 import { type Browser, beginSession } from './login.ts'

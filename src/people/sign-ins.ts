@@ -2,11 +2,11 @@
 // 90 days in a table that the page Security shows. The name as it was typed is kept in that table
 // only, sealed: people type passwords into the field of the name.
 import type { Audited } from '../audit/deps.ts'
+import { SALT_BYTES } from '../base/seal.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Making, Reading, Reporting, Sealing, Unsealing, Writing } from '../ground.ts'
-import { SALT_BYTES } from '../seal.ts'
-import { isoUtc } from '../time.ts'
 import { networkOf } from './network.ts'
 import type { SignIn } from './security-schema.ts'
 import { actorOf, tenantIdOf } from './session.ts'

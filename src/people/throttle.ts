@@ -5,9 +5,9 @@
 // network where the user logged in before has waits of its own. Unknown names get the same waits.
 import type { Throttling } from '../access/deps.ts'
 import { type Charge, takeEach } from '../access/guess-budgets.ts'
+import { hmacSha256With } from '../base/hash.ts'
 import type { Db } from '../db/engine.ts'
 import type { Configured, Reading, Writing } from '../ground.ts'
-import { hmacSha256With } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
 import { deleteFailures, deleteForgotten, findNetwork, keepNetwork, lockFailures, type UserRow, updateFailures } from './store.ts'

@@ -1,6 +1,6 @@
 // The sandbox issuer: one authority that test sessions trust, and one that they do not. Its state
 // is JSON with private keys, which the service seals.
-import type { Random } from '../ids.ts'
+import type { Random } from '../base/ids.ts'
 import { crlUri, statusListUri } from './addresses.ts'
 import {
   type Making,

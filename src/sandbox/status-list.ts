@@ -1,6 +1,6 @@
 // Token Status List. Nothing is stored: odd indexes are revoked, even ones are not, and a document gets one of them when it is
 // issued. A verifier that reads the bits in the wrong order gets every answer wrong.
-import type { Random } from '../ids.ts'
+import type { Random } from '../base/ids.ts'
 import { type Cbor, cborMap, encodeCbor } from './cbor.ts'
 import type { Party } from './certificates.ts'
 import { COSE_X5CHAIN, coseSign1, coseTagged } from './cose.ts'

@@ -1,8 +1,8 @@
+import { describeFailure } from '../base/log.ts'
+import { isoUtc } from '../base/time.ts'
 import { ConfigError } from '../config.ts'
 import type { Configured, Reading, Reporting } from '../ground.ts'
 import { readTlsPair, warnOfDates } from '../http/tls-pair.ts'
-import { describeFailure } from '../log.ts'
-import { isoUtc } from '../time.ts'
 import type { Listener } from './listener.ts'
 import { PortRefusal } from './refusal.ts'
 

@@ -15,10 +15,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { Random } from '../base/ids.ts'
+import { isoUtc } from '../base/time.ts'
 import { giveToOwner, publish, syncDirectory } from '../db/files.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import type { Random } from '../ids.ts'
-import { isoUtc } from '../time.ts'
 
 const KEY_BYTES = 32
 const NAME = /^wrapping-(\d{1,9})\.key$/

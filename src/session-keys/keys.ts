@@ -3,11 +3,11 @@
 // keys of all living verifications are wrapped under the next one (turn.ts). Once the old file is
 // destroyed, an erased verification cannot be opened from any copy of the database.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { hmacSha256With } from '../base/hash.ts'
+import type { Random } from '../base/ids.ts'
+import { layersOf, type Sealer } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { hmacSha256With } from '../hash.ts'
-import type { Random } from '../ids.ts'
-import { layersOf, type Sealer } from '../seal.ts'
 import { fileOf, isClosedFile, readKeyFile, refuseOpenFile } from './files.ts'
 import {
   findWrapped,

@@ -2,8 +2,8 @@
 // cannot read the file. Then the keys of all living verifications are wrapped under it, in small transactions. A key that none of
 // them needs is retired, and destroyed when the window has passed: backups made while it was in use can be restored until then.
 // Each step may be cut off by a kill; the next run continues.
-import { describeFailure } from '../log.ts'
-import { pauseBetweenSteps } from '../time.ts'
+import { describeFailure } from '../base/log.ts'
+import { pauseBetweenSteps } from '../base/time.ts'
 import { type KeyDeps, makeKey } from './ensure.ts'
 import { destroyKeyFile, listFiles, readKeyFile } from './files.ts'
 import { currentOf } from './keys.ts'

@@ -2,8 +2,8 @@
 // (HAIP § 5), and people should install one authority once rather than each leaf. The authority is
 // never sent; the operator hands it out.
 import { KeyObject } from 'node:crypto'
-import type { Random } from '../ids.ts'
-import { isIP } from '../ip.ts'
+import type { Random } from '../base/ids.ts'
+import { isIP } from '../base/ip.ts'
 
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 3650

@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Deps } from '../audit/deps.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Configured, Reading, Unsealing } from '../ground.ts'
 import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
-import { isoUtc } from '../time.ts'
 import { brokenRules } from './access-profile.ts'
 import { type KeyOwner, oneLine, type SigningState, signingState } from './certificate.ts'
 import {

@@ -1,11 +1,11 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { base62 } from '../base/ids.ts'
+import { SALT_BYTES } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Configured, Ground, Reading, Remembering, Sealing, Unsealing } from '../ground.ts'
-import { base62 } from '../ids.ts'
 import type { RequestSigner } from '../openid4vp/request-object.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
-import { SALT_BYTES } from '../seal.ts'
 import { issueOwnCertificates } from './authority.ts'
 import { leavesAt } from './leaves.ts'
 import {

@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { isRunningOut, type SigningCertificate, type SigningState } from './certificate.ts'
 
 export const presentSigning = (state: SigningState, at: number) => ({

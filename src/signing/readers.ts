@@ -1,10 +1,10 @@
 // Reader certificates (ISO/IEC 18013-5 Annex B.1.7) sign requests by ISO/IEC 18013-7 Annex C and nothing else. There may be
 // several: wallets look for one that they know. A tenant that has one of its own uses its own only.
 import type { Setting } from '../audit/deps.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Reading, Remembering, Unsealing } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import type { Reader } from '../openid4vp/reader-auth.ts'
-import { isoUtc } from '../time.ts'
 import { oneLine } from './certificate.ts'
 import { chainOf, signingKeyOf, type Validity, validityOf } from './keys.ts'
 import { SigningProblem } from './problem.ts'

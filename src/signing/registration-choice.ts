@@ -1,7 +1,8 @@
 // The one registration certificate that goes with a request (ARF RPRC_19). Wallets compare it with
 // the access certificate and with the query: the best is the one that says exactly this much.
+
+import { Lru } from '../base/lru.ts'
 import type { Reading, Remembering } from '../ground.ts'
-import { Lru } from '../lru.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import { claimCount, coverage } from '../openid4vp/registration.ts'
 import type { Signer } from './keys.ts'

@@ -1,8 +1,8 @@
 // Takes certificates away that were imported. Open sessions keep the one they began with, and its key is erased a day later.
 import type { Audited, Setting } from '../audit/deps.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Reading } from '../ground.ts'
-import { isoUtc } from '../time.ts'
 import { describeRow, type KeyOwner, type SigningState, signingState } from './certificate.ts'
 import { isLater, startOf } from './leaves.ts'
 import { SigningProblem } from './problem.ts'

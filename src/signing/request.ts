@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Setting } from '../audit/deps.ts'
+import { findNameFlaw } from '../base/plain-text.ts'
 import type { Reading, Sealing, Unsealing } from '../ground.ts'
-import { findNameFlaw } from '../plain-text.ts'
 import { ALGORITHM, library } from './authority.ts'
 import type { KeyOwner } from './certificate.ts'
 import { openPrivateKey, sealSigningKey } from './keys.ts'

@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { askedBy, hintsFor } from './minimise.ts'
 import type { KnownTemplate } from './read.ts'
 import { effectiveRules } from './rules.ts'

@@ -1,6 +1,6 @@
+import { canonicalJson, sha256Hex } from '../base/hash.ts'
+import { Lru } from '../base/lru.ts'
 import type { Db } from '../db/engine.ts'
-import { canonicalJson, sha256Hex } from '../hash.ts'
-import { Lru } from '../lru.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
 import type { Profile } from '../openid4vp/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'

@@ -1,8 +1,8 @@
 // The origins that may ask for a shop's sessions through the browser. Wallets show them, and the operator's certificate
 // vouches for them: so they are listed, and compared byte by byte (OpenID4VP 1.0 § A.2).
 import type { Setting } from '../audit/deps.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Configured, Reading } from '../ground.ts'
-import { isoUtc } from '../time.ts'
 import { deleteOrigin, hasOrigin, insertOrigin, listOrigins, type OriginRow } from './origin-store.ts'
 import { lockTenant, type Owner } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import { dailyQuotaOf, type TenantRow } from './settings.ts'
 
 export const presentTenant = (row: TenantRow) => ({

@@ -1,9 +1,9 @@
 import type { Setting } from '../audit/deps.ts'
+import { newTenantId, newWebhookSecret } from '../base/ids.ts'
+import { foldName } from '../base/plain-text.ts'
 import type { Db } from '../db/engine.ts'
 import type { Sealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import { newTenantId, newWebhookSecret } from '../ids.ts'
-import { foldName } from '../plain-text.ts'
 import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
 

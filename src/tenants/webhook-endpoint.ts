@@ -1,8 +1,8 @@
 import type { Setting } from '../audit/deps.ts'
+import { SALT_BYTES } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Sealing, Unsealing } from '../ground.ts'
-import { SALT_BYTES } from '../seal.ts'
 import { deleteEndpoint, findEndpoint, type Owner, upsertEndpoint } from './store.ts'
 
 /** The receiver of results whose sessions were created without a `webhook_url`. */

@@ -1,8 +1,8 @@
 import type { Setting } from '../audit/deps.ts'
+import { newWebhookSecret } from '../base/ids.ts'
+import { SALT_BYTES } from '../base/seal.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Reading, Remembering, Sealing, Unsealing } from '../ground.ts'
-import { newWebhookSecret } from '../ids.ts'
-import { SALT_BYTES } from '../seal.ts'
 import {
   deleteRetiredSecrets,
   insertWebhookSecret,

@@ -1,8 +1,9 @@
 // The limits of a list's entries, the same for each kind. A bad entry is counted and left out; only too many of them
 // refuse a list.
+
+import { parseUtcInstant } from '../base/time.ts'
 import { CERTIFICATE_BYTES_MAX } from '../openid4vp/credential.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
-import { parseUtcInstant } from '../time.ts'
 import type { ListEntry, Skipped, SkipReason } from './list.ts'
 import { Unreadable } from './refuse.ts'
 

@@ -1,6 +1,6 @@
 // Trusted lists as ETSI TS 119 612 writes them; the EU age list is one. The signature is verified first, and everything is read
 // from the tree that it covers. What a service grants is decided in grants.ts.
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import type { ListEntry, ReadList, TrustList } from './list.ts'
 import { malformed, refuse, Unreadable } from './refuse.ts'

@@ -1,7 +1,7 @@
 // Types of documents that the entries of a list may vouch for: a fixed table, intersected with the
 // allow-list of the source. A list that is not in the table grants nothing by itself. Types of
 // documents are never taken from a list of another purpose (ARF OIA_12-15).
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
 import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
 import { plainName } from './entries.ts'

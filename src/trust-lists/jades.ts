@@ -1,11 +1,11 @@
 // JAdES (ETSI TS 119 182-1) as lists of trusted entities use it (TS 119 602 annexes D.4 to I.4): one signature, compact or
 // as JSON, verified with the first certificate of its own `x5c`. `jku`, `x5u`, `kid` and `jwk` are never looked at.
 import { constants, createPublicKey, hash, type KeyObject, verify, X509Certificate } from 'node:crypto'
-import { parseJson } from '../json.ts'
-import { decodeBase64url } from '../openid4vp/base64url.ts'
+import { decodeBase64url } from '../base/base64url.ts'
+import { parseJson } from '../base/json.ts'
+import { isObject, type Members } from '../base/members.ts'
 import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from '../openid4vp/credential.ts'
-import { isObject, type Members } from '../openid4vp/members.ts'
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
 import { malformed, Unreadable } from './refuse.ts'
 

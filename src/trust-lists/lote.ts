@@ -1,6 +1,6 @@
 // Lists of trusted entities: ETSI TS 119 602, the JSON form. Names are those of its schema.
-import { sha256Hex } from '../hash.ts'
-import { isObject, type Members } from '../openid4vp/members.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { isObject, type Members } from '../base/members.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import { readJson, verifyJades } from './jades.ts'
 import type { ReadList, TrustList } from './list.ts'

@@ -1,5 +1,5 @@
-import { hireThread } from '../threads.ts'
-import { within } from '../time.ts'
+import { hireThread } from '../base/threads.ts'
+import { within } from '../base/time.ts'
 import type { ListKind, ReadList } from './list.ts'
 import type { Order } from './read-thread.ts'
 import { refuse } from './refuse.ts'

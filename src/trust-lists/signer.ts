@@ -1,10 +1,10 @@
 // Whether a list is signed by somebody the operator has pinned. ETSI lists: the very signing certificate (TS 119 615
 // PRO-4.1.4-07), because its CA signs for colleagues too. VICAL: the signer, or a CA above it plus the signer's purpose.
 import { X509Certificate } from 'node:crypto'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { isoUtc } from '../base/time.ts'
 import { findLimitProblem, linkChain, pathTo } from '../openid4vp/certification-path.ts'
 import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
-import { isoUtc } from '../time.ts'
 import type { ListKind, ListRefused, TrustList } from './list.ts'
 import { refuse } from './refuse.ts'
 

@@ -1,9 +1,10 @@
 // A list is taken only when everything about it holds: form, signature, signer, which list it is, its dates, its order.
 // It is read outside any transaction. Then one transaction looks at the source again under its lock and replaces the
 // anchors: of two lists at once, the later issue wins. What is refused changes nothing that is trusted.
+
+import { sha256Hex } from '../base/hash.ts'
 import type { Db } from '../db/engine.ts'
 import type { Making } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import { grantsOf } from '../trust-lists/grants.ts'
 import type { Grant, ListRefused, TrustList } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'

@@ -1,5 +1,5 @@
+import { base62 } from '../base/ids.ts'
 import type { Making } from '../ground.ts'
-import { base62 } from '../ids.ts'
 import type { ListKind } from '../trust-lists/list.ts'
 import { acceptList } from './accept.ts'
 import { fetchFirst, placeOf, problemOf, requireLocation } from './check-list.ts'

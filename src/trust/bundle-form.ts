@@ -3,11 +3,11 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { sha256Hex } from '../hash.ts'
-import { parseJson } from '../json.ts'
-import { decodeBase64url } from '../openid4vp/base64url.ts'
-import { isObject } from '../openid4vp/members.ts'
-import { isUtcInstant } from '../time.ts'
+import { decodeBase64url } from '../base/base64url.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { parseJson } from '../base/json.ts'
+import { isObject } from '../base/members.ts'
+import { isUtcInstant } from '../base/time.ts'
 import { TrustProblem } from './settings.ts'
 
 export const BUNDLE_BYTES_MAX = 16 * 1024 * 1024

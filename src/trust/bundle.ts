@@ -3,8 +3,8 @@
 // accepted here. Nothing is ever removed or widened, and nothing comes from test into live.
 import { X509Certificate } from 'node:crypto'
 import { hostname } from 'node:os'
+import { isoUtc } from '../base/time.ts'
 import type { Reading, Timing } from '../ground.ts'
-import { isoUtc } from '../time.ts'
 import type { TrustList } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
 import { signerOf } from '../trust-lists/signer.ts'

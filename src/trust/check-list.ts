@@ -1,5 +1,5 @@
+import { sha256Hex } from '../base/hash.ts'
 import type { Calling } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import { grantsOf } from '../trust-lists/grants.ts'
 import type { ListKind, ListRefused } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'

@@ -1,7 +1,8 @@
 // Decides whether a list that could be read is accepted: by its signer, its identity, its dates and its order.
+
+import { sha256Hex } from '../base/hash.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Timing } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
-import { isoUtc } from '../time.ts'
 import type { ListRefused, TrustList } from '../trust-lists/list.ts'
 import { refuse } from '../trust-lists/refuse.ts'
 import { judgeSigner, type Pin } from '../trust-lists/signer.ts'

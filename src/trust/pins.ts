@@ -1,9 +1,9 @@
 // The certificates that may sign the lists of a source.
 import { X509Certificate } from 'node:crypto'
 import type { Setting } from '../audit/deps.ts'
+import { sha256Hex } from '../base/hash.ts'
 import type { Db } from '../db/engine.ts'
 import type { Reading } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import type { ListKind } from '../trust-lists/list.ts'
 import { readInThread } from '../trust-lists/read-in-thread.ts'
 import { judgeSigner, type Pin, refuseCaPin } from '../trust-lists/signer.ts'

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { isoUtc } from '../time.ts'
+import { isoUtc } from '../base/time.ts'
 import type { BlockRow } from './blocks.ts'
 import { presetOf } from './presets.ts'
 import type { CheckedList, PinRow, SourceView } from './source.ts'

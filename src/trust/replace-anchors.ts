@@ -1,8 +1,8 @@
 // The entries of an accepted list become the anchors of its source.
 import { createHash } from 'node:crypto'
+import { sha256Hex } from '../base/hash.ts'
+import { base62Of } from '../base/ids.ts'
 import type { Db } from '../db/engine.ts'
-import { sha256Hex } from '../hash.ts'
-import { base62Of } from '../ids.ts'
 import type { Grant, ListDifference } from '../trust-lists/list.ts'
 import type { Deps } from './deps.ts'
 import type { SourceRow } from './source.ts'

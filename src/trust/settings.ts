@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import type { Setting } from '../audit/deps.ts'
+import { base62 } from '../base/ids.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Making, Reading } from '../ground.ts'
-import { base62 } from '../ids.ts'
 import { ACCEPTED_KEYS, hasStrongKey } from '../openid4vp/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509.ts'
-import { isoUtc } from '../time.ts'
 import type { RefusalCode } from '../trust-lists/list.ts'
 import { type AnchorRow, deleteAnchor, existsAnchor, insertAnchor, listAllAnchors } from './store.ts'
 

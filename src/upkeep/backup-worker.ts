@@ -1,6 +1,7 @@
 // Makes a backup in a thread: copying and checking reads every page, and the service must not wait for that.
+
+import { describeFailure } from '../base/log.ts'
 import { StartRefusal } from '../db/refusal.ts'
-import { describeFailure } from '../log.ts'
 import { type BackupReport, makeBackup, type Places } from './backup.ts'
 
 declare const self: Worker

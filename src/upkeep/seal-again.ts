@@ -1,15 +1,15 @@
 // Seals rows again after "rekey --data". Runs in the background, in small transactions that also store the progress: after a
 // kill the next run continues there. At the end the old row keys are given up.
 import { sealRecordsAgain } from '../audit/seal-again.ts'
+import { createSealer, dropOldEpochs } from '../base/seal.ts'
+import { pauseBetweenSteps } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } from '../db/root-key.ts'
 import type { Configured, Making, Reading, Reporting, Unsealing } from '../ground.ts'
 import { sealFactorsAgain } from '../people/factors.ts'
 import { sealSignInsAgain } from '../people/sign-ins.ts'
-import { createSealer, dropOldEpochs } from '../seal.ts'
 import { sealSigningKeysAgain } from '../signing/seal-again.ts'
 import { sealTenantsAgain } from '../tenants/seal-again.ts'
-import { pauseBetweenSteps } from '../time.ts'
 import { countAll } from '../verifications/figures.ts'
 import { sealSessionsAgain } from '../verifications/seal-again.ts'
 import type { Deps } from './deps.ts'

@@ -1,5 +1,5 @@
+import { utcDay } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
-import { utcDay } from '../time.ts'
 import { medianOf } from './answer-time.ts'
 import { hasOutcome, listAnswerTimes, listOutcomes, type Owner } from './outcome-store.ts'
 import type { Numbers } from './schema.ts'

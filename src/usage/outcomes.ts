@@ -1,9 +1,10 @@
 // Verifications by day and outcome, counted in the transaction in which they happen: the numbers of
 // the dashboard read no sessions, and erasures do not change them. Counts are written last in a
 // transaction and in one order, because PostgreSQL holds their rows until the commit.
+
+import { utcDay } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
-import { utcDay } from '../time.ts'
 import { stepOf } from './answer-time.ts'
 import { type AnswerTimeCount, addToAnswerTime, addToOutcome, type OutcomeCount, type Owner } from './outcome-store.ts'
 

@@ -1,7 +1,7 @@
+import { secondsToUtcMidnight, utcDay } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { apiError } from '../http/errors.ts'
-import { secondsToUtcMidnight, utcDay } from '../time.ts'
 import { addToDay, chargeDay, type DayCount, findNewestCreation } from './store.ts'
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
+import { utcDay } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
-import { utcDay } from '../time.ts'
 import type { Usage } from './schema.ts'
 import { listUsageDays } from './store.ts'
 

@@ -1,9 +1,9 @@
 // The comparison of the customer with the photo of the document: it decides the photo checks of a device (hold.ts).
 import type { Caller, DeviceCaller } from '../access/scopes.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { apiError } from '../http/errors.ts'
-import { isoUtc } from '../time.ts'
 import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd } from './announce.ts'
 import { deleteResult, endComparison } from './answer-store.ts'

@@ -1,11 +1,12 @@
 // Requests of pages through the browser: for each origin a nonce and two keys of its own, sealed in
 // the session and deleted when it ends. One key never serves two schemes, and none serves the QR
 // code.
+
+import { newNonce } from '../base/ids.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Making, Reading, Sealing, Writing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import { newNonce } from '../ids.ts'
 import { encryptionInfo } from '../openid4vp/dc-request.ts'
 import { keepDcRequests } from './answer-store.ts'
 import type { OpenSession } from './read.ts'

@@ -1,5 +1,7 @@
 // The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
+
+import { isoUtc } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { costOfQuery } from '../http/rate-limit.ts'
@@ -8,7 +10,6 @@ import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../tenants/look.ts'
 import { readTenant } from '../tenants/settings.ts'
-import { isoUtc } from '../time.ts'
 import type { Deps } from './deps.ts'
 import { hasHappened } from './event-store.ts'
 import { isHeldForComparison } from './hold.ts'

@@ -1,13 +1,13 @@
 // One creation per Idempotency-Key for 24 hours. Its 201 is stored in the transaction of the
 // session. Refusals are not stored: a repeat is a new request.
 import type { Caller } from '../access/scopes.ts'
+import { canonicalJson } from '../base/hash.ts'
+import { namesUnder, SALT_BYTES } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Held, Claim as NameClaim } from '../db/short-lived.ts'
 import type { Ground, Making, Sealing, Unsealing } from '../ground.ts'
-import { canonicalJson } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { namesUnder, SALT_BYTES } from '../seal.ts'
 import { findReplay, keepReplay, type ReplayRow } from './replay-store.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 

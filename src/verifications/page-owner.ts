@@ -1,10 +1,11 @@
 // The first browser that opens the hosted page owns it, and alone gets the response code of an
 // answer through the page's QR code. The page's script claims it with a POST once the page is
 // visible: link previews, prefetches, prerenders and HEAD requests run no script.
+
+import { equalConstantTime, sha256Hex } from '../base/hash.ts'
+import { newNonce } from '../base/ids.ts'
 import type { Config } from '../config.ts'
-import { equalConstantTime, sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
-import { newNonce } from '../ids.ts'
 import { claimPage, replaceResponseCode } from './answer-store.ts'
 import type { Deps } from './deps.ts'
 import { openSecrets } from './present.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../openid4vp/members.ts'
+import { isObject } from '../base/members.ts'
 import { PORTRAITS, type Result } from './portraits.ts'
 
 /** The portrait as a data URL; an empty one where it is nothing that a browser could show. */

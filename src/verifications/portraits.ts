@@ -1,11 +1,12 @@
 // A portrait is compared with a face, and deleted. A merchant has 15 minutes for it; at a till it waits for the comparison,
 // two minutes at most, and goes with it (compare.ts). It is a sealed row beside the result until then. Own templates and
 // queries keep theirs.
+
+import { isObject } from '../base/members.ts'
+import { SALT_BYTES } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Reading, Sealing, Unsealing } from '../ground.ts'
-import { isObject } from '../openid4vp/members.ts'
-import { SALT_BYTES } from '../seal.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { findPortrait, insertPortrait } from './portrait-store.ts'
 import type { Verification } from './schema.ts'

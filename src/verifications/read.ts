@@ -1,7 +1,7 @@
+import { parseUtcInstant } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
-import { parseUtcInstant } from '../time.ts'
 import type { Deps } from './deps.ts'
 import type { Status, Verification } from './schema.ts'
 import { statusAt } from './status.ts'

@@ -1,6 +1,6 @@
 import type { Throttling } from '../access/deps.ts'
+import { sha256Hex } from '../base/hash.ts'
 import type { Reading } from '../ground.ts'
-import { sha256Hex } from '../hash.ts'
 import { apiError } from '../http/errors.ts'
 import { isRedeemable, markRedeemed } from './answer-store.ts'
 import type { Deps } from './deps.ts'

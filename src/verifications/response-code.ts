@@ -1,5 +1,5 @@
-import { sha256Hex } from '../hash.ts'
-import { newNonce, type Random } from '../ids.ts'
+import { sha256Hex } from '../base/hash.ts'
+import { newNonce, type Random } from '../base/ids.ts'
 
 const RESPONSE_CODE_MS = 600_000
 

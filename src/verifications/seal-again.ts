@@ -1,9 +1,9 @@
 // Seals all that a verification has under the newest row key, and writes its search terms again, in one transaction.
 import { sealRecordsOf } from '../audit/seal-again.ts'
+import { nextNameUnder, type Place } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Unsealing } from '../ground.ts'
-import { nextNameUnder, type Place } from '../seal.ts'
 import { sealAttemptsAgain } from '../webhooks/seal-again.ts'
 import type { Deps } from './deps.ts'
 import { KEY_REMEMBERED_MS } from './idempotency.ts'

@@ -1,8 +1,9 @@
 // Metadata values, stored as keyed hashes, so that a merchant finds a session by its order number.
 // The database alone reveals neither the values nor which tenants use the same ones.
+
+import { hmacSha256With } from '../base/hash.ts'
+import { layersOf } from '../base/seal.ts'
 import type { Unsealing } from '../ground.ts'
-import { hmacSha256With } from '../hash.ts'
-import { layersOf } from '../seal.ts'
 import type { CreateVerification } from './schema.ts'
 import type { VerificationRow } from './store.ts'
 import { TERM_BYTES } from './term-store.ts'

@@ -2,8 +2,8 @@
 // list, gets 500: a list without it would hide it, and without its claims it would show a verdict
 // that nobody gave. The log names it for the operator.
 import type { Audited } from '../audit/deps.ts'
+import { describeFailure } from '../base/log.ts'
 import type { Reporting, Yielding } from '../ground.ts'
-import { describeFailure } from '../log.ts'
 import { type PresentDeps, type Presented, present, questionOf } from './present.ts'
 import type { Verification } from './schema.ts'
 import { findWhole, listVerifications, type VerificationRow, type VerificationWithResult } from './store.ts'

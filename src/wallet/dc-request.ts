@@ -1,3 +1,4 @@
+import { isoUtc } from '../base/time.ts'
 import { readBody } from '../http/body.ts'
 import { type DcProtocol, signedRequestClaims, unsignedRequest } from '../openid4vp/dc-request.ts'
 import type { DcqlQuery } from '../openid4vp/dcql.ts'
@@ -5,7 +6,6 @@ import { type DeviceRequestParts, deviceRequestParts, encodeDeviceRequest } from
 import { readerAuthAll } from '../openid4vp/reader-auth.ts'
 import { signRequest } from '../openid4vp/request-object.ts'
 import { isoDcApiTranscript } from '../openid4vp/session-transcript.ts'
-import { isoUtc } from '../time.ts'
 import { type DcEntry, keepDcEntry } from '../verifications/dc-entries.ts'
 import type { OpenSession } from '../verifications/read.ts'
 import { askedOf } from './asked.ts'

@@ -1,7 +1,7 @@
+import { isoUtc } from '../base/time.ts'
 import type { Failure } from '../openid4vp/finding.ts'
 import type { TrustAnchor } from '../openid4vp/trust.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
-import { isoUtc } from '../time.ts'
 import type { Outcome } from '../verifications/answer.ts'
 import type { CredentialResult } from '../verifications/schema.ts'
 import type { TrustedBy } from '../verifications/timeline.ts'

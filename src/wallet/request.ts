@@ -1,5 +1,5 @@
+import { parseJson } from '../base/json.ts'
 import { apiError } from '../http/errors.ts'
-import { parseJson } from '../json.ts'
 import { withoutFormats } from '../openid4vp/credential-sets.ts'
 import { type From, requestClaims, responseUri, signRequest } from '../openid4vp/request-object.ts'
 import { readOpenSession } from '../verifications/read.ts'

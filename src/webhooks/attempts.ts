@@ -1,7 +1,7 @@
+import type { Clock } from '../base/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
 import type { Announcing } from '../ground.ts'
-import type { Clock } from '../time.ts'
 
 /** Duration of a delivery's lease; longer than any attempt. */
 export const LEASE_MS = 60_000

@@ -1,4 +1,4 @@
-import type { Random } from '../ids.ts'
+import type { Random } from '../base/ids.ts'
 
 const JITTER = 0.2
 

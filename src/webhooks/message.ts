@@ -1,8 +1,8 @@
 import { version } from '../../package.json' with { type: 'json' }
+import { isoUtc } from '../base/time.ts'
 import type { Reading, Unsealing } from '../ground.ts'
 import { areSignersKept } from '../tenants/secret-history.ts'
 import { readSigningSecrets, type SigningSecrets } from '../tenants/webhook-secret.ts'
-import { isoUtc } from '../time.ts'
 import type { AttemptRow } from './attempt-store.ts'
 import type { ClaimedDelivery } from './lease-store.ts'
 import { signatureHeaders } from './sign.ts'

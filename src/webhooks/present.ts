@@ -1,6 +1,6 @@
+import { isoUtc } from '../base/time.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Unsealing } from '../ground.ts'
-import { isoUtc } from '../time.ts'
 import type { AttemptRow } from './attempt-store.ts'
 import type { KeptAnswer } from './record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'

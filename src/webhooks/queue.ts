@@ -1,10 +1,11 @@
 // A message to a merchant is a row of webhook_deliveries, written in the transaction of its result.
 // Its way from here: worker.ts runs rounds, claim.ts leases due rows within the slots of slots.ts,
 // attempt.ts sends, record.ts writes how the attempt ended.
+
+import { hmacSha256With } from '../base/hash.ts'
+import { base62 } from '../base/ids.ts'
 import type { Db } from '../db/engine.ts'
 import type { Configured, Sealing } from '../ground.ts'
-import { hmacSha256With } from '../hash.ts'
-import { base62 } from '../ids.ts'
 import { readEndpoint } from '../tenants/webhook-endpoint.ts'
 import { waitBefore } from './backoff.ts'
 import type { DueQueue } from './lease-store.ts'

@@ -1,6 +1,6 @@
+import { SALT_BYTES } from '../base/seal.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Configured, Making } from '../ground.ts'
-import { SALT_BYTES } from '../seal.ts'
 import { outcomeOf } from './attempt.ts'
 import { countInterruptions, endAttempt } from './attempt-store.ts'
 import { retryAfterOf, waitBefore } from './backoff.ts'

@@ -1,10 +1,11 @@
 // The worker claims due deliveries, attempts them and records how each attempt ended. An attempt is stored before it is sent, and
 // its delivery is leased meanwhile. When a process ends, another process or the next start retries its deliveries: none is lost, but
 // one may be sent twice.
+
+import { describeFailure } from '../base/log.ts'
+import { within } from '../base/time.ts'
 import type { EgressCall } from '../egress/client.ts'
-import { describeFailure } from '../log.ts'
 import { rememberSigningSecrets } from '../tenants/webhook-secret.ts'
-import { within } from '../time.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
 import { type ClaimedAttempt, claimAttempts } from './claim.ts'
 import type { Deps } from './deps.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { hmacSha256With } from '../../src/base/hash.ts'
 import type { TokenPair } from '../../src/devices/schema.ts'
-import { hmacSha256With } from '../../src/hash.ts'
 import { type ErrorBody, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { editRows, rowsOf } from '../helpers/database.ts'
 import { deviceOf, enroll, outcome, refresh, register } from '../helpers/devices.ts'

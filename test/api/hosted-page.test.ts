@@ -1,7 +1,7 @@
 // The owner of the hosted page, and how an answer that came through its QR code returns to the shop.
 import { describe, expect, test } from 'bun:test'
 import encodeQR from 'qr'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { answer, fetchRequest, post } from '../../src/sandbox/wallet.ts'
 import type { HostedVerification, PageOwner, PageReturn, Verification } from '../../src/verifications/schema.ts'

@@ -1,9 +1,9 @@
 // Combines the filters of the list of verifications, over sessions in every state.
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { newVerificationId } from '../../src/base/ids.ts'
 import type { VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import { verificationSessions } from '../../src/db/schema/verifications.ts'
-import { newVerificationId } from '../../src/ids.ts'
 import { insertResult } from '../../src/verifications/answer-store.ts'
 import { sealResult } from '../../src/verifications/present.ts'
 import type { Status } from '../../src/verifications/schema.ts'

@@ -1,7 +1,7 @@
 // The wall clock is set while the service runs: by an operator, a time server, or after sleep.
 // Everything that has ended stays ended.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { steadyClock } from '../../src/time.ts'
+import { steadyClock } from '../../src/base/time.ts'
 import { cleanUp, createVerification, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import { enroll, outcome, pair, refresh, register } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'

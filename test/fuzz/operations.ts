@@ -1,10 +1,10 @@
 // Every route of the service with its schemas: those of the public document, and those of our own pages, which it leaves out.
 import { createApp } from '../../src/app.ts'
+import { createSealer } from '../../src/base/seal.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Deps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
 import { describeRoutes, type OpenApi, type Route } from '../../src/http/openapi.ts'
-import { createSealer } from '../../src/seal.ts'
 import { WebhookEvent } from '../../src/verifications/schema.ts'
 import type { JsonSchema } from '../helpers/json-schema.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/ids.ts'
+import type { Random } from '../../src/base/ids.ts'
 
 export type Seeded = {
   /** From 0 up to, and without, 1. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createBudgets } from '../../src/gcra.ts'
+import { createBudgets } from '../../src/base/gcra.ts'
 import { ApiError } from '../../src/http/errors.ts'
 import { type Allowance, createRateLimits, POLICIES, type Policy, paceOf, rateLimitHeaders } from '../../src/http/rate-limit.ts'
 

@@ -1,7 +1,7 @@
 // P4: the network between a node and the database takes everything and passes nothing on, without closing a connection.
 import { expect } from 'bun:test'
+import { isUnavailable } from '../../src/base/unavailable.ts'
 import { lockTenant } from '../../src/tenants/store.ts'
-import { isUnavailable } from '../../src/unavailable.ts'
 import { startApp } from '../helpers/app.ts'
 import { nodesTest } from '../helpers/nodes.ts'
 import { startTcpProxy } from '../helpers/tcp-proxy.ts'

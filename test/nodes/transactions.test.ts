@@ -1,12 +1,12 @@
 // One transaction on PostgreSQL: what fails in the middle leaves nothing, and closing waits for what began.
 import { expect } from 'bun:test'
+import { isUnavailable } from '../../src/base/unavailable.ts'
 import type { Db } from '../../src/db/engine.ts'
 import { createConnect } from '../../src/db/postgres/connect.ts'
 import type { Runner } from '../../src/db/postgres/pool.ts'
 import { createSession } from '../../src/db/postgres/session.ts'
 import { transactionsOn } from '../../src/db/postgres/transaction.ts'
 import { installation } from '../../src/db/schema/installation.ts'
-import { isUnavailable } from '../../src/unavailable.ts'
 import { createVerification, startApp, type TestApp, until } from '../helpers/app.ts'
 import { editRows, rowsOf } from '../helpers/database.ts'
 import { nodesTest, rowsIn, tally } from '../helpers/nodes.ts'

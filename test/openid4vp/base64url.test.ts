@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { decodeBase64url, decodeBase64urlInto } from '../../src/openid4vp/base64url.ts'
+import { decodeBase64url, decodeBase64urlInto } from '../../src/base/base64url.ts'
 
 /** The bytes as hex, from both functions; undefined for text that is not canonical. */
 function canonical(text: string): string | undefined {

@@ -1,7 +1,7 @@
 // Anchors that come from lists: the types they count for, the end of their list, and blocks.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { twinOf } from '../../src/openid4vp/certificate-twin.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { DerError, DerReader, readBoolean, readDer, readOid, readSmallInteger, readTime, TAG } from '../../src/openid4vp/der.ts'
 import { rootViolations, signerViolations } from '../../src/openid4vp/iso-profile.ts'
 import { isSignedBy, jwtKeyOf } from '../../src/openid4vp/jws.ts'

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { newWebhookSecret } from '../../src/ids.ts'
+import { newWebhookSecret } from '../../src/base/ids.ts'
 import {
   type RawBody,
   signStandardWebhook,

@@ -1,6 +1,6 @@
 // What is taken from a list whose signature holds, and what is not.
 import { describe, expect, test } from 'bun:test'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { readEtsiXml } from '../../src/trust-lists/etsi-xml.ts'
 import type { RefusalCode, TrustList } from '../../src/trust-lists/list.ts'
 import { issue, issueAuthority, NOW } from '../helpers/certificates.ts'

@@ -1,6 +1,6 @@
 // Rows 1-20 of the table of altered lists: what a tolerant reader of XML signatures would take.
 import { describe, expect, test } from 'bun:test'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { readEtsiXml } from '../../src/trust-lists/etsi-xml.ts'
 import type { RefusalCode } from '../../src/trust-lists/list.ts'
 import { DAY_MS, issue, issueAuthority, makeKeys, NOW } from '../helpers/certificates.ts'

@@ -1,7 +1,7 @@
 // Public ETSI lists as their operators signed them.
 import { describe, expect, test } from 'bun:test'
 import { XmlC14NMode, XmlDocument } from 'libxml2-wasm'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { readEtsiXml } from '../../src/trust-lists/etsi-xml.ts'
 import type { TrustList } from '../../src/trust-lists/list.ts'
 import { readXml } from '../../src/trust-lists/xml.ts'

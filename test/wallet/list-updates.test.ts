@@ -1,7 +1,7 @@
 // Answers that race an update of a list: trust is judged when an answer arrives, by one version of the list.
 import { afterAll, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
 import { block } from '../../src/trust/blocks.ts'
 import { refreshSource } from '../../src/trust/refresh.ts'

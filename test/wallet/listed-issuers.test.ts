@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 import { browseAudit } from '../../src/audit/browse.ts'
-import { sha256Hex } from '../../src/hash.ts'
+import { sha256Hex } from '../../src/base/hash.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
 import { block, unblock } from '../../src/trust/blocks.ts'
 import { refreshSource } from '../../src/trust/refresh.ts'

@@ -1,3 +1,4 @@
+import { isoUtc } from '../../base/time.ts'
 import { readDevices } from '../../devices/read.ts'
 import type { Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
@@ -14,7 +15,6 @@ import { readTemplates } from '../../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../../templates/rules.ts'
 import { changedParts, removeTemplate, saveTemplate } from '../../templates/save.ts'
 import type { Owner } from '../../tenants/settings.ts'
-import { isoUtc } from '../../time.ts'
 import { readLatestUse } from '../../verifications/template-use.ts'
 import type { Deps } from '../deps.ts'
 import type {

@@ -1,4 +1,5 @@
 import { liftLock, readLocks } from '../../access/guessing.ts'
+import { isoUtc } from '../../base/time.ts'
 import { changeDevice } from '../../devices/change.ts'
 import { pairAgain } from '../../devices/pair-again.ts'
 import { pairingLink } from '../../devices/pairing-code.ts'
@@ -8,7 +9,6 @@ import type { ChangeDevice, Device, PairDevice, RegisterDevice } from '../../dev
 import { apiError } from '../../http/errors.ts'
 import { actorOf, type Visit } from '../../people/session.ts'
 import type { Owner } from '../../tenants/settings.ts'
-import { isoUtc } from '../../time.ts'
 import type { Deps } from '../deps.ts'
 import type { PairableDevice, PairingLockList } from './schema.ts'
 

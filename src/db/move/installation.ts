@@ -1,6 +1,6 @@
 // An installation, moved from its database file to PostgreSQL. The server is stopped, the master key stays the same.
-import type { Random } from '../../ids.ts'
-import { createSealer, type Sealer } from '../../seal.ts'
+import type { Random } from '../../base/ids.ts'
+import { createSealer, type Sealer } from '../../base/seal.ts'
 import { databaseFile } from '../database-file.ts'
 import type { DatabaseSettings } from '../database-url.ts'
 import type { Db } from '../engine.ts'

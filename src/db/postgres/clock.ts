@@ -1,5 +1,5 @@
 // The time of the database, which all nodes follow: their own clocks need not agree.
-import type { Clock } from '../../time.ts'
+import type { Clock } from '../../base/time.ts'
 import type { Session } from './session.ts'
 
 /** A longer round trip, or a process that stood still meanwhile, says too little about the middle. */

@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { within } from '../../time.ts'
+import { within } from '../../base/time.ts'
 import type { DatabaseAddress, DatabaseSettings, Server } from '../database-url.ts'
 
 const CONNECT_SECONDS = 5

@@ -1,5 +1,5 @@
 import { version as ownVersion } from '../../../package.json' with { type: 'json' }
-import { REFUSED_MS } from '../../unavailable.ts'
+import { REFUSED_MS } from '../../base/unavailable.ts'
 import type { DatabaseSettings } from '../database-url.ts'
 import type { Leases, Space } from '../engine.ts'
 import type { Opened, Opening } from '../opening.ts'

@@ -1,7 +1,7 @@
 // A node that stood still while the keys were replaced ("rekey") must not seal rows under the old row key when it wakes
 // up. Every write shares a lock that the replacing takes alone, and compares the epoch of its keys under it: a write of
 // the old epoch is committed before the replacing, or never.
-import { Unavailable } from '../../unavailable.ts'
+import { Unavailable } from '../../base/unavailable.ts'
 import type { Session } from './session.ts'
 
 /** Any number. */

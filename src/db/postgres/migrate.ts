@@ -1,5 +1,5 @@
 import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'text' }
-import { sha256Hex } from '../../hash.ts'
+import { sha256Hex } from '../../base/hash.ts'
 import { OlderDatabase, refuseBeforeFirstRelease, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
 import { type Session, sqlStateOf } from './session.ts'

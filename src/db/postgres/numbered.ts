@@ -1,6 +1,6 @@
 // Bun.SQL once returned the rows of one query to another (oven-sh/bun#33627). Each statement that returns rows carries a number,
 // which comes back with each of them: rows of another statement are an error, and show nobody the claims of somebody else.
-import { Lru } from '../../lru.ts'
+import { Lru } from '../../base/lru.ts'
 
 export class ForeignRow extends Error {
   override name = 'ForeignRow'

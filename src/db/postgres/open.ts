@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { Random } from '../../ids.ts'
-import { createSealer, type Sealer } from '../../seal.ts'
-import { within } from '../../time.ts'
+import type { Random } from '../../base/ids.ts'
+import { createSealer, type Sealer } from '../../base/seal.ts'
+import { within } from '../../base/time.ts'
 import type { DatabaseSettings } from '../database-url.ts'
 import type { OnWait } from '../opening.ts'
 import { type REFUSALS, StartRefusal } from '../refusal.ts'

@@ -1,6 +1,6 @@
 // No node may run: it would seal rows under the old row key. A node that starts meanwhile waits for the lock, or finds at its first
 // beat that it has the keys of before. One that stood still, and was taken for dead, can write nothing any more (key-epoch.ts).
-import { createSealer, type Keyring } from '../../seal.ts'
+import { createSealer, type Keyring } from '../../base/seal.ts'
 import type { DatabaseSettings } from '../database-url.ts'
 import { StartRefusal } from '../refusal.ts'
 import { adoptNewKey, findRootKey, findWrapper, openRootKey, writeNewKey } from '../root-key.ts'

@@ -2,7 +2,7 @@
 // at once, and each one settles: Bun has no time-out for a server that stays silent, so a watchdog drops the
 // connection. A dropped or lost connection is opened again by the next statement, but never inside a transaction.
 import type { ReservedSQL, SQL } from 'bun'
-import { Unavailable } from '../../unavailable.ts'
+import { Unavailable } from '../../base/unavailable.ts'
 import { ForeignRow, NUMBER, nextNumber, numbered } from './numbered.ts'
 
 /** The server ends a statement after 5 seconds by itself; beyond that it is silent. */

@@ -2,11 +2,11 @@
 // its time or its node: a later request takes over the claim of a dead node. Names of budgets are kept as an HMAC, because they
 // hold addresses.
 import { and, count, eq, lte, sql } from 'drizzle-orm'
-import { type Bucket, type Budget, FULL, levelOf, PARTS_PER_MS, sharedBudget, TOTAL_KEPT_MS } from '../../gcra.ts'
-import { hmacSha256With } from '../../hash.ts'
-import type { Metrics } from '../../metrics.ts'
-import type { Sealer } from '../../seal.ts'
-import type { Clock } from '../../time.ts'
+import { type Bucket, type Budget, FULL, levelOf, PARTS_PER_MS, sharedBudget, TOTAL_KEPT_MS } from '../../base/gcra.ts'
+import { hmacSha256With } from '../../base/hash.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import type { Sealer } from '../../base/seal.ts'
+import type { Clock } from '../../base/time.ts'
 import type { Db } from '../engine.ts'
 import type { Claim, Held, ShortLived } from '../short-lived.ts'
 import { column, hot } from '../statements.ts'

@@ -1,6 +1,6 @@
 // One transaction on one session. Statements whose answer nobody needs are sent without waiting; their errors are
 // heard before the commit. After the first error, or on another connection, nothing more is sent.
-import { Unavailable } from '../../unavailable.ts'
+import { Unavailable } from '../../base/unavailable.ts'
 import type { Db } from '../engine.ts'
 import type { Begin } from './connect.ts'
 import { refuseOldEpoch } from './key-epoch.ts'

@@ -1,5 +1,5 @@
-import { hireThread } from '../../threads.ts'
-import { type Clock, within } from '../../time.ts'
+import { hireThread } from '../../base/threads.ts'
+import { type Clock, within } from '../../base/time.ts'
 import { type BackupPlan, goodBackups, lastFailure, listBackups } from '../backup-list.ts'
 import { type EngineCheck, type EngineFinding, ok, problem, runCheck, secondOf, warning } from '../check.ts'
 import { databaseFile, sizeOf } from '../database-file.ts'

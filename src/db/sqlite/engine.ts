@@ -1,5 +1,5 @@
-import { base62 } from '../../ids.ts'
-import type { Metrics } from '../../metrics.ts'
+import { base62 } from '../../base/ids.ts'
+import type { Metrics } from '../../base/metrics.ts'
 import { databaseFile, sizeOf } from '../database-file.ts'
 import type { Leases, Space } from '../engine.ts'
 import type { Opened, Opening } from '../opening.ts'

@@ -1,7 +1,7 @@
 // Writes to a file that was moved or removed are lost when the service ends: the next start finds another file, or none.
 import { statSync } from 'node:fs'
-import type { Log } from '../../log.ts'
-import { Unavailable } from '../../unavailable.ts'
+import type { Log } from '../../base/log.ts'
+import { Unavailable } from '../../base/unavailable.ts'
 
 /** Throws while the database or its write-ahead log is no longer the file that was opened. Tells the log once. */
 export function watchPlace(file: string, log: Log): () => void {

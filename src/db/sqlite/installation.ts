@@ -1,7 +1,7 @@
 // Values of the installation, read and written before the file is open for the stores.
 import type { Database } from 'bun:sqlite'
-import type { Random } from '../../ids.ts'
-import type { Keyring, Sealer } from '../../seal.ts'
+import type { Random } from '../../base/ids.ts'
+import type { Keyring, Sealer } from '../../base/seal.ts'
 import { StartRefusal } from '../refusal.ts'
 import { newRootKey, openRootKey } from '../root-key.ts'
 

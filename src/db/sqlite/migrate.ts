@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import ground from '../../../drizzle/sqlite/0000_ground.sql' with { type: 'text' }
-import { sha256Hex } from '../../hash.ts'
+import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
 /**

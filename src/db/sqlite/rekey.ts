@@ -1,4 +1,4 @@
-import { createSealer, type Keyring } from '../../seal.ts'
+import { createSealer, type Keyring } from '../../base/seal.ts'
 import { damaged } from '../file-refusal.ts'
 import { adoptNewKey, findWrapper, openRootKey, writeNewKey } from '../root-key.ts'
 import type { Keys, Turn } from '../turn.ts'

@@ -1,6 +1,6 @@
 // In memory: one process serves a file, and its claims end with it.
-import { createBudgets } from '../../gcra.ts'
-import type { Clock } from '../../time.ts'
+import { createBudgets } from '../../base/gcra.ts'
+import type { Clock } from '../../base/time.ts'
 import type { Held, ShortLived } from '../short-lived.ts'
 
 export function shortLivedInMemory(now: Clock): ShortLived {

@@ -3,8 +3,8 @@
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Random } from '../../ids.ts'
-import { describeFailure, type Log } from '../../log.ts'
+import type { Random } from '../../base/ids.ts'
+import { describeFailure, type Log } from '../../base/log.ts'
 import { sizeOf } from '../database-file.ts'
 import type { Space } from '../engine.ts'
 

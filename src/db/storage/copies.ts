@@ -1,6 +1,6 @@
 // Copies of a database file, as backups make and read them.
-import type { Random } from '../../ids.ts'
-import { createSealer, type Keyring, NO_RANDOM } from '../../seal.ts'
+import type { Random } from '../../base/ids.ts'
+import { createSealer, type Keyring, NO_RANDOM } from '../../base/seal.ts'
 import { databaseFile } from '../database-file.ts'
 import type { Db } from '../engine.ts'
 import { damagedBackup, refusalFrom } from '../file-refusal.ts'

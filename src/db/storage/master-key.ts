@@ -1,6 +1,6 @@
 // A new master key. It is written beside the old one, then the database takes it, then it replaces the old file. After a kill in
 // between, the next opening continues from there (root-key.ts).
-import type { Keyring } from '../../seal.ts'
+import type { Keyring } from '../../base/seal.ts'
 import { rekeyServer } from '../postgres/rekey.ts'
 import { rekeyFile } from '../sqlite/rekey.ts'
 import type { Keys, Turn } from '../turn.ts'

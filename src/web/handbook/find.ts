@@ -1,5 +1,5 @@
+import { nearest } from '../../base/nearest.ts'
 import type { Section } from '../../handbook/search.ts'
-import { nearest } from '../../nearest.ts'
 
 export type { Section }
 

@@ -1,6 +1,6 @@
 // Every route of the API that takes an id, asked by a key and by a till for what belongs to another tenant, to the other
 // environment, to another till, and for what was erased.
-import { newDeviceId, newVerificationId } from '../../../src/ids.ts'
+import { newDeviceId, newVerificationId } from '../../../src/base/ids.ts'
 import { createVerification, type TestApp } from '../../helpers/app.ts'
 import { pair, register } from '../../helpers/devices.ts'
 import { ID_ROUTES, type IdRoute } from '../../helpers/id-routes.ts'

@@ -1,7 +1,7 @@
 // All at once, a budget is no larger.
 
+import { newSecret } from '../../../src/base/ids.ts'
 import { REFRESH_PREFIX } from '../../../src/devices/tokens.ts'
-import { newSecret } from '../../../src/ids.ts'
 import { type Answer, createVerification, type TestApp } from '../../helpers/app.ts'
 import { openBrowser, setUpOwner } from '../../helpers/dashboard.ts'
 import { ATTACKER, from, HOME, newAddress, type Soak } from './guess.ts'

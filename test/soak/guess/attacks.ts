@@ -2,7 +2,7 @@
 // codes, response codes, session ids, keys, tokens, passwords, and the answers of wallets. Each guess is compared with what the
 // plan lets through.
 import { randomBytes } from 'node:crypto'
-import { newSecret } from '../../../src/ids.ts'
+import { newSecret } from '../../../src/base/ids.ts'
 import { createVerification, type TestApp } from '../../helpers/app.ts'
 import { register } from '../../helpers/devices.ts'
 import { atOnce } from './at-once.ts'

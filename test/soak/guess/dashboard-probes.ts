@@ -1,6 +1,6 @@
 // Every route of the dashboard that names a tenant, asked by a user of another one; and every one that names a thing, asked under
 // one's own tenant for what is another's.
-import { base62, newDeviceId, newKeyId, newTenantId, newVerificationId } from '../../../src/ids.ts'
+import { base62, newDeviceId, newKeyId, newTenantId, newVerificationId } from '../../../src/base/ids.ts'
 import type { TestApp } from '../../helpers/app.ts'
 import { joinMember } from '../../helpers/dashboard.ts'
 import { askRoute, BODIES, dashboardRoutes, nameOf, QUERY, type Things } from '../../helpers/dashboard-routes.ts'

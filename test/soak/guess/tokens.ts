@@ -1,6 +1,7 @@
 // Refresh tokens: made up, from one address; and one that was spent, from everywhere.
+
+import { newSecret } from '../../../src/base/ids.ts'
 import { REFRESH_PREFIX } from '../../../src/devices/tokens.ts'
-import { newSecret } from '../../../src/ids.ts'
 import type { TestApp } from '../../helpers/app.ts'
 import { pair } from '../../helpers/devices.ts'
 import { ATTACKER, guessFor, HOME, newAddress, type Soak } from './guess.ts'

@@ -1,5 +1,5 @@
+import { isoUtc } from '../../../base/time.ts'
 import { examine } from '../../../doctor/examine.ts'
-import { isoUtc } from '../../../time.ts'
 import type { Deps } from '../../deps.ts'
 import type { Health } from './schema.ts'
 

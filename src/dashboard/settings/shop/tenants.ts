@@ -1,7 +1,7 @@
+import { findNameProblem } from '../../../base/plain-text.ts'
 import { apiError } from '../../../http/errors.ts'
 import { roleOf } from '../../../people/role.ts'
 import { actorOf, requireFresh, type Visit } from '../../../people/session.ts'
-import { findNameProblem } from '../../../plain-text.ts'
 import { readAppSchemes } from '../../../tenants/app-schemes.ts'
 import { presentTenant } from '../../../tenants/present.ts'
 import { changeTenant, createTenant, readTenants } from '../../../tenants/settings.ts'

@@ -1,4 +1,4 @@
-import type { LogLevel } from './variables.ts'
+import type { LogLevel } from '../variables.ts'
 
 /**
  * Every field that a log line may have. Deliberately absent: bodies, headers, query strings, paths

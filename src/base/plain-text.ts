@@ -1,7 +1,7 @@
 // Texts that people type and others read in lists, in audit records, at the till and in wallets: names, titles, labels,
 // purposes. They are on one line, must not change the direction of the text around them, and have nothing that cannot be
 // seen: two names that look alike would be two shops.
-import { TEXT_WORDS, type TextFlaw } from './words/plain-text.ts'
+import { TEXT_WORDS, type TextFlaw } from '../words/plain-text.ts'
 
 /** The refused characters, spelled out: a pattern in a JSON Schema has no flags and no properties. */
 const REFUSED_BY = {

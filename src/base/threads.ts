@@ -8,7 +8,7 @@ const IN_BINARY = /^(\/\$bunfs|B:[\\/]~BUN)[\\/]/
  * (scripts/build/compile.ts). `import.meta.url` does not work there: it is the path on the machine that built it.
  */
 export function hireThread(path: string): Worker {
-  const place = IN_BINARY.test(Bun.main) ? `${dirname(Bun.main)}/${path}.js` : new URL(`./${path}.ts`, import.meta.url).href
+  const place = IN_BINARY.test(Bun.main) ? `${dirname(Bun.main)}/${path}.js` : new URL(`../${path}.ts`, import.meta.url).href
   return new Worker(place, { smol: true })
 }
 
