@@ -1,6 +1,6 @@
 import { JSON_BYTES_MAX, parseArray, parseObject } from '../http/body.ts'
 import { ApiError } from '../http/errors.ts'
-import { type DcqlProblem, type DcqlQuery, findQueryProblem } from '../openid4vp/dcql.ts'
+import { type DcqlProblem, type DcqlQuery, findQueryProblem } from '../openid4vp/dcql/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { presentTemplate } from '../templates/present.ts'

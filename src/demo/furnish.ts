@@ -1,6 +1,6 @@
 import { createKey } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { saveTemplate } from '../templates/save.ts'
 import { createTenant } from '../tenants/settings.ts'
 import { keepEndpoint } from '../tenants/webhook-endpoint.ts'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { found, notSetUp, ok, problem, warning } from '../db/check.ts'
-import { describeCertificate } from '../openid4vp/x509.ts'
+import { describeCertificate } from '../openid4vp/x509/x509.ts'
 import { type BrokenRule, brokenRules } from '../signing/access-profile.ts'
 import { isRunningOut, lifeOf, type SigningState, signingStates } from '../signing/certificate.ts'
 import { isForHost, leadsTo } from '../signing/import.ts'

@@ -4,8 +4,8 @@
 
 import { isObject, setMember } from '../base/members.ts'
 import type { ReadCredential } from './credential.ts'
-import type { ClaimPath } from './dcql.ts'
-import { ageOf } from './dcql-match.ts'
+import type { ClaimPath } from './dcql/dcql.ts'
+import { ageOf } from './dcql/match.ts'
 
 type Claims = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import { isObject } from '../base/members.ts'
-import { ageOf } from './dcql-match.ts'
+import { ageOf } from './dcql/match.ts'
 import { type Age, agesIn, decideAge, fullYearsSince } from './merge-claims.ts'
 import type { NextTurn } from './turns.ts'
 

@@ -1,6 +1,6 @@
 // The profile of access certificates (ETSI TS 119 411-8), as far as wallets are known to look at it.
 // Nothing is refused for it: profiles disagree in the field, on the key usage for instance.
-import type { Certificate } from '../openid4vp/x509.ts'
+import type { Certificate } from '../openid4vp/x509/x509.ts'
 
 /** § 5.3: natural or legal person, normalised or qualified. */
 const POLICY = /^0\.4\.0\.194118\.1\.[1-4]$/

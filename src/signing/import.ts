@@ -2,8 +2,8 @@ import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } fr
 import type { Deps } from '../audit/deps.ts'
 import { isoUtc } from '../base/time.ts'
 import type { Configured, Reading, Unsealing } from '../ground.ts'
-import { READER_PURPOSE } from '../openid4vp/reader-auth.ts'
-import { describeCertificate } from '../openid4vp/x509.ts'
+import { READER_PURPOSE } from '../openid4vp/exchange/reader-auth.ts'
+import { describeCertificate } from '../openid4vp/x509/x509.ts'
 import { brokenRules } from './access-profile.ts'
 import { type KeyOwner, oneLine, type SigningState, signingState } from './certificate.ts'
 import {

@@ -3,8 +3,8 @@
 
 import { Lru } from '../base/lru.ts'
 import type { Reading, Remembering } from '../ground.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import { claimCount, coverage } from '../openid4vp/registration.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import { claimCount, coverage } from '../openid4vp/exchange/registration.ts'
 import type { Signer } from './keys.ts'
 import { listRegistrations, type RegistrationRow } from './registration-store.ts'
 

@@ -1,8 +1,8 @@
 // The builder: documents and claims become a query, and a query becomes them again where it asks
 // every accepted document for the same claims and for nothing else.
 import { canonicalJson } from '../base/hash.ts'
-import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
-import { ageOf } from '../openid4vp/dcql-match.ts'
+import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import { ageOf } from '../openid4vp/dcql/match.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { DOCUMENTS, type DocumentKey, FORMS, type Form, oneOf } from './catalogue.ts'
 

@@ -1,8 +1,8 @@
 // The built-in templates. Options are ordered, least data first; no `values`, because matching by
 // value may reveal the answer and is only best effort: ages are decided on the server, by the
 // default rules. No `claim_sets`: wallets' support for them is patchy.
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import type { Profile } from '../openid4vp/request-object.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import { type Localized, mdocOnly, TEMPLATE_WORDS } from '../words/templates.ts'
 import {
   GERMAN_PID,

@@ -1,6 +1,6 @@
 // Documents, the forms they have in wallets, and the claims of each form: for the built-in
 // templates and for the builder of own ones.
-import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
+import type { ClaimPath, CredentialQuery, DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 
 export const MDL = { doctype: 'org.iso.18013.5.1.mDL', namespace: 'org.iso.18013.5.1' }

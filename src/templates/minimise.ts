@@ -1,5 +1,5 @@
 // The merged claims that a query asks for, and hints where fewer would do (GDPR Art. 5(1)(c)).
-import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
+import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 
 const CLAIMS_MANY = 6

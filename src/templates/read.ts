@@ -1,6 +1,6 @@
 import type { Reading } from '../ground.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import type { Profile } from '../openid4vp/request-object.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import type { Localized } from '../words/templates.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'

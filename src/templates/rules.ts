@@ -1,8 +1,8 @@
 // The rules of a template: the default if it has none, and the check of rules before they are saved.
 import { Value } from '@sinclair/typebox/value'
 import { describeProblem } from '../http/schema.ts'
-import type { CredentialQuery, DcqlProblem, DcqlQuery } from '../openid4vp/dcql.ts'
-import { ageOf } from '../openid4vp/dcql-match.ts'
+import type { CredentialQuery, DcqlProblem, DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import { ageOf } from '../openid4vp/dcql/match.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { AgeRule, IsRule, OneOfRule, RULES_MAX } from './schema.ts'

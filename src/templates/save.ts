@@ -1,8 +1,8 @@
 import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
 import { apiError } from '../http/errors.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
-import type { Profile } from '../openid4vp/request-object.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { deleteTemplate, lockTemplate, type TemplateRow, upsertTemplate } from './store.ts'
 

@@ -1,6 +1,6 @@
 // What a query lets the holder choose between, for the hosted page. It is worked out once, when the session or the version of its
 // template is made: a query may combine its parts in hundreds of ways, and anybody with the link may read them.
-import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql.ts'
+import type { CredentialQuery, DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { mergedName } from '../openid4vp/merge-claims.ts'
 import { typesOf } from './build.ts'
 

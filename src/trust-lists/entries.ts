@@ -3,7 +3,7 @@
 
 import { parseUtcInstant } from '../base/time.ts'
 import { CERTIFICATE_BYTES_MAX } from '../openid4vp/credential.ts'
-import { describeCertificate } from '../openid4vp/x509.ts'
+import { describeCertificate } from '../openid4vp/x509/x509.ts'
 import type { ListEntry, Skipped, SkipReason } from './list.ts'
 import { Unreadable } from './refuse.ts'
 

@@ -2,8 +2,8 @@
 // allow-list of the source. A list that is not in the table grants nothing by itself. Types of
 // documents are never taken from a list of another purpose (ARF OIA_12-15).
 import { sha256Hex } from '../base/hash.ts'
-import { hasStrongKey } from '../openid4vp/certification-path.ts'
-import { describeCertificate } from '../openid4vp/x509.ts'
+import { hasStrongKey } from '../openid4vp/x509/certification-path.ts'
+import { describeCertificate } from '../openid4vp/x509/x509.ts'
 import { plainName } from './entries.ts'
 import type { Grant, ListEntry, Skipped, SkipReason, TrustList } from './list.ts'
 

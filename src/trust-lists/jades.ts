@@ -4,9 +4,9 @@ import { constants, createPublicKey, hash, type KeyObject, verify, X509Certifica
 import { decodeBase64url } from '../base/base64url.ts'
 import { parseJson } from '../base/json.ts'
 import { isObject, type Members } from '../base/members.ts'
-import { hasStrongKey } from '../openid4vp/certification-path.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from '../openid4vp/credential.ts'
-import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
+import { hasStrongKey } from '../openid4vp/x509/certification-path.ts'
+import { type Certificate, describeCertificate } from '../openid4vp/x509/x509.ts'
 import { malformed, Unreadable } from './refuse.ts'
 
 /** `chain` is DER, the signer first. */

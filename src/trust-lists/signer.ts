@@ -3,8 +3,8 @@
 import { X509Certificate } from 'node:crypto'
 import { sha256Hex } from '../base/hash.ts'
 import { isoUtc } from '../base/time.ts'
-import { findLimitProblem, linkChain, pathTo } from '../openid4vp/certification-path.ts'
-import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
+import { findLimitProblem, linkChain, pathTo } from '../openid4vp/x509/certification-path.ts'
+import { type Certificate, describeCertificate } from '../openid4vp/x509/x509.ts'
 import type { ListKind, ListRefused, TrustList } from './list.ts'
 import { refuse } from './refuse.ts'
 

@@ -1,9 +1,9 @@
 // VICAL: the signed list of issuing authorities of ISO/IEC 18013-5 Annex C.1.7.1.
 import { verify, X509Certificate } from 'node:crypto'
-import { parseCbor } from '../openid4vp/cbor.ts'
-import { CborError, type CborItem, type CborMap } from '../openid4vp/cbor-item.ts'
-import { algorithmOf, hasCritical, parseSign1, type Sign1, sigStructure } from '../openid4vp/cose.ts'
-import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
+import { parseCbor } from '../openid4vp/cbor/cbor.ts'
+import { algorithmOf, hasCritical, parseSign1, type Sign1, sigStructure } from '../openid4vp/cbor/cose.ts'
+import { CborError, type CborItem, type CborMap } from '../openid4vp/cbor/item.ts'
+import { type Certificate, describeCertificate } from '../openid4vp/x509/x509.ts'
 import { countryOf, Entries, plainName, utcInstant } from './entries.ts'
 import type { ReadList, TrustList } from './list.ts'
 import { malformed, refuse, Unreadable } from './refuse.ts'

@@ -1,8 +1,8 @@
 // The one enveloped XAdES signature of a list (ETSI EN 319 132-1, XML Signature 1.1), in the only shape that real lists have.
 // Every element of it that counts is asked for by place and number, so there is nothing to choose from and nothing to wrap.
 import { hash, verify, X509Certificate } from 'node:crypto'
-import { hasStrongKey } from '../openid4vp/certification-path.ts'
-import { type Certificate, describeCertificate } from '../openid4vp/x509.ts'
+import { hasStrongKey } from '../openid4vp/x509/certification-path.ts'
+import { type Certificate, describeCertificate } from '../openid4vp/x509/x509.ts'
 import { malformed, Unreadable } from './refuse.ts'
 import { attributeOf, childrenNamed, elementsOf, textOf, type XmlElement } from './xml.ts'
 import { canonicalXml } from './xml-canonical.ts'

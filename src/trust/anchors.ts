@@ -1,6 +1,6 @@
 import type { Remembering } from '../ground.ts'
-import { AnchorCertificates, AnchorIndex } from '../openid4vp/anchor-index.ts'
-import type { TrustAnchor } from '../openid4vp/trust.ts'
+import { AnchorCertificates, AnchorIndex } from '../openid4vp/trust/anchor-index.ts'
+import type { TrustAnchor } from '../openid4vp/trust/trust.ts'
 import type { Testing } from './deps.ts'
 import { endOf, nextUpdateOf } from './state.ts'
 import { type AnchorRow, type ListedAnchor, listAnchors, listBlocked } from './store.ts'

@@ -1,6 +1,6 @@
 import type { Calling, Reporting } from '../ground.ts'
-import { CRL_BYTES_MAX } from '../openid4vp/crl.ts'
-import type { FetchCrl } from '../openid4vp/crl-check.ts'
+import type { FetchCrl } from '../openid4vp/trust/crl-check.ts'
+import { CRL_BYTES_MAX } from '../openid4vp/x509/crl.ts'
 import type { Testing } from './deps.ts'
 import { fetchList } from './fetch-list.ts'
 

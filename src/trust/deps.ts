@@ -1,6 +1,6 @@
 import type { Audited } from '../audit/deps.ts'
 import type { Ground } from '../ground.ts'
-import type { TrustAnchor } from '../openid4vp/trust.ts'
+import type { TrustAnchor } from '../openid4vp/trust/trust.ts'
 
 export type Deps = Ground & Audited & Testing
 

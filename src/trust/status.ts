@@ -1,6 +1,6 @@
 import { isLoopback } from '../egress/addresses.ts'
 import type { Calling, Reporting } from '../ground.ts'
-import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status-list.ts'
+import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status/list.ts'
 import type { Deps, Testing } from './deps.ts'
 import { fetchList } from './fetch-list.ts'
 

@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import { noticeName } from '../db/topics.ts'
-import type { From } from '../openid4vp/request-object.ts'
+import type { From } from '../openid4vp/exchange/request-object.ts'
 import { countEnds } from '../usage/outcomes.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { closeSession, insertResult } from './answer-store.ts'

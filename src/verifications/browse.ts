@@ -1,7 +1,7 @@
 // Verifications as the dashboard shows them: pages by filter or search, and one with its query.
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { leavesAgeOpen } from '../templates/rules.ts'
 import { readDelivery } from '../webhooks/browse.ts'
 import {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { UTC_INSTANT } from '../base/time.ts'
 import { toJsonSchema } from '../http/json-schema.ts'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
-import { CredentialSets, Credentials } from '../openid4vp/dcql-schema.ts'
+import { CredentialSets, Credentials } from '../openid4vp/dcql/schema.ts'
 
 export const Status = Type.Union(
   [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],

@@ -1,5 +1,5 @@
 import type { Reading, Unsealing } from '../ground.ts'
-import type { DcqlQuery } from '../openid4vp/dcql.ts'
+import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
 import { withPurpose } from '../templates/resolve.ts'
 import { effectiveRules } from '../templates/rules.ts'

@@ -1,5 +1,5 @@
-import type { CrlChecker } from '../openid4vp/crl-check.ts'
-import type { StatusChecker } from '../openid4vp/status-list.ts'
+import type { StatusChecker } from '../openid4vp/status/list.ts'
+import type { CrlChecker } from '../openid4vp/trust/crl-check.ts'
 import type { Verifier } from '../openid4vp/verify.ts'
 import type { RequestSigners } from '../signing/keys.ts'
 import type { Readers } from '../signing/readers.ts'

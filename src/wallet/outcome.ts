@@ -1,6 +1,6 @@
 import { isoUtc } from '../base/time.ts'
 import type { Failure } from '../openid4vp/finding.ts'
-import type { TrustAnchor } from '../openid4vp/trust.ts'
+import type { TrustAnchor } from '../openid4vp/trust/trust.ts'
 import type { JudgedCredential, Verdict } from '../openid4vp/verify.ts'
 import type { Outcome } from '../verifications/answer.ts'
 import type { CredentialResult } from '../verifications/schema.ts'

@@ -1,8 +1,8 @@
 // The steps of every channel with an answer: read or refuse it, then judge it.
 import { ApiError, apiError } from '../http/errors.ts'
 import type { Expected } from '../openid4vp/credential.ts'
-import type { Matching } from '../openid4vp/dcql-match.ts'
-import { type Presented, UnreadableResponse } from '../openid4vp/response.ts'
+import type { Matching } from '../openid4vp/dcql/match.ts'
+import { type Presented, UnreadableResponse } from '../openid4vp/exchange/response.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import type { Outcome } from '../verifications/answer.ts'
 import type { OpenSession } from '../verifications/read.ts'

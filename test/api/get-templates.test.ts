@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
+import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Template } from '../../src/templates/schema.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { findDcqlProblem } from '../../src/openid4vp/dcql.ts'
+import { findDcqlProblem } from '../../src/openid4vp/dcql/dcql.ts'
 import { askedBy, hintsFor } from '../../src/templates/minimise.ts'
 import { dcqlQuery } from './dcql.ts'
 import { spoiltText } from './values.ts'

@@ -1,4 +1,4 @@
-import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
+import type { TrustAnchor } from '../../src/openid4vp/trust/trust.ts'
 import type { Issued } from './certificates.ts'
 
 /** An anchor that the operator added, for every document; `over` replaces members. */

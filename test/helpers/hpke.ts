@@ -1,6 +1,6 @@
 // The sealing side of Annex C, by another implementation.
 import { AEAD_AES_128_GCM, AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_DHKEM_P256_HKDF_SHA256 } from 'hpke'
-import type { HpkeKey } from '../../src/openid4vp/hpke.ts'
+import type { HpkeKey } from '../../src/openid4vp/exchange/hpke.ts'
 
 const suite = new CipherSuite(KEM_DHKEM_P256_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_128_GCM)
 

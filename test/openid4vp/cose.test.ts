@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { parseCbor } from '../../src/openid4vp/cbor.ts'
-import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
-import { readCoseKey } from '../../src/openid4vp/cose-key.ts'
-import { readSignerCertificate } from '../../src/openid4vp/signer-certificate.ts'
+import { parseCbor } from '../../src/openid4vp/cbor/cbor.ts'
+import { parseSign1, verifySign1 } from '../../src/openid4vp/cbor/cose.ts'
+import { readCoseKey } from '../../src/openid4vp/cbor/cose-key.ts'
+import { readSignerCertificate } from '../../src/openid4vp/trust/signer-certificate.ts'
 import {
   type CurveName,
   cbor,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { CRL_BYTES_MAX, CrlFault, readCrl } from '../../src/openid4vp/crl.ts'
-import { type CrlPolicy, createCrlChecker, type FetchCrl } from '../../src/openid4vp/crl-check.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { type Certificate, describeCertificate } from '../../src/openid4vp/x509.ts'
+import { type CrlPolicy, createCrlChecker, type FetchCrl } from '../../src/openid4vp/trust/crl-check.ts'
+import { CRL_BYTES_MAX, CrlFault, readCrl } from '../../src/openid4vp/x509/crl.ts'
+import { type Certificate, describeCertificate } from '../../src/openid4vp/x509/x509.ts'
 import {
   crlPoint,
   DAY_MS,

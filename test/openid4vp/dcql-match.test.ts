@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { ReadCredential } from '../../src/openid4vp/credential.ts'
-import { answeringIds, withoutFormats } from '../../src/openid4vp/credential-sets.ts'
-import type { ClaimPath, CredentialQuery, DcqlQuery } from '../../src/openid4vp/dcql.ts'
-import { checkAgainstQuery, Matching, selectPath } from '../../src/openid4vp/dcql-match.ts'
+import { answeringIds, withoutFormats } from '../../src/openid4vp/dcql/credential-sets.ts'
+import type { ClaimPath, CredentialQuery, DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
+import { checkAgainstQuery, Matching, selectPath } from '../../src/openid4vp/dcql/match.ts'
+import { readVpToken, UnreadableResponse } from '../../src/openid4vp/exchange/response.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { readVpToken, UnreadableResponse } from '../../src/openid4vp/response.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 describe('vectors: dcql-path.json', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { findDcqlProblem, findQueryProblem } from '../../src/openid4vp/dcql.ts'
+import { findDcqlProblem, findQueryProblem } from '../../src/openid4vp/dcql/dcql.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 // Open in the specification; decided as in the OpenID conformance suite.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openHpke } from '../../src/openid4vp/hpke.ts'
+import { openHpke } from '../../src/openid4vp/exchange/hpke.ts'
 import { hpkeKeyOf, makeHpkeKey, seal } from '../helpers/hpke.ts'
 import { hex } from '../helpers/mdoc.ts'
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { createCipheriv, hash } from 'node:crypto'
 import fc from 'fast-check'
 import { CompactEncrypt, compactDecrypt } from 'jose'
-import { decryptJwe, hasOtherName, readJweHeader } from '../../src/openid4vp/jwe.ts'
-import { openJwe, UnreadableResponse } from '../../src/openid4vp/response.ts'
+import { decryptJwe, hasOtherName, readJweHeader } from '../../src/openid4vp/exchange/jwe.ts'
+import { openJwe, UnreadableResponse } from '../../src/openid4vp/exchange/response.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 const ECDH = { name: 'ECDH', namedCurve: 'P-256' }

@@ -18,9 +18,9 @@ import {
   SignatureAlgorithm,
 } from '@owf/mdoc'
 import type { ReadCredential } from '../../src/openid4vp/credential.ts'
+import { boundToRedirect, dcApiTranscript } from '../../src/openid4vp/exchange/session-transcript.ts'
 import { type Check, Findings } from '../../src/openid4vp/finding.ts'
-import { MdocReader } from '../../src/openid4vp/mdoc.ts'
-import { boundToRedirect, dcApiTranscript } from '../../src/openid4vp/session-transcript.ts'
+import { MdocReader } from '../../src/openid4vp/mdoc/mdoc.ts'
 import { type CurveName, cbor, hex, type Keys, makeCertificate, makeKeys, NOW, Raw } from '../helpers/mdoc.ts'
 import { type Vector, vectors } from '../helpers/vectors.ts'
 

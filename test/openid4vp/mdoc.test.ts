@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CLOCK_SKEW_MS, type Expected } from '../../src/openid4vp/credential.ts'
 import { type Check, type Failure, Findings } from '../../src/openid4vp/finding.ts'
-import { MDOC_BYTES_MAX, type MdocContext, MdocReader } from '../../src/openid4vp/mdoc.ts'
+import { MDOC_BYTES_MAX, type MdocContext, MdocReader } from '../../src/openid4vp/mdoc/mdoc.ts'
 import { leastWorkMs } from '../helpers/least-work.ts'
 import {
   type Change,

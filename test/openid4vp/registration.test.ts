@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { CompactSign } from 'jose'
-import { claimCount, coverage, RegistrationFault, readRegistration } from '../../src/openid4vp/registration.ts'
+import { claimCount, coverage, RegistrationFault, readRegistration } from '../../src/openid4vp/exchange/registration.ts'
 import { AGE_OF_PIDS, newRegistrar } from '../helpers/access.ts'
 import { testClock } from '../helpers/app.ts'
 import { issue } from '../helpers/certificates.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { dcApiTranscript, redirectTranscript } from '../../src/openid4vp/session-transcript.ts'
+import { dcApiTranscript, redirectTranscript } from '../../src/openid4vp/exchange/session-transcript.ts'
 import { vectors } from '../helpers/vectors.ts'
 
 type Input = { client_id: string; origin: string; nonce: string; response_uri: string }

@@ -4,16 +4,16 @@ import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { Encoder, Tag } from 'cbor-x'
 import { CompactSign } from 'jose'
 import { Lru } from '../../src/base/lru.ts'
-import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
-import { parseCbor } from '../../src/openid4vp/cbor.ts'
-import { parseSign1, verifySign1 } from '../../src/openid4vp/cose.ts'
+import { parseCbor } from '../../src/openid4vp/cbor/cbor.ts'
+import { parseSign1, verifySign1 } from '../../src/openid4vp/cbor/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
-import { createCrlChecker } from '../../src/openid4vp/crl-check.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { decodeStatusList, statusAt } from '../../src/openid4vp/status-bits.ts'
-import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status-list.ts'
-import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status-token.ts'
-import type { TrustAnchor } from '../../src/openid4vp/trust.ts'
+import { decodeStatusList, statusAt } from '../../src/openid4vp/status/bits.ts'
+import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status/list.ts'
+import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status/token.ts'
+import { AnchorIndex } from '../../src/openid4vp/trust/anchor-index.ts'
+import { createCrlChecker } from '../../src/openid4vp/trust/crl-check.ts'
+import type { TrustAnchor } from '../../src/openid4vp/trust/trust.ts'
 import { anchorOf } from '../helpers/anchors.ts'
 import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
 import { vectors } from '../helpers/vectors.ts'
@@ -141,7 +141,7 @@ describe('a status list', () => {
 
   test('a bomb of 256 MiB takes no more memory than one of 64 MiB', () => {
     const script = `
-      import { decodeStatusList } from '${join(import.meta.dir, '../../src/openid4vp/status-bits.ts')}'
+      import { decodeStatusList } from '${join(import.meta.dir, '../../src/openid4vp/status/bits.ts')}'
       const list = await decodeStatusList({ bits: 1, lst: Buffer.from(await Bun.stdin.arrayBuffer()) })
       console.log(JSON.stringify({ isRead: list !== undefined, peak: process.resourceUsage().maxRSS }))`
     const peakKiB = (bytes: number): number => {

@@ -1,9 +1,9 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { decode } from 'cbor-x'
-import { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
-import { IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust.ts'
+import { AnchorIndex } from '../../src/openid4vp/trust/anchor-index.ts'
+import { IssuerTrust, type TrustAnchor } from '../../src/openid4vp/trust/trust.ts'
 import { anchorOf } from '../helpers/anchors.ts'
 import {
   authorityKey,

@@ -2,12 +2,21 @@ import { describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import { sha256Hex } from '../../src/base/hash.ts'
-import { DerError, DerReader, readBoolean, readDer, readOid, readSmallInteger, readTime, TAG } from '../../src/openid4vp/der.ts'
-import { rootViolations, signerViolations } from '../../src/openid4vp/iso-profile.ts'
-import { isSignedBy, jwtKeyOf } from '../../src/openid4vp/jws.ts'
-import { MDL_SIGNER } from '../../src/openid4vp/key-purposes.ts'
-import { readSignerCertificate } from '../../src/openid4vp/signer-certificate.ts'
-import { type Certificate, describeCertificate } from '../../src/openid4vp/x509.ts'
+import { isSignedBy, jwtKeyOf } from '../../src/openid4vp/sd-jwt/jws.ts'
+import { rootViolations, signerViolations } from '../../src/openid4vp/trust/iso-profile.ts'
+import { readSignerCertificate } from '../../src/openid4vp/trust/signer-certificate.ts'
+import {
+  DerError,
+  DerReader,
+  readBoolean,
+  readDer,
+  readOid,
+  readSmallInteger,
+  readTime,
+  TAG,
+} from '../../src/openid4vp/x509/der.ts'
+import { MDL_SIGNER } from '../../src/openid4vp/x509/key-purposes.ts'
+import { type Certificate, describeCertificate } from '../../src/openid4vp/x509/x509.ts'
 import {
   ACCESS_POLICY,
   authorityKey,

@@ -142,7 +142,7 @@ test('every sentence of the dictionary is in both languages', () => {
 })
 
 /** The files that find problems of a query and its rules, for the API and the template builder. */
-const PROBLEMS = ['openid4vp/dcql.ts', 'openid4vp/dcql-schema.ts', 'templates/rules.ts']
+const PROBLEMS = ['openid4vp/dcql/dcql.ts', 'openid4vp/dcql/schema.ts', 'templates/rules.ts']
 
 test('every problem of a query or its rules is in German in the template builder', async () => {
   const sources = await Promise.all(PROBLEMS.map(file => Bun.file(join(WEB, '..', file)).text()))

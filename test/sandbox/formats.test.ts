@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
+import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import { verifyMdoc, verifySdJwt } from './foreign.ts'
 import { holderOf, issuer, mdlQuery, newSession, presentTo, sdJwtQuery } from './world.ts'
 

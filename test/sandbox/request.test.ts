@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { byValueUri } from '../../src/openid4vp/request-object.ts'
+import { byValueUri } from '../../src/openid4vp/exchange/request-object.ts'
 import { fetchRequest, parseWalletUri, RequestRefused } from '../../src/sandbox/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { holderOf, mdlQuery, NOW, newSession, newVerifier, PUBLIC_URL, presentTo, type SessionOf, verifier } from './world.ts'

@@ -3,7 +3,7 @@
 import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 import { CompactSign, calculateJwkThumbprint, compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose'
-import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
+import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import { createIssuer, type Issuer, type IssuerState, loadIssuer, makeHolder } from '../../src/sandbox/issuer.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { type Exchange, type Fetch, type Holder, present, type VpToken } from '../../src/sandbox/wallet.ts'

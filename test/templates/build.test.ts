@@ -1,6 +1,6 @@
 // The builder of templates: documents and claims to a query and back.
 import { expect, test } from 'bun:test'
-import { type DcqlQuery, findQueryProblem } from '../../src/openid4vp/dcql.ts'
+import { type DcqlQuery, findQueryProblem } from '../../src/openid4vp/dcql/dcql.ts'
 import { buildQuery, type Choice, readChoice } from '../../src/templates/build.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { claimsOf, DOCUMENTS, hasAges } from '../../src/templates/catalogue.ts'

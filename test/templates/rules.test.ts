@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type DcqlQuery, findDcqlProblem } from '../../src/openid4vp/dcql.ts'
+import { type DcqlQuery, findDcqlProblem } from '../../src/openid4vp/dcql/dcql.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { effectiveRules, findRulesProblem } from '../../src/templates/rules.ts'
 

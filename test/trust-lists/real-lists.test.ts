@@ -1,8 +1,8 @@
 // Public lists as their operators signed them, at the time of their issue.
 import { describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
-import { rootViolations } from '../../src/openid4vp/iso-profile.ts'
-import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import { rootViolations } from '../../src/openid4vp/trust/iso-profile.ts'
+import { describeCertificate } from '../../src/openid4vp/x509/x509.ts'
 import { grantsOf } from '../../src/trust-lists/grants.ts'
 import type { ListKind, TrustList } from '../../src/trust-lists/list.ts'
 import { readList } from '../../src/trust-lists/read-list.ts'

@@ -1,7 +1,7 @@
 // The anchors in memory: read once for each version of the settings.
 import { afterAll, expect, test } from 'bun:test'
-import type { AnchorIndex } from '../../src/openid4vp/anchor-index.ts'
-import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import type { AnchorIndex } from '../../src/openid4vp/trust/anchor-index.ts'
+import { describeCertificate } from '../../src/openid4vp/x509/x509.ts'
 import { rememberAnchors } from '../../src/trust/anchors.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
 import { forgeSigner, trust } from '../helpers/forger.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CompactEncrypt, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { describeCertificate } from '../../src/openid4vp/x509.ts'
+import { describeCertificate } from '../../src/openid4vp/x509/x509.ts'
 import { type Cbor, decodeCbor, encodeCbor } from '../../src/sandbox/cbor.ts'
 import { answerPage } from '../../src/sandbox/dc-wallet.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'

@@ -1,7 +1,7 @@
 // Rules of a merchant's own templates: conditions on the merged claims of a presentation that is sound otherwise.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { browseAudit } from '../../src/audit/browse.ts'
-import type { DcqlQuery } from '../../src/openid4vp/dcql.ts'
+import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import type { Rule } from '../../src/openid4vp/rules.ts'
 import { vpToken } from '../../src/sandbox/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'

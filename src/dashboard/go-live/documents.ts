@@ -1,6 +1,6 @@
 // The documents that a shop can choose, and the issuers each of them needs.
 import type { Environment } from '../../access/scopes.ts'
-import { covers } from '../../openid4vp/trust.ts'
+import { covers } from '../../openid4vp/trust/trust.ts'
 import { DOCUMENT_KINDS, type DocumentKind } from '../../tenants/go-live.ts'
 
 type Kind = {

@@ -1,4 +1,4 @@
-import { coverage } from '../../openid4vp/registration.ts'
+import { coverage } from '../../openid4vp/exchange/registration.ts'
 import { type SigningState, signingState } from '../../signing/certificate.ts'
 import { organizationOf } from '../../signing/keys.ts'
 import { SigningProblem } from '../../signing/problem.ts'

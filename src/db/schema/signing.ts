@@ -1,4 +1,4 @@
-import type { RegisteredCredential } from '../../openid4vp/registration.ts'
+import type { RegisteredCredential } from '../../openid4vp/exchange/registration.ts'
 import { bytes, index, json, oneOf, table, text, time } from '../columns.ts'
 import { tenants } from './tenants.ts'
 

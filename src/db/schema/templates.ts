@@ -1,4 +1,4 @@
-import type { DcqlQuery } from '../../openid4vp/dcql.ts'
+import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
 import type { Rule } from '../../openid4vp/rules.ts'
 import { json, oneOf, primaryKey, table, text, time } from '../columns.ts'
 import { tenants } from './tenants.ts'

@@ -1,9 +1,9 @@
 // Good presentations of both formats with bytes changed, put in, taken out, or mixed with those of another holder or another
 // session, judged by the service's own code as it judges what came out of an encrypted answer. Now and then one goes the whole
 // way through the door.
-import type { DcqlQuery } from '../../../src/openid4vp/dcql.ts'
-import { responseUri } from '../../../src/openid4vp/request-object.ts'
-import { boundToRedirect } from '../../../src/openid4vp/session-transcript.ts'
+import type { DcqlQuery } from '../../../src/openid4vp/dcql/dcql.ts'
+import { responseUri } from '../../../src/openid4vp/exchange/request-object.ts'
+import { boundToRedirect } from '../../../src/openid4vp/exchange/session-transcript.ts'
 import { type Holder, vpToken } from '../../../src/sandbox/wallet.ts'
 import { openResponseKey } from '../../../src/verifications/response-key.ts'
 import { findSession } from '../../../src/verifications/store.ts'
