@@ -22,8 +22,8 @@ import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/crl.ts'
 import { isLocalList, statusFetcher } from './trust/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
-import { type Creations, shareCreations } from './verifications/creations.ts'
-import { createErasures, type Erasures } from './verifications/erasures.ts'
+import { type Creations, shareCreations } from './verifications/create/creations.ts'
+import { createErasures, type Erasures } from './verifications/erasure/erasures.ts'
 import { type Attempts, createAttempts } from './webhooks/attempts.ts'
 
 export type Deps = Ground & {

@@ -9,6 +9,7 @@ import { Device, RegisterDevice, RegisteredDevice, TokenPair } from '../../src/d
 import { ERRORS } from '../../src/http/errors.ts'
 import { Rule, Template } from '../../src/templates/schema.ts'
 import { Usage } from '../../src/usage/schema.ts'
+import { DcAnswered, DcRequests, ServerRequest } from '../../src/verifications/exchange/dc-schema.ts'
 import {
   Comparison,
   CreateVerification,
@@ -19,7 +20,6 @@ import {
   Verification,
   VerificationStatus,
 } from '../../src/verifications/schema.ts'
-import { DcAnswered, DcRequests, ServerRequest } from '../../src/wallet/dc-schema.ts'
 import { typesOf } from './schema-types.ts'
 
 const ROOT = join(import.meta.dir, '../..')

@@ -1,5 +1,5 @@
 import { isoUtc } from '../base/time.ts'
-import { readWhole, showsAnswer } from '../verifications/browse.ts'
+import { readWhole, showsAnswer } from '../verifications/browse/browse.ts'
 import { readEvents } from '../verifications/timeline.ts'
 import type { Deps } from './deps.ts'
 import type { Demo } from './furnish.ts'

@@ -13,7 +13,7 @@ import { askedBy } from '../templates/minimise.ts'
 import { readTemplates } from '../templates/read.ts'
 import { readRegistrars } from '../trust/sources.ts'
 import { statusFetcher } from '../trust/status.ts'
-import { readTemplatesInUse } from '../verifications/figures.ts'
+import { readTemplatesInUse } from '../verifications/browse/figures.ts'
 import type { Scene } from './scene.ts'
 import { notYet, statesOf } from './signing-checks.ts'
 

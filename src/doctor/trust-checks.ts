@@ -14,7 +14,7 @@ import { presentAnchor, readAnchors } from '../trust/settings.ts'
 import { type SourceView, WITHDRAWN } from '../trust/source.ts'
 import { readSources } from '../trust/sources.ts'
 import { endOf, nextUpdateOf, sourceState } from '../trust/state.ts'
-import { readTemplatesInUse } from '../verifications/figures.ts'
+import { readTemplatesInUse } from '../verifications/browse/figures.ts'
 import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000

@@ -4,6 +4,7 @@ import type { Device, RegisterDevice, RegisteredDevice as RegisteredDeviceShape,
 import type { ErrorCode } from '../http/errors.ts'
 import type { Rule as RuleShape, Template } from '../templates/schema.ts'
 import type { Usage } from '../usage/schema.ts'
+import type { DcAnswered, DcRequests, ServerRequest } from '../verifications/exchange/dc-schema.ts'
 import type {
   Comparison,
   CreateVerification,
@@ -14,7 +15,6 @@ import type {
   Verification,
   VerificationStatus as VerificationStatusShape,
 } from '../verifications/schema.ts'
-import type { DcAnswered, DcRequests, ServerRequest } from '../wallet/dc-schema.ts'
 
 export type {
   Comparison,

@@ -18,9 +18,9 @@ import { refreshDue } from '../trust/refresh.ts'
 import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
 import { sealAgain } from '../upkeep/seal-again.ts'
-import { sweepExpired } from '../verifications/expire.ts'
-import { sweepHeld, sweepPortraits } from '../verifications/release.ts'
-import { sweepRetention } from '../verifications/retain.ts'
+import { sweepExpired } from '../verifications/end/expire.ts'
+import { sweepHeld, sweepPortraits } from '../verifications/end/release.ts'
+import { sweepRetention } from '../verifications/erasure/retain.ts'
 
 /** A stop waits this long for jobs under way. */
 const DRAIN_MS = 5000

@@ -15,7 +15,7 @@ import { StartRefusal } from '../db/refusal.ts'
 import type { MasterKey } from '../db/root-key.ts'
 import { copiedAt, readFile, refuseUnsound, rootKeyOf, writeSnapshot } from '../db/storage/copies.ts'
 import { createSessionKeys, refuseMissingKeys } from '../session-keys/keys.ts'
-import { countAll } from '../verifications/figures.ts'
+import { countAll } from '../verifications/browse/figures.ts'
 
 export type BackupReport = { takenAt: number; bytes: number; verifications: number; auditRecords: number; head: string }
 

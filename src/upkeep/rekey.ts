@@ -16,7 +16,7 @@ import type { Keys } from '../db/turn.ts'
 import { layerRecoveryCodes } from '../people/recovery-codes.ts'
 import { createSessionKeys } from '../session-keys/keys.ts'
 import { bundleSignerOf } from '../trust/bundle-form.ts'
-import { layerReplays } from '../verifications/seal-again.ts'
+import { layerReplays } from '../verifications/rekey/seal-again.ts'
 
 type Turning = { data: boolean; keyDir: string; now: number; random: Random; actor: string }
 

@@ -15,8 +15,14 @@ import { StartRefusal } from '../db/refusal.ts'
 import { copiedAt, isSound, readFile, refuseUnsound, rootKeyOf } from '../db/storage/copies.ts'
 import { prepareCopy, preparedFile, replaceDatabase, whileRestoring } from '../db/storage/restore.ts'
 import { createSessionKeys, refuseMissingKeys, type SessionKeys } from '../session-keys/keys.ts'
-import { eraseAgain } from '../verifications/erase-again.ts'
-import { type ErasureLog, erasureLogIn, installationOf, readErasureLog, writeErasureLog } from '../verifications/erasures.ts'
+import { eraseAgain } from '../verifications/erasure/erase-again.ts'
+import {
+  type ErasureLog,
+  erasureLogIn,
+  installationOf,
+  readErasureLog,
+  writeErasureLog,
+} from '../verifications/erasure/erasures.ts'
 import { type BackupReport, checkBackup, type KeyPlaces } from './backup.ts'
 
 export type Restoration = BackupReport & {

@@ -4,8 +4,8 @@ import type { Versions } from '../templates/resolve.ts'
 import type { FirstTimes } from '../tenants/first-times.ts'
 import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
-import type { Creations } from './creations.ts'
-import type { Erasures } from './erasures.ts'
+import type { Creations } from './create/creations.ts'
+import type { Erasures } from './erasure/erasures.ts'
 
 export type Deps = AccessDeps &
   Resolving &

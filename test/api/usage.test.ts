@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { createVerification as create } from '../../src/verifications/create.ts'
-import { shareCreations } from '../../src/verifications/creations.ts'
+import { createVerification as create } from '../../src/verifications/create/create.ts'
+import { shareCreations } from '../../src/verifications/create/creations.ts'
 import { createVerification, type ErrorBody, outcome, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 
 const DAY_MS = 86_400_000

@@ -2,8 +2,8 @@
 // every built-in template.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { sweepPortraits } from '../../src/verifications/end/release.ts'
 import { isPortraitGone, PORTRAIT_MS } from '../../src/verifications/portraits.ts'
-import { sweepPortraits } from '../../src/verifications/release.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, startApp, type TestApp } from '../helpers/app.ts'
 import { verifyWith } from '../helpers/wallet.ts'

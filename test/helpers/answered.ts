@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { sha256Hex } from '../../src/base/hash.ts'
 import { verificationSessions } from '../../src/db/schema/verifications.ts'
 import { SEALED } from '../../src/db/sealed-columns.ts'
-import { insertResult } from '../../src/verifications/answer-store.ts'
+import { insertResult } from '../../src/verifications/end/answer-store.ts'
 import type { TestApp } from './app.ts'
 
 const DAY_MS = 86_400_000

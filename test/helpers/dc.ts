@@ -4,7 +4,7 @@ import { answerPage, type DcAnswer } from '../../src/sandbox/dc-wallet.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'
 import type { Holder } from '../../src/sandbox/wallet.ts'
 import { addOrigin } from '../../src/tenants/origins.ts'
-import type { DcAnswered, DcRequests } from '../../src/wallet/dc-schema.ts'
+import type { DcAnswered, DcRequests } from '../../src/verifications/exchange/dc-schema.ts'
 import type { Answer, Call, ErrorBody, TestApp } from './app.ts'
 
 export const ORIGIN = 'https://shop.example'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { sweepExpired } from '../../src/verifications/expire.ts'
+import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import type { HostedVerification, Verification } from '../../src/verifications/schema.ts'
 import { createVerification } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, readCode, shoot, type WatchedPage } from '../helpers/browser.ts'

@@ -1,7 +1,7 @@
 // The photo check at a till: nothing is green or red before the service has the cashier's answer.
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { sweepHeld } from '../../src/verifications/release.ts'
+import { sweepHeld } from '../../src/verifications/end/release.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { browserTest } from '../helpers/browser.ts'
 import { shareService } from '../helpers/shop.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { sweepHeld } from '../../src/verifications/release.ts'
+import { sweepHeld } from '../../src/verifications/end/release.ts'
 import { duePayload } from '../../src/webhooks/queue.ts'
 import type { Answer, Call } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'

@@ -3,9 +3,9 @@
 // may have changed before it writes.
 import { afterAll, expect, test } from 'bun:test'
 import type { Deps } from '../../src/deps.ts'
-import { eraseIn } from '../../src/verifications/erase.ts'
+import { eraseIn } from '../../src/verifications/erasure/erase.ts'
+import { recordRequestFetched } from '../../src/verifications/exchange/response-key.ts'
 import { readOpenSession } from '../../src/verifications/read.ts'
-import { recordRequestFetched } from '../../src/verifications/response-key.ts'
 import { readEvents, recordShown } from '../../src/verifications/timeline.ts'
 import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
 

@@ -10,7 +10,7 @@ import { chooseDocuments, type DocumentKind, readGoLive } from '../../tenants/go
 import { readBlocks } from '../../trust/blocks.ts'
 import { readAnchors } from '../../trust/settings.ts'
 import { readSources } from '../../trust/sources.ts'
-import { readTemplatesInUse } from '../../verifications/figures.ts'
+import { readTemplatesInUse } from '../../verifications/browse/figures.ts'
 import type { Deps } from '../deps.ts'
 import { registrationOf, signingOf } from './registration.ts'
 import type { GoLive } from './schema.ts'

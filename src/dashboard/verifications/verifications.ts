@@ -7,8 +7,14 @@ import { inTurns, LIST_CHARS_MAX, longList } from '../../http/turns.ts'
 import { maySeeClaims } from '../../people/role.ts'
 import { actorOf, type Visit } from '../../people/session.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../../tenants/settings.ts'
-import { type Browsed, browseVerifications, readWhole, showsAnswer, type WholeVerification } from '../../verifications/browse.ts'
-import { createVerification } from '../../verifications/create.ts'
+import {
+  type Browsed,
+  browseVerifications,
+  readWhole,
+  showsAnswer,
+  type WholeVerification,
+} from '../../verifications/browse/browse.ts'
+import { createVerification } from '../../verifications/create/create.ts'
 import { isOverdue } from '../../verifications/failures.ts'
 import type { Verification } from '../../verifications/schema.ts'
 import type { RecordedEvent } from '../../verifications/timeline.ts'

@@ -25,7 +25,7 @@ export const verificationSessions = table(
     environment: environment(),
     /** The device that created it; null for an API key. */
     deviceId: text('device_id'),
-    /** A pending session past `expires_at` is shown as `expired` (verifications/expire.ts). */
+    /** A pending session past `expires_at` is shown as `expired` (verifications/end/expire.ts). */
     status: oneOf('status', 'pending', 'completed', 'failed', 'expired').notNull(),
     template: text('template'),
     templateVersion: text('template_version'),

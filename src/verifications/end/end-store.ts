@@ -1,0 +1,78 @@
+// Sessions that end by time: expired, never redeemed, never compared, kept long enough.
+import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import type { Db } from '../../db/engine.ts'
+import { verificationSessions } from '../../db/schema/verifications.ts'
+import { isAmongFree } from '../../db/statements.ts'
+import { incomparableSince } from '../hold.ts'
+import { unredeemableSince } from '../response-code.ts'
+import { SESSION_COLUMNS, type VerificationRow } from '../store.ts'
+
+export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
+
+/**
+ * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them. The update repeats the status:
+ * PostgreSQL does not repeat the inner select after it waited for a row.
+ */
+export async function markExpired(tx: Db, now: number, limit: number): Promise<Expired[]> {
+  const due = tx
+    .select({ id: verificationSessions.id })
+    .from(verificationSessions)
+    .where(
+      and(
+        eq(verificationSessions.status, 'pending'),
+        isNull(verificationSessions.respondedAt),
+        lte(verificationSessions.expiresAt, now),
+      ),
+    )
+    .limit(limit)
+  const { id, tenantId, environment, createdAt, expiresAt } = verificationSessions
+  return await tx
+    .update(verificationSessions)
+    .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null })
+    .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
+    .returning({ id, tenantId, environment, createdAt, expiresAt })
+}
+
+/** Fails sessions whose answer was held for too long, and returns them. */
+export async function markOverdue(tx: Db, now: number, limit: number): Promise<VerificationRow[]> {
+  const { respondedAt, release } = verificationSessions
+  const due = tx
+    .select({ id: verificationSessions.id })
+    .from(verificationSessions)
+    // A literal: with a bound value SQLite would not use the partial index.
+    .where(
+      and(
+        sql`${verificationSessions.status} = 'pending'`,
+        lte(respondedAt, incomparableSince(now)),
+        or(isNull(release), lte(respondedAt, unredeemableSince(now))),
+      ),
+    )
+    .limit(limit)
+  return await tx
+    .update(verificationSessions)
+    .set({ status: 'failed' })
+    .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
+    .returning(SESSION_COLUMNS)
+}
+
+/**
+ * Sessions of a tenant that ended at or before a time, oldest first. Without held ones: the webhook
+ * of their failure is still to be sent.
+ */
+export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
+  const { createdAt, respondedAt, expiresAt, status } = verificationSessions
+  return await db
+    .select(SESSION_COLUMNS)
+    .from(verificationSessions)
+    .where(
+      and(
+        eq(verificationSessions.tenantId, tenantId),
+        inArray(verificationSessions.environment, ['test', 'live']),
+        lte(createdAt, endedBy),
+        sql`coalesce(${respondedAt}, ${expiresAt}) <= ${endedBy}`,
+        or(ne(status, 'pending'), isNull(respondedAt)),
+      ),
+    )
+    .orderBy(createdAt)
+    .limit(limit)
+}

@@ -1,0 +1,23 @@
+// Access to a session through the browser: for a page by its Origin header, or for a server with a key that names the origin.
+import { apiError } from '../../http/errors.ts'
+import { isApp, mayAsk } from '../../tenants/origins.ts'
+import { type OpenSession, readOpenSession, readOwnOpenSession } from '../read.ts'
+import type { Deps } from './deps.ts'
+
+/** `owner` is a caller with a key; a page has none. */
+export type Door = { id: string; request: Request; owner?: Parameters<typeof readOwnOpenSession>[1] }
+
+export const openSessionOf = (deps: Deps, { id, owner }: Door): Promise<OpenSession> =>
+  owner ? readOwnOpenSession(deps, owner, id) : readOpenSession(deps, id)
+
+/** Browsers send it with every POST; a frame without an origin of its own sends `null`. */
+export function originOf({ headers }: Request): string {
+  const origin = headers.get('origin')
+  if (origin === null || origin === 'null' || isApp(origin))
+    throw apiError('origin_not_allowed', { message: 'Send the request from a page: its browser adds the Origin header.' })
+  return origin
+}
+
+export async function refuseUnlisted(deps: Deps, session: OpenSession, origin: string): Promise<void> {
+  if (!(await mayAsk(deps, session, origin))) throw apiError('origin_not_allowed')
+}

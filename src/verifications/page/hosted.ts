@@ -1,0 +1,112 @@
+// The data of the hosted page. Anybody who saw the QR code may read it, so it has no claims, no
+// credentials, no findings, and only those reasons of a failure that say nothing about the person.
+
+import { isoUtc } from '../../base/time.ts'
+import type { Reading } from '../../ground.ts'
+import { apiError } from '../../http/errors.ts'
+import { costOfQuery } from '../../http/rate-limit.ts'
+import { SLICE_MS } from '../../http/turns.ts'
+import { BUILTIN_TEMPLATES } from '../../templates/builtin.ts'
+import { leavesAgeOpen } from '../../templates/rules.ts'
+import { inkOn, readLogo, readLook } from '../../tenants/look.ts'
+import { readTenant } from '../../tenants/settings.ts'
+import type { Deps } from '../deps.ts'
+import { hasHappened } from '../event-store.ts'
+import { isHeldForComparison } from '../hold.ts'
+import { isOpenAt, openSecrets, present, questionOf, walletLinks } from '../present.ts'
+import { requireSession } from '../read.ts'
+import type { HostedLook, HostedVerification } from '../schema.ts'
+import { statusAt } from '../status.ts'
+import { findVerification, type VerificationRow } from '../store.ts'
+import { recordShown } from '../timeline.ts'
+import { isOwner, returnsCode } from './page-owner.ts'
+
+/** `charge`: takes the cost of a large query from the budget of whoever asks. */
+export async function hostedVerification(
+  deps: Deps,
+  id: string,
+  request: Request,
+  charge: (cost: number) => void,
+): Promise<HostedVerification> {
+  const session = await requireSession(deps, id)
+  const secrets = await openSecrets(deps, deps.db, session)
+  const at = deps.now()
+  const status = statusAt(session, at)
+  const isOpen = isOpenAt(session, at)
+  // Not awaited: the page is shown without it.
+  if (isOpen) void recordShown(deps, session)
+  const tenant = await readTenant(deps.db, session.tenantId)
+  // A query of its own may be long, and most of the work is to open it.
+  if (session.templateVersion === null) await deps.turns.next(SLICE_MS)
+  const { query, rules, shares } = await questionOf(deps, deps.db, session)
+  const cost = costOfQuery(query)
+  if (cost > 0) charge(cost)
+  const link = { secrets, query: async () => query }
+  const owns = isOwner(deps.config, session, request)
+  const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
+  return {
+    id,
+    status,
+    environment: session.environment,
+    asked_by: tenant?.name ?? '',
+    ...(purpose !== undefined && { purpose }),
+    shares,
+    ...(await lookOf(deps, session)),
+    ...(status === 'pending' && !isOpen && { answered: true as const }),
+    ...(status === 'pending' && isHeldForComparison(session) && { compares: true as const }),
+    ...(isOpen && {
+      wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
+      qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri,
+      fetched: await hasHappened(deps.db, session, 'request_fetched'),
+    }),
+    ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),
+    ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
+    // For the owner only: the URL may name the order.
+    ...(owns &&
+      secrets.redirect_url !== undefined && {
+        return_url: secrets.redirect_url,
+        ...(returnsCode(session, at) && { returns: true as const }),
+      }),
+    created_at: isoUtc(session.createdAt),
+    expires_at: isoUtc(session.expiresAt),
+    now: isoUtc(at),
+  }
+}
+
+async function lookOf({ db }: Reading, { id, tenantId }: VerificationRow): Promise<{ look?: HostedLook }> {
+  const look = await readLook(db, tenantId)
+  if (!look) return {}
+  const { accent, privacyUrl, logoType, updatedAt } = look
+  return {
+    look: {
+      ...(accent !== null && { accent: { color: accent, ink: inkOn(accent) } }),
+      ...(privacyUrl !== null && { privacy_url: privacyUrl }),
+      ...(logoType !== null && { logo: `v/${id}/logo?${updatedAt}` }),
+    },
+  }
+}
+
+/** The shop's logo, for whoever has the link of a session. Its address changes with it. */
+export async function hostedLogo(deps: Reading, id: string): Promise<Response> {
+  const { tenantId } = await requireSession(deps, id)
+  const logo = await readLogo(deps.db, tenantId)
+  if (!logo) throw apiError('not_found')
+  return new Response(new Uint8Array(logo.bytes), {
+    headers: { 'content-type': logo.type, 'cache-control': 'private, max-age=86400' },
+  })
+}
+
+const REASONS: Readonly<Record<string, HostedVerification['reason']>> = {
+  wallet_declined: 'declined',
+  wallet_error: 'wallet_error',
+  cancelled: 'cancelled',
+  redirect_not_followed: 'not_followed',
+  not_compared: 'not_compared',
+}
+
+/** Everybody with the link may read it, so a revoked document, a missing age or another face has no reason. */
+async function reasonOf(deps: Deps, { id, tenantId, environment }: VerificationRow): Promise<HostedVerification['reason']> {
+  const found = await findVerification(deps.db, { tenantId, environment }, id)
+  const error = found && (await present(deps, found)).error
+  return REASONS[error?.code ?? ''] ?? 'not_accepted'
+}

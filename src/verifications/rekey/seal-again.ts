@@ -1,0 +1,140 @@
+// Seals all that a verification has under the newest row key, and writes its search terms again, in one transaction.
+import { sealRecordsOf } from '../../audit/seal-again.ts'
+import { nextNameUnder, type Place } from '../../base/seal.ts'
+import type { Db } from '../../db/engine.ts'
+import { SEALED } from '../../db/sealed-columns.ts'
+import type { Unsealing } from '../../ground.ts'
+import { sealAttemptsAgain } from '../../webhooks/seal-again.ts'
+import { KEY_REMEMBERED_MS } from '../create/idempotency.ts'
+import type { ReplayRow } from '../create/replay-store.ts'
+import type { Deps } from '../deps.ts'
+import { findPortrait, updatePortrait } from '../portrait-store.ts'
+import { openWith, type SessionSecrets } from '../present.ts'
+import { deleteTerms, insertTerms } from '../term-store.ts'
+import { createTerms, termsOf } from '../terms.ts'
+import {
+  findReplays,
+  listReplayHashes,
+  listSealedEvents,
+  listSessionsWithKey,
+  lockSessionsAfter,
+  renameKeyOf,
+  renameReplay,
+  type SealedRows,
+  type SealedSession,
+  updateEvent,
+  updateResult,
+  updateSession,
+} from './sealed-store.ts'
+
+type SealDeps = Unsealing & Pick<Deps, 'now'>
+
+/** `last` is undefined at the end. */
+export async function sealSessionsAgain(
+  deps: SealDeps,
+  tx: Db,
+  wanted: { after: string; limit: number },
+): Promise<{ last: string | undefined; count: number }> {
+  const batch = await lockSessionsAfter(tx, wanted)
+  for (const found of batch) await sealOne(deps, tx, found)
+  return { last: batch.length === wanted.limit ? batch.at(-1)?.verification.id : undefined, count: batch.length }
+}
+
+async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedRows): Promise<void> {
+  const { id, tenantId } = verification
+  const sessionKey = await deps.sessionKeys.of(tx, verification).catch(() => undefined)
+  // The wrapping key is gone, which a start refuses; the other sessions must not wait for it.
+  if (!sessionKey) return
+  const events = await listSealedEvents(tx, verification)
+  await sealSession(deps, tx, verification, sessionKey)
+  const sealedResult = result && again(deps, SEALED.result(verification, result.salt, sessionKey), result.sealed)
+  if (sealedResult) await updateResult(tx, verification, sealedResult)
+  const portrait = await findPortrait(tx, verification, 0)
+  const sealedPortrait = portrait && again(deps, SEALED.portrait(verification, portrait.salt, sessionKey), portrait.sealed)
+  if (sealedPortrait) await updatePortrait(tx, verification, sealedPortrait)
+  for (const event of events) {
+    const sealed = again(deps, SEALED.event(verification, event.salt, sessionKey), event.sealed)
+    if (sealed) await updateEvent(tx, event, sealed)
+  }
+  await sealAttemptsAgain(deps, tx, { id, tenantId, sessionKey })
+  const ids = [verification, ...(result ? [result] : []), ...events].flatMap(({ auditSeq }) => auditSeq ?? [])
+  await sealRecordsOf(deps, tx, ids, sessionKey)
+}
+
+/** Damaged text stays as it is: a read of it reports the damage. */
+function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer | undefined {
+  try {
+    return sealer.sealAgain(place, sealed)
+  } catch {
+    return undefined
+  }
+}
+
+async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
+  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt } = session
+  await updateSession(tx, session, {
+    terms: await termsAgain(deps, tx, session, sessionKey),
+    // No Idempotency-Key of that time is remembered any more.
+    idempotencyHash: session.createdAt < deps.now() - KEY_REMEMBERED_MS ? null : session.idempotencyHash,
+    sealed: sealed && (again(deps, SEALED.secrets(session, salt, sessionKey), sealed) ?? sealed),
+    sealedQuery: sealedQuery && (again(deps, SEALED.query(session, salt, sessionKey), sealedQuery) ?? sealedQuery),
+    sealedResponseKey:
+      sealedResponseKey && (again(deps, SEALED.responseKey(session, salt, sessionKey), sealedResponseKey) ?? sealedResponseKey),
+    sealedDcRequests:
+      sealedDcRequests && (again(deps, SEALED.dcRequests(session, salt, sessionKey), sealedDcRequests) ?? sealedDcRequests),
+  })
+}
+
+/** Of a session that cannot be opened they stay as they are. */
+async function termsAgain(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<Buffer | null> {
+  const before = session.terms
+  const metadata = before && metadataOf(deps, session, sessionKey)
+  const terms = metadata ? termsOf(createTerms(deps), session, metadata) : before
+  if (!before || !terms || terms.equals(before)) return before
+  await deleteTerms(tx, session)
+  await insertTerms(tx, { ...session, terms })
+  return terms
+}
+
+function metadataOf(deps: SealDeps, session: SealedSession, sessionKey: Uint8Array): SessionSecrets['metadata'] {
+  try {
+    return openWith(deps, session, sessionKey).metadata
+  } catch {
+    return undefined
+  }
+}
+
+const REPLAYS_BATCH = 100
+
+/**
+ * With a new data key: Idempotency-Keys stay known, under names that the earlier keys alone do not give. All at once, before
+ * anybody looks one up again. An answer that cannot be opened stays as it is.
+ */
+export async function layerReplays(deps: SealDeps, tx: Db): Promise<void> {
+  const next = nextNameUnder(deps.sealer.key('idempotency key'))
+  for (const hashes of batchesOf(await listReplayHashes(tx))) {
+    for (const row of await findReplays(tx, hashes)) {
+      const hash = next(row.hash)
+      await renameReplay(tx, row.hash, { hash, fingerprint: next(row.fingerprint), sealed: answerUnder(deps, row, hash) })
+    }
+  }
+  for (const { idempotencyHash, ...session } of await listSessionsWithKey(tx, deps.now() - KEY_REMEMBERED_MS))
+    await renameKeyOf(tx, session, next(idempotencyHash!))
+}
+
+function batchesOf<Row>(rows: readonly Row[]): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / REPLAYS_BATCH) }, (_, i) =>
+    rows.slice(i * REPLAYS_BATCH, (i + 1) * REPLAYS_BATCH),
+  )
+}
+
+function answerUnder({ sealer, sessionKeys }: SealDeps, row: ReplayRow, hash: string): Buffer | null {
+  const { salt, sealed, wrappingKey } = row
+  if (!salt || !sealed || wrappingKey === null) return sealed
+  const placeOf = (name: string) => SEALED.replay({ ...row, id: name }, salt, sessionKeys.derive(name, wrappingKey))
+  try {
+    return sealer.seal(placeOf(hash), sealer.open(placeOf(row.hash), sealed))
+  } catch {
+    return sealed
+  }
+}
