@@ -1,13 +1,14 @@
 // Wiring: each feature's own state, made from the ground, in order. Features never import this file; each names
 // what it needs in its own deps.ts.
-import { createGuesses, type GuessBudgets } from './access/guess-budgets.ts'
+
 import { createKeyUses, type KeyUses } from './access/key-uses.ts'
 import { type KnownKeys, rememberKeys } from './access/known-keys.ts'
-import { createNetworks, type Networks } from './access/networks.ts'
 import { type Audit, createAudit } from './audit/append.ts'
 import { type Config, readRegistrationCertificate } from './config.ts'
 import type { Role } from './db/open.ts'
 import { createGround, type Ground, type World } from './ground.ts'
+import { createGuesses, type GuessBudgets } from './guesses/budgets.ts'
+import { createNetworks, type Networks } from './guesses/networks.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status/list.ts'
 import { type CrlChecker, createCrlChecker } from './openid4vp/trust/crl-check.ts'
 import { createVerifier, type Verifier } from './openid4vp/verify.ts'

@@ -1,12 +1,12 @@
 // The tables of the handbook that exist in code, as Markdown. scripts/build/handbook.ts writes them into the pages;
 // test/handbook/tables.test.ts fails when a page has a stale copy.
 import { join } from 'node:path'
-import { GUESS_POLICIES } from '../../src/access/guess-budgets.ts'
 import { DEFAULT_SCOPES, SCOPES, type Scope } from '../../src/access/scopes.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/base/metrics.ts'
 import { COMMANDS } from '../../src/cli/index.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
 import { CHECKS, type CheckName } from '../../src/doctor/check.ts'
+import { GUESS_POLICIES } from '../../src/guesses/budgets.ts'
 import { ERRORS, type ErrorCode, PAGE_ERRORS } from '../../src/http/errors.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { POLICIES, type Policy } from '../../src/http/rate-limit.ts'

@@ -1,9 +1,9 @@
 import type { Audited } from '../audit/deps.ts'
 import type { Ground } from '../ground.ts'
-import type { GuessBudgets } from './guess-budgets.ts'
+import type { GuessBudgets } from '../guesses/budgets.ts'
+import type { Networks } from '../guesses/networks.ts'
 import type { KeyUses } from './key-uses.ts'
 import type { KnownKeys } from './known-keys.ts'
-import type { Networks } from './networks.ts'
 
 export type Deps = Ground & Audited & Throttling & { keys: KnownKeys; keyUses: KeyUses }
 

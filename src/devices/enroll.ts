@@ -1,5 +1,5 @@
-import { admitGuess } from '../access/guessing.ts'
 import type { Db } from '../db/engine.ts'
+import { admitGuess } from '../guesses/pairing.ts'
 import { apiError } from '../http/errors.ts'
 import type { Deps } from './deps.ts'
 import { readPairingCode } from './pairing-code.ts'

@@ -1,9 +1,9 @@
 // Limits on guessing pairing codes. X-Forwarded-For tells clients apart here.
 import { describe, expect, test } from 'bun:test'
-import { sweepGuesses } from '../../src/access/guessing.ts'
-import { sweepNetworks } from '../../src/access/networks.ts'
 import { isoUtc } from '../../src/base/time.ts'
 import { parseCidr } from '../../src/egress/addresses.ts'
+import { sweepNetworks } from '../../src/guesses/networks.ts'
+import { sweepGuesses } from '../../src/guesses/pairing.ts'
 import { type ErrorBody, NOON, startApp, type TestApp, until } from '../helpers/app.ts'
 import { joinMember, setUpOwner } from '../helpers/dashboard.ts'
 import { editRows, isOnPostgres, rowsOf } from '../helpers/database.ts'

@@ -1,11 +1,11 @@
 // Verbs that read before they write, on two connections: the second act comes between the read and the write of the first.
 import { expect } from 'bun:test'
-import { admitGuess, recordWrongGuess } from '../../src/access/guessing.ts'
 import { rollKey } from '../../src/access/keys.ts'
 import { listKeys } from '../../src/access/store.ts'
 import { refreshDevice } from '../../src/devices/refresh.ts'
 import { registerDevice } from '../../src/devices/register.ts'
 import { revokeDevice } from '../../src/devices/revoke.ts'
+import { admitGuess, recordWrongGuess } from '../../src/guesses/pairing.ts'
 import { beginSession, changePassword } from '../../src/people/login.ts'
 import type { Passwords } from '../../src/people/passwords.ts'
 import type { Visit } from '../../src/people/session.ts'
