@@ -1,7 +1,7 @@
 import type { Reading } from '../ground.ts'
 import { ROLES } from '../people/role.ts'
 import { USER_NAME } from '../people/schema.ts'
-import { assignRole, findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users.ts'
+import { assignRole, findUserId, inviteUser, readUsers, resetUser, type UserWithLink } from '../people/users/users.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { checked, oneOf, optional, required, text } from './flags.ts'
 import { ACTOR, CommandError, noteAssumedAddress, UsageError } from './output.ts'

@@ -1,5 +1,5 @@
 import { notSetUp, ok, warning } from '../db/check.ts'
-import { ownersWithoutFactor } from '../people/users.ts'
+import { ownersWithoutFactor } from '../people/users/users.ts'
 import type { Scene } from './scene.ts'
 
 const NAMES_MAX = 3

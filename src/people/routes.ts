@@ -4,8 +4,8 @@ import { errorResponses } from '../http/schema.ts'
 import { ItemPath, Nothing } from '../http/wire.ts'
 import { browserCookieFor, clearedCookie, cookieFor } from './cookie.ts'
 import type { Deps } from './deps.ts'
+import { askPasskey, passkeySite } from './factors/passkeys.ts'
 import { guard } from './guard.ts'
-import { choosePassword, readLink } from './links.ts'
 import {
   askPasskeyLogIn,
   type Browser,
@@ -15,10 +15,9 @@ import {
   logIn,
   logInByPasskey,
   reauthenticate,
-} from './login.ts'
+} from './log-in/login.ts'
+import { createPasswords } from './log-in/passwords.ts'
 import { acceptsPasswords } from './origin.ts'
-import { askPasskey, passkeySite } from './passkeys.ts'
-import { createPasswords } from './passwords.ts'
 import {
   ChangePassword,
   ChangeRole,
@@ -39,8 +38,9 @@ import {
 import { securityRoutes } from './security-routes.ts'
 import { CompleteLogin, Confirmation, HalfLogin, PasskeyLogin, PasskeyRequest } from './security-schema.ts'
 import { actorOf, endAllSessions, endSession, presentSession, readSessions, type Visit } from './session.ts'
-import { needsSetup, setUp } from './setup.ts'
-import { changeRole, inviteUser, readUsers, removeUser, resetUser } from './users.ts'
+import { choosePassword, readLink } from './users/links.ts'
+import { needsSetup, setUp } from './users/setup.ts'
+import { changeRole, inviteUser, readUsers, removeUser, resetUser } from './users/users.ts'
 
 const READ = errorResponses(401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)

@@ -11,9 +11,10 @@ import {
   removePasskey,
   renewRecoveryCodes,
   startCodes,
-} from './factors.ts'
+} from './factors/factors.ts'
+import { askNewPasskey } from './factors/passkeys.ts'
 import { guard } from './guard.ts'
-import { askNewPasskey } from './passkeys.ts'
+import { readSignIns } from './log-in/sign-ins.ts'
 import {
   AddPasskey,
   CodeSecret,
@@ -26,7 +27,6 @@ import {
   SignInPage,
   WithRecoveryCodes,
 } from './security-schema.ts'
-import { readSignIns } from './sign-ins.ts'
 
 const READ = errorResponses(400, 401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)

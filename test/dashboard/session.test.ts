@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { listUsers, type UserRow } from '../../src/people/store.ts'
-import { inviteUser, removeUser } from '../../src/people/users.ts'
+import { inviteUser, removeUser } from '../../src/people/users/users.ts'
 import { startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
 import { issueAuthority, pemOf } from '../helpers/certificates.ts'
 import {

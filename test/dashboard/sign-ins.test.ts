@@ -1,9 +1,9 @@
 // The records of sign-ins: on the page Security, on the audit chain and in the log.
 import { expect, test } from 'bun:test'
 import { parseNetworks } from '../../src/egress/addresses.ts'
-import { networkOf } from '../../src/people/network.ts'
+import { networkOf } from '../../src/people/log-in/network.ts'
+import { sweepSignIns } from '../../src/people/log-in/sign-ins.ts'
 import type { SignIn } from '../../src/people/security-schema.ts'
-import { sweepSignIns } from '../../src/people/sign-ins.ts'
 import { startWithTenant } from '../helpers/app.ts'
 import { joinMember, openBrowser, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { filesContaining } from '../helpers/files.ts'

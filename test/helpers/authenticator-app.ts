@@ -1,5 +1,5 @@
 // An app that shows one-time codes, as it reads its secret from a QR code.
-import { codeOfStep } from '../../src/people/one-time-code.ts'
+import { codeOfStep } from '../../src/people/factors/one-time-code.ts'
 
 export const STEP_MS = 30_000
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'bun:test'
 import type { BrowserContextOptions } from 'playwright-core'
 import type { Session } from '../../src/people/schema.ts'
-import { openSetup } from '../../src/people/setup.ts'
+import { openSetup } from '../../src/people/users/setup.ts'
 import { startApp, type TestApp } from './app.ts'
 import type { OpenPage, WatchedPage } from './browser.ts'
 import { type Browser, openBrowser, PASSWORD, tokenOf } from './dashboard.ts'

@@ -1,6 +1,6 @@
 import type { Session } from '../../src/people/schema.ts'
-import { openSetup } from '../../src/people/setup.ts'
-import { inviteUser } from '../../src/people/users.ts'
+import { openSetup } from '../../src/people/users/setup.ts'
+import { inviteUser } from '../../src/people/users/users.ts'
 import { type Answer, type ErrorBody, startWithTenant, type TestApp } from './app.ts'
 
 export const PASSWORD = 'orchard lantern 8 crisp'

@@ -1,7 +1,7 @@
 // Argon2id at its real cost takes 64 MiB and a quarter of a second, which adds up to minutes. Loaded before all tests: the
 // runtime's function gets the smallest cost there is, and the hash of real cost that belongs to nobody is refused at once.
 import { afterAll, beforeAll } from 'bun:test'
-import { NOBODYS_PASSWORD } from '../../src/people/passwords.ts'
+import { NOBODYS_PASSWORD } from '../../src/people/log-in/passwords.ts'
 
 const { hash, verify } = Bun.password
 

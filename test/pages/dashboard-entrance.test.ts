@@ -1,8 +1,8 @@
 // Set-up, log-in, one-time links, and the end of a session.
 import { afterAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { openSetup } from '../../src/people/setup.ts'
-import { inviteUser } from '../../src/people/users.ts'
+import { openSetup } from '../../src/people/users/setup.ts'
+import { inviteUser } from '../../src/people/users/users.ts'
 import { cleanUp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD } from '../helpers/dashboard.ts'

@@ -1,7 +1,7 @@
 // The way to the first live verification.
 import { afterAll, expect } from 'bun:test'
 import { goLive } from '../../src/db/schema/tenants.ts'
-import { inviteUser } from '../../src/people/users.ts'
+import { inviteUser } from '../../src/people/users/users.ts'
 import { addRegistration } from '../../src/signing/registrations.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { chooseDocuments } from '../../src/tenants/go-live.ts'

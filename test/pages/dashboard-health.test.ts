@@ -1,6 +1,6 @@
 // The health view of the settings.
 import { afterAll, describe, expect } from 'bun:test'
-import { inviteUser } from '../../src/people/users.ts'
+import { inviteUser } from '../../src/people/users/users.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
 import { openBrowser, PASSWORD, tokenOf } from '../helpers/dashboard.ts'

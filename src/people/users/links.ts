@@ -1,17 +1,17 @@
 // One-time links. The token is in the URL's fragment, so it reaches no server and no log; the database has its hash.
 
-import { sha256Hex } from '../base/hash.ts'
-import { newNonce } from '../base/ids.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Db } from '../db/engine.ts'
-import type { Making, Reading } from '../ground.ts'
-import { apiError } from '../http/errors.ts'
-import type { Deps } from './deps.ts'
-import { deleteTicketsOf } from './factor-store.ts'
-import { type Browser, finish, type LogIn } from './login.ts'
-import { refuseWeakPassword } from './password-rules.ts'
-import type { Passwords } from './passwords.ts'
-import { actorOf, tenantIdOf } from './session.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { newNonce } from '../../base/ids.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Making, Reading } from '../../ground.ts'
+import { apiError } from '../../http/errors.ts'
+import type { Deps } from '../deps.ts'
+import { deleteTicketsOf } from '../factors/factor-store.ts'
+import { type Browser, finish, type LogIn } from '../log-in/login.ts'
+import { refuseWeakPassword } from '../log-in/password-rules.ts'
+import type { Passwords } from '../log-in/passwords.ts'
+import { actorOf, tenantIdOf } from '../session.ts'
 import {
   deleteLinksOf,
   deleteSessionsOf,
@@ -22,7 +22,7 @@ import {
   setPassword,
   takeLink,
   type UserRow,
-} from './store.ts'
+} from '../store.ts'
 
 export const RESET_MS = 3_600_000
 export const INVITATION_MS = 72 * 3_600_000

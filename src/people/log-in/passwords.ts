@@ -1,6 +1,6 @@
 // Argon2id takes 64 MiB and a quarter of a second, so few run at once and few wait: many log-ins at
 // one moment must not use up the memory.
-import { apiError } from '../http/errors.ts'
+import { apiError } from '../../http/errors.ts'
 
 const AT_ONCE_MAX = 2
 const WAITING_MAX = 20

@@ -1,6 +1,6 @@
 // One-time codes (RFC 6238) as authenticator apps make them: HMAC-SHA-1, six digits, 30 seconds. A
 // code of the step before or after counts too, for clocks that differ.
-import { equalConstantTime } from '../base/hash.ts'
+import { equalConstantTime } from '../../base/hash.ts'
 
 export const SECRET_BYTES = 20
 const STEP_MS = 30_000

@@ -1,17 +1,17 @@
 // The first run. There is no default account: until an owner exists, each start of the service
 // prints a link that creates one. Users of a tenant may exist before that.
 
-import { sha256Hex } from '../base/hash.ts'
-import { base62 } from '../base/ids.ts'
-import type { Making, Reading } from '../ground.ts'
-import { apiError } from '../http/errors.ts'
-import type { Deps } from './deps.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { base62 } from '../../base/ids.ts'
+import type { Making, Reading } from '../../ground.ts'
+import { apiError } from '../../http/errors.ts'
+import type { Deps } from '../deps.ts'
+import { type Browser, beginSession } from '../log-in/login.ts'
+import { refuseWeakPassword } from '../log-in/password-rules.ts'
+import type { Passwords } from '../log-in/passwords.ts'
+import { actorOf, type Visit } from '../session.ts'
+import { canAnyoneLogIn, findLink, findUserByName, hasOwner, insertUser, takeLink, type UserRow } from '../store.ts'
 import { draftLink, keepLink } from './links.ts'
-import { type Browser, beginSession } from './login.ts'
-import { refuseWeakPassword } from './password-rules.ts'
-import type { Passwords } from './passwords.ts'
-import { actorOf, type Visit } from './session.ts'
-import { canAnyoneLogIn, findLink, findUserByName, hasOwner, insertUser, takeLink, type UserRow } from './store.ts'
 
 const SETUP_MS = 3_600_000
 

@@ -1,17 +1,17 @@
 // Every sign-in, and every attempt that was refused: on the audit chain for good, in the log, and for
 // 90 days in a table that the page Security shows. The name as it was typed is kept in that table
 // only, sealed: people type passwords into the field of the name.
-import type { Audited } from '../audit/deps.ts'
-import { SALT_BYTES } from '../base/seal.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Db } from '../db/engine.ts'
-import { SEALED } from '../db/sealed-columns.ts'
-import type { Making, Reading, Reporting, Sealing, Unsealing, Writing } from '../ground.ts'
+import type { Audited } from '../../audit/deps.ts'
+import { SALT_BYTES } from '../../base/seal.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { SEALED } from '../../db/sealed-columns.ts'
+import type { Making, Reading, Reporting, Sealing, Unsealing, Writing } from '../../ground.ts'
+import type { SignIn } from '../security-schema.ts'
+import { actorOf, tenantIdOf } from '../session.ts'
+import type { UserRow } from '../store.ts'
 import { networkOf } from './network.ts'
-import type { SignIn } from './security-schema.ts'
-import { actorOf, tenantIdOf } from './session.ts'
 import { deleteSignInsUntil, insertSignIn, listSignIns, listSignInsAfter, updateSignIn } from './sign-in-store.ts'
-import type { UserRow } from './store.ts'
 
 const KEPT_MS = 90 * 86_400_000
 const AGENT_CHARS_MAX = 160

@@ -1,20 +1,17 @@
-import { newNonce } from '../base/ids.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Db } from '../db/engine.ts'
-import type { Configured, Reading } from '../ground.ts'
-import { apiError } from '../http/errors.ts'
-import { readTenants } from '../tenants/settings.ts'
-import type { Deps } from './deps.ts'
-import { listUsersWithFactor } from './factor-store.ts'
-import { takeFactors } from './factors.ts'
-import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
-import { createPasswords } from './passwords.ts'
-import { presentUser } from './present.ts'
-import { hasFactor } from './proofs.ts'
-import { type Role, roleOf } from './role.ts'
-import type { User } from './schema.ts'
-import { tenantIdOf, type Visit } from './session.ts'
-import { draftUser } from './setup.ts'
+import { newNonce } from '../../base/ids.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Configured, Reading } from '../../ground.ts'
+import { apiError } from '../../http/errors.ts'
+import { readTenants } from '../../tenants/settings.ts'
+import type { Deps } from '../deps.ts'
+import { listUsersWithFactor } from '../factors/factor-store.ts'
+import { takeFactors } from '../factors/factors.ts'
+import { hasFactor } from '../factors/proofs.ts'
+import { createPasswords } from '../log-in/passwords.ts'
+import { type Role, roleOf } from '../role.ts'
+import type { User } from '../schema.ts'
+import { tenantIdOf, type Visit } from '../session.ts'
 import {
   deleteSessionsOf,
   deleteUser,
@@ -27,7 +24,10 @@ import {
   setPassword,
   setRole,
   type UserRow,
-} from './store.ts'
+} from '../store.ts'
+import { draftLink, INVITATION_MS, keepLink, type OneTimeLink, passwordUrl, RESET_MS } from './links.ts'
+import { presentUser } from './present.ts'
+import { draftUser } from './setup.ts'
 
 /** The link is shown once: only its hash is stored. */
 export type UserWithLink = { user: User; url: string; expires_at: string }

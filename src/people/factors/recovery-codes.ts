@@ -1,9 +1,9 @@
 // Ten codes for somebody who lost the second factor. Each works once; the database has their HMACs.
 
-import type { Random } from '../base/ids.ts'
-import { namesUnder, nextNameUnder } from '../base/seal.ts'
-import type { Db } from '../db/engine.ts'
-import type { Making, Sealing, Unsealing } from '../ground.ts'
+import type { Random } from '../../base/ids.ts'
+import { namesUnder, nextNameUnder } from '../../base/seal.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Making, Sealing, Unsealing } from '../../ground.ts'
 import { deleteRecoveryCodesOf, insertRecoveryCodes, listRecoveryCodes, replaceRecoveryHash } from './factor-store.ts'
 
 const CODES = 10

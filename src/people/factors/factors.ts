@@ -1,12 +1,15 @@
 // A user's own second factors. The first one brings recovery codes; with the last one they go.
 
-import { SALT_BYTES } from '../base/seal.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Db } from '../db/engine.ts'
-import { SEALED } from '../db/sealed-columns.ts'
-import type { Configured, Reading, Unsealing } from '../ground.ts'
-import { apiError } from '../http/errors.ts'
-import type { Deps } from './deps.ts'
+import { SALT_BYTES } from '../../base/seal.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { SEALED } from '../../db/sealed-columns.ts'
+import type { Configured, Reading, Unsealing } from '../../ground.ts'
+import { apiError } from '../../http/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { AddPasskey, Security, WithRecoveryCodes } from '../security-schema.ts'
+import { actorOf, tenantIdOf, type Visit } from '../session.ts'
+import { findUser, listUsers, lockUser, type UserRow } from '../store.ts'
 import {
   countRecoveryCodes,
   deletePasskey,
@@ -27,9 +30,6 @@ import { base32, otpauthUri, SECRET_BYTES, stepOfCode } from './one-time-code.ts
 import { checkNewPasskey, passkeySite } from './passkeys.ts'
 import { hasFactor, openSecret } from './proofs.ts'
 import { replaceRecoveryCodes } from './recovery-codes.ts'
-import type { AddPasskey, Security, WithRecoveryCodes } from './security-schema.ts'
-import { actorOf, tenantIdOf, type Visit } from './session.ts'
-import { findUser, listUsers, lockUser, type UserRow } from './store.ts'
 
 const PASSKEYS_MAX = 10
 

@@ -1,5 +1,5 @@
-import { isIP } from '../base/ip.ts'
-import { parseCidr } from '../egress/addresses.ts'
+import { isIP } from '../../base/ip.ts'
+import { parseCidr } from '../../egress/addresses.ts'
 
 const IPV4_BYTES = 3
 const IPV6_BYTES = 6

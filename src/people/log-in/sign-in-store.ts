@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, lt, lte } from 'drizzle-orm'
-import type { Db } from '../db/engine.ts'
-import { signIns } from '../db/schema/people.ts'
+import type { Db } from '../../db/engine.ts'
+import { signIns } from '../../db/schema/people.ts'
 
 export type SignInRow = typeof signIns.$inferSelect
 

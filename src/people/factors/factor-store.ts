@@ -1,8 +1,8 @@
 // Second factors, and log-ins that wait for one.
 import { and, asc, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import type { Db } from '../db/engine.ts'
-import { installation } from '../db/schema/installation.ts'
-import { dashboardPasskeys, dashboardUsers, loginChallenges, recoveryCodes } from '../db/schema/people.ts'
+import type { Db } from '../../db/engine.ts'
+import { installation } from '../../db/schema/installation.ts'
+import { dashboardPasskeys, dashboardUsers, loginChallenges, recoveryCodes } from '../../db/schema/people.ts'
 
 export type PasskeyRow = typeof dashboardPasskeys.$inferSelect
 type ChallengeRow = typeof loginChallenges.$inferSelect

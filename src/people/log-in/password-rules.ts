@@ -2,10 +2,10 @@
 // words, years, or the name of its user or of this service. Each such piece counts as one
 // character. And it must not be a common one, nor two of them.
 
-import { apiError } from '../http/errors.ts'
+import { apiError } from '../../http/errors.ts'
+import { PASSWORD_CHARS } from '../schema.ts'
 import { type CommonPasswords, isCommon, loadCommonPasswords } from './common-passwords.ts'
 import { COMMON_WORDS } from './common-words.ts'
-import { PASSWORD_CHARS } from './schema.ts'
 
 const { minLength: CHARS_MIN, maxLength: CHARS_MAX } = PASSWORD_CHARS
 /** Fewest pieces, where a common one counts as one. */

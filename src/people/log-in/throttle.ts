@@ -3,14 +3,22 @@
 // locked, and strangers cannot delay a user who is known: a browser that logged in before and an
 // open session have waits and a budget of their own and are not charged to their address, and a
 // network where the user logged in before has waits of its own. Unknown names get the same waits.
-import type { Throttling } from '../access/deps.ts'
-import { hmacSha256With } from '../base/hash.ts'
-import type { Db } from '../db/engine.ts'
-import type { Configured, Reading, Writing } from '../ground.ts'
-import { type Charge, takeEach } from '../guesses/budgets.ts'
-import { apiError } from '../http/errors.ts'
-import type { Deps } from './deps.ts'
-import { deleteFailures, deleteForgotten, findNetwork, keepNetwork, lockFailures, type UserRow, updateFailures } from './store.ts'
+import type { Throttling } from '../../access/deps.ts'
+import { hmacSha256With } from '../../base/hash.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Configured, Reading, Writing } from '../../ground.ts'
+import { type Charge, takeEach } from '../../guesses/budgets.ts'
+import { apiError } from '../../http/errors.ts'
+import type { Deps } from '../deps.ts'
+import {
+  deleteFailures,
+  deleteForgotten,
+  findNetwork,
+  keepNetwork,
+  lockFailures,
+  type UserRow,
+  updateFailures,
+} from '../store.ts'
 
 const FIRST_WAIT_AFTER = 3
 const WAIT_MAX_SECONDS = 300

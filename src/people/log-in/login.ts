@@ -1,18 +1,22 @@
-import { sha256Hex } from '../base/hash.ts'
-import { newNonce } from '../base/ids.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Db } from '../db/engine.ts'
-import { apiError } from '../http/errors.ts'
-import { readBrowser } from './cookie.ts'
-import type { Deps } from './deps.ts'
-import { deleteChallenge, deleteTicketsOf, findPasskey, insertChallenge, isFactorRequired, takeAttempt } from './factor-store.ts'
-import { askPasskey, checkPasskey } from './passkeys.ts'
-import { refuseWeakPassword } from './password-rules.ts'
-import type { Passwords } from './passwords.ts'
-import { findProof, type Given, hasFactor, type Proof } from './proofs.ts'
-import type { HalfLogin, PasskeyAnswer, PasskeyRequest } from './security-schema.ts'
-import { actorOf, draftSession, keepSession, tenantIdOf, type Visit } from './session.ts'
-import { type Browser, type Failure, type Method, recordFailure, recordSignIn } from './sign-ins.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { newNonce } from '../../base/ids.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { apiError } from '../../http/errors.ts'
+import { readBrowser } from '../cookie.ts'
+import type { Deps } from '../deps.ts'
+import {
+  deleteChallenge,
+  deleteTicketsOf,
+  findPasskey,
+  insertChallenge,
+  isFactorRequired,
+  takeAttempt,
+} from '../factors/factor-store.ts'
+import { askPasskey, checkPasskey } from '../factors/passkeys.ts'
+import { findProof, type Given, hasFactor, type Proof } from '../factors/proofs.ts'
+import type { HalfLogin, PasskeyAnswer, PasskeyRequest } from '../security-schema.ts'
+import { actorOf, draftSession, keepSession, tenantIdOf, type Visit } from '../session.ts'
 import {
   deleteLinksOf,
   deleteSessionsOf,
@@ -23,7 +27,10 @@ import {
   markLoggedIn,
   setPassword,
   type UserRow,
-} from './store.ts'
+} from '../store.ts'
+import { refuseWeakPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import { type Browser, type Failure, type Method, recordFailure, recordSignIn } from './sign-ins.ts'
 import { admitAttempt, rememberNetwork, UNCOUNTED } from './throttle.ts'
 
 export type { Browser }

@@ -1,15 +1,15 @@
 // Passkeys (WebAuthn). A challenge says by itself what it is for and how long it counts, so that
 // asking costs no row; one that was answered is kept until then, so that no answer counts twice.
 
-import { equalConstantTime, hmacSha256With, sha256Hex } from '../base/hash.ts'
-import { isIP } from '../base/ip.ts'
-import type { Db } from '../db/engine.ts'
-import type { Configured, Reading, Sealing } from '../ground.ts'
-import { apiError } from '../http/errors.ts'
-import type { Deps } from './deps.ts'
+import { equalConstantTime, hmacSha256With, sha256Hex } from '../../base/hash.ts'
+import { isIP } from '../../base/ip.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Configured, Reading, Sealing } from '../../ground.ts'
+import { apiError } from '../../http/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { NewPasskey, PasskeyAnswer, PasskeyCreation, PasskeyRequest } from '../security-schema.ts'
+import type { UserRow } from '../store.ts'
 import { insertChallenge, listPasskeys, markPasskeyUsed, type PasskeyRow } from './factor-store.ts'
-import type { NewPasskey, PasskeyAnswer, PasskeyCreation, PasskeyRequest } from './security-schema.ts'
-import type { UserRow } from './store.ts'
 
 const CHALLENGE_MS = 300_000
 const NONCE_BYTES = 16

@@ -1,7 +1,7 @@
-import { isoUtc } from '../base/time.ts'
-import { roleOf } from './role.ts'
-import type { User } from './schema.ts'
-import type { UserRow } from './store.ts'
+import { isoUtc } from '../../base/time.ts'
+import { roleOf } from '../role.ts'
+import type { User } from '../schema.ts'
+import type { UserRow } from '../store.ts'
 
 /** `tenantNames` by id. */
 export const presentUser = (user: UserRow, tenantNames: ReadonlyMap<string, string>, hasSecondFactor: boolean): User => {

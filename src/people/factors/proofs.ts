@@ -1,13 +1,13 @@
 // Proofs of a user's identity beside the password.
-import type { Db } from '../db/engine.ts'
-import { SEALED } from '../db/sealed-columns.ts'
-import type { Configured, Reading, Sealing, Unsealing } from '../ground.ts'
+import type { Db } from '../../db/engine.ts'
+import { SEALED } from '../../db/sealed-columns.ts'
+import type { Configured, Reading, Sealing, Unsealing } from '../../ground.ts'
+import type { PasskeyAnswer } from '../security-schema.ts'
+import type { UserRow } from '../store.ts'
 import { findPasskey, hasRecoveryCode, listPasskeys, takeRecoveryCode, takeStep } from './factor-store.ts'
 import { stepOfCode } from './one-time-code.ts'
 import { checkPasskey, type Purpose } from './passkeys.ts'
 import { recoveryHash } from './recovery-codes.ts'
-import type { PasskeyAnswer } from './security-schema.ts'
-import type { UserRow } from './store.ts'
 
 type ProofDeps = Reading & Sealing & Configured
 
