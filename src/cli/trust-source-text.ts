@@ -1,9 +1,9 @@
 import { isoUtc } from '../base/time.ts'
-import type { Stake } from '../trust/pins.ts'
+import type { Stake } from '../trust/lists/pins.ts'
+import { hasHalved, hasNumberGoneBack } from '../trust/lists/record-list.ts'
+import type { CheckedList, SourceView } from '../trust/lists/source.ts'
 import type { presentSource } from '../trust/present.ts'
-import { hasHalved, hasNumberGoneBack } from '../trust/record-list.ts'
 import type { presentAnchor } from '../trust/settings.ts'
-import type { CheckedList, SourceView } from '../trust/source.ts'
 import { table } from './output.ts'
 
 export function describeList({ list, signer, types, location }: CheckedList): string[] {

@@ -1,4 +1,5 @@
 import { block, readBlocks, unblock } from '../trust/blocks.ts'
+import { readSources } from '../trust/lists/sources.ts'
 import { presentBlock } from '../trust/present.ts'
 import {
   ANCHOR_USES,
@@ -9,7 +10,6 @@ import {
   removeAnchor,
   TrustProblem,
 } from '../trust/settings.ts'
-import { readSources } from '../trust/sources.ts'
 import { type Answer, argument, defineCommand, listing } from './command.ts'
 import { ENV, oneOf, optional, repeated, required, shortText, toggle } from './flags.ts'
 import { ACTOR, CommandError, UsageError } from './output.ts'

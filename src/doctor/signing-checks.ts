@@ -6,7 +6,7 @@ import { isRunningOut, lifeOf, type SigningState, signingStates } from '../signi
 import { isForHost, leadsTo } from '../signing/import.ts'
 import { certificatesOf, hostOf } from '../signing/keys.ts'
 import { SigningProblem } from '../signing/problem.ts'
-import { readAccessAuthorities } from '../trust/sources.ts'
+import { readAccessAuthorities } from '../trust/lists/sources.ts'
 import type { Scene } from './scene.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { ok, problem, warning } from '../db/check.ts'
-import { readSources } from '../trust/sources.ts'
-import { isLocalList } from '../trust/status.ts'
+import { readSources } from '../trust/lists/sources.ts'
+import { isLocalList } from '../trust/status/status.ts'
 import { missedOf } from './reach.ts'
 import type { Scene } from './scene.ts'
 

@@ -1,9 +1,9 @@
 // A blocked certificate is refused in every path, as anchor, authority or signer, whatever a list says.
 import type { Setting } from '../audit/deps.ts'
 import type { Reading } from '../ground.ts'
-import { parseFingerprint } from './pins.ts'
+import { parseFingerprint } from './lists/pins.ts'
+import { type Blocked, type BlockRow, deleteBlock, insertBlock, listBlocks } from './lists/source-store.ts'
 import { TrustProblem } from './settings.ts'
-import { type Blocked, type BlockRow, deleteBlock, insertBlock, listBlocks } from './source-store.ts'
 
 export type { BlockRow }
 

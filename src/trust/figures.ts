@@ -1,5 +1,5 @@
 import type { Reading } from '../ground.ts'
-import { countLiveAnchors, listSources } from './source-store.ts'
+import { countLiveAnchors, listSources } from './lists/source-store.ts'
 import { endOf } from './state.ts'
 
 const liveOf = async ({ db }: Reading) => (await listSources(db)).filter(({ environment }) => environment === 'live')

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { isoUtc } from '../base/time.ts'
 import type { BlockRow } from './blocks.ts'
-import { presetOf } from './presets.ts'
-import type { CheckedList, PinRow, SourceView } from './source.ts'
+import { presetOf } from './lists/presets.ts'
+import type { CheckedList, PinRow, SourceView } from './lists/source.ts'
 import { endOf, nextUpdateOf, sourceState } from './state.ts'
 
 export function presentSource(source: SourceView, now: number) {

@@ -15,7 +15,7 @@ import type { Place } from '../db/storage/place.ts'
 import type { Keys } from '../db/turn.ts'
 import { layerRecoveryCodes } from '../people/factors/recovery-codes.ts'
 import { createSessionKeys } from '../session-keys/keys.ts'
-import { bundleSignerOf } from '../trust/bundle-form.ts'
+import { bundleSignerOf } from '../trust/bundle/form.ts'
 import { layerReplays } from '../verifications/rekey/seal-again.ts'
 
 type Turning = { data: boolean; keyDir: string; now: number; random: Random; actor: string }

@@ -1,7 +1,7 @@
 // Issuers on lists at noon: lists that are signed by an operator of the tests, and documents of their issuers.
 
-import { addSource } from '../../src/trust/add-source.ts'
-import type { NewSource, SourceView } from '../../src/trust/source.ts'
+import { addSource } from '../../src/trust/lists/add-source.ts'
+import type { NewSource, SourceView } from '../../src/trust/lists/source.ts'
 import { type LoteEntity, type LoteService, makeLote, makeSigner, makeVical, type VicalEntry } from '../trust-lists/make.ts'
 import { AGE_SERVICE, type EtsiService, makeEtsiList } from '../trust-lists/make-xml.ts'
 import { NOON, type TestApp } from './app.ts'

@@ -1,7 +1,7 @@
 import { browseAudit } from '../../src/audit/browse.ts'
 import type { Deps } from '../../src/deps.ts'
-import { addSource } from '../../src/trust/add-source.ts'
-import type { NewSource, SourceView } from '../../src/trust/source.ts'
+import { addSource } from '../../src/trust/lists/add-source.ts'
+import type { NewSource, SourceView } from '../../src/trust/lists/source.ts'
 import { type ListSigner, type LoteEntity, makeIssuer, makeLote, type WantedLote } from '../trust-lists/make.ts'
 import type { Issued } from './certificates.ts'
 

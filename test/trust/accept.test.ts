@@ -1,9 +1,9 @@
 // Which lists are taken: each refusal leaves the list before in force, with its anchors, and one audit record.
 import { afterAll, expect, test } from 'bun:test'
-import { pinSigner, unpinSigner } from '../../src/trust/pins.ts'
-import { refreshSource } from '../../src/trust/refresh.ts'
+import { pinSigner, unpinSigner } from '../../src/trust/lists/pins.ts'
+import { refreshSource } from '../../src/trust/lists/refresh.ts'
+import { readSource } from '../../src/trust/lists/sources.ts'
 import { ListProblem, readAnchors, TrustProblem } from '../../src/trust/settings.ts'
-import { readSource } from '../../src/trust/sources.ts'
 import { cleanUp, type Installation, openInstallation } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { addLote, makeIssuers, pidList, provider, trustRecords } from '../helpers/trusted-lists.ts'

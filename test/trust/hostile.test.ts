@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { addSource } from '../../src/trust/add-source.ts'
+import { addSource } from '../../src/trust/lists/add-source.ts'
 import type { ListKind } from '../../src/trust-lists/list.ts'
 import { cleanUp, createVerification, startApp } from '../helpers/app.ts'
 import { NOW } from '../helpers/certificates.ts'

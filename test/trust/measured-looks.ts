@@ -2,7 +2,7 @@
 // process grew beyond a plain list.
 import { readFileSync } from 'node:fs'
 import { createExtraCa } from '../../src/egress/authorities.ts'
-import { fetchSource } from '../../src/trust/fetch-source.ts'
+import { fetchSource } from '../../src/trust/lists/fetch-source.ts'
 import type { ListKind } from '../../src/trust-lists/list.ts'
 import { readInThread } from '../../src/trust-lists/read-in-thread.ts'
 

@@ -12,9 +12,9 @@ import { newPrivateJwk, signJwt } from '../../src/sandbox/es256.ts'
 import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { SigningProblem } from '../../src/signing/problem.ts'
-import { followRedirects } from '../../src/trust/fetch-list.ts'
 import { TrustProblem } from '../../src/trust/settings.ts'
-import { statusFetcher } from '../../src/trust/status.ts'
+import { followRedirects } from '../../src/trust/status/fetch-list.ts'
+import { statusFetcher } from '../../src/trust/status/status.ts'
 import { createVerification, NOON, startApp, startWithTenant } from '../helpers/app.ts'
 import {
   DAY_MS,

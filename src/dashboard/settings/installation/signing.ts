@@ -9,7 +9,7 @@ import { presentReader, readReaders } from '../../../signing/readers.ts'
 import { cancelScheduled, removeSigningKeys } from '../../../signing/remove.ts'
 import { certificateRequest, requestNewKey } from '../../../signing/request.ts'
 import { readTenant } from '../../../tenants/settings.ts'
-import { readAccessAuthorities } from '../../../trust/sources.ts'
+import { readAccessAuthorities } from '../../../trust/lists/sources.ts'
 import type { Deps } from '../../deps.ts'
 import type { ImportedSigning, ImportSigning, InstallationSigning, NewSigningKey, Signing } from './signing-schema.ts'
 

@@ -1,8 +1,8 @@
 // A source is a signed list of issuers with pinned signers. These are its forms: as it is asked for, before its first
 // list, as it is kept, and as a look at a list shows it.
-import type { trustSourcePins, trustSources } from '../db/schema/trust.ts'
-import type { ListKind, TrustList } from '../trust-lists/list.ts'
-import type { Pin } from '../trust-lists/signer.ts'
+import type { trustSourcePins, trustSources } from '../../db/schema/trust.ts'
+import type { ListKind, TrustList } from '../../trust-lists/list.ts'
+import type { Pin } from '../../trust-lists/signer.ts'
 
 export type SourceRow = typeof trustSources.$inferSelect
 export type PinRow = typeof trustSourcePins.$inferSelect

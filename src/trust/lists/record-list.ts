@@ -1,9 +1,9 @@
 // Records of accepted lists on the audit chain and in the log.
-import type { Audited } from '../audit/deps.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Db } from '../db/engine.ts'
-import type { Reading, Reporting } from '../ground.ts'
-import type { ListDifference } from '../trust-lists/list.ts'
+import type { Audited } from '../../audit/deps.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Reading, Reporting } from '../../ground.ts'
+import type { ListDifference } from '../../trust-lists/list.ts'
 import type { PinRow, SourceRow } from './source.ts'
 
 export async function recordAdded(

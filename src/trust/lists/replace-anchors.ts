@@ -1,13 +1,13 @@
 // The entries of an accepted list become the anchors of its source.
 import { createHash } from 'node:crypto'
-import { sha256Hex } from '../base/hash.ts'
-import { base62Of } from '../base/ids.ts'
-import type { Db } from '../db/engine.ts'
-import type { Grant, ListDifference } from '../trust-lists/list.ts'
-import type { Deps } from './deps.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { base62Of } from '../../base/ids.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Grant, ListDifference } from '../../trust-lists/list.ts'
+import type { Deps } from '../deps.ts'
+import type { AnchorRow } from '../store.ts'
 import type { SourceRow } from './source.ts'
 import { deleteAnchors, insertAnchors, listAnchorsOf } from './source-store.ts'
-import type { AnchorRow } from './store.ts'
 
 const NAMES_MAX = 50
 const ANCHOR_ID_LENGTH = 16

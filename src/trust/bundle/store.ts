@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import type { Db } from '../db/engine.ts'
-import { bundleSigners } from '../db/schema/trust.ts'
+import type { Db } from '../../db/engine.ts'
+import { bundleSigners } from '../../db/schema/trust.ts'
 
 type BundleSignerRow = typeof bundleSigners.$inferSelect
 

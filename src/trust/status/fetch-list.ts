@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
-import { callOut, type EgressAnswer } from '../egress/client.ts'
-import type { Calling, Reporting } from '../ground.ts'
+import { callOut, type EgressAnswer } from '../../egress/client.ts'
+import type { Calling, Reporting } from '../../ground.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 3000 }
 /** Redirects included. */

@@ -3,14 +3,22 @@
 // accepted here. Nothing is ever removed or widened, and nothing comes from test into live.
 import { X509Certificate } from 'node:crypto'
 import { hostname } from 'node:os'
-import { isoUtc } from '../base/time.ts'
-import type { Reading, Timing } from '../ground.ts'
-import type { TrustList } from '../trust-lists/list.ts'
-import { readInThread } from '../trust-lists/read-in-thread.ts'
-import { signerOf } from '../trust-lists/signer.ts'
-import { acceptList } from './accept.ts'
-import { addSource } from './add-source.ts'
-import { block, readBlocks } from './blocks.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Reading, Timing } from '../../ground.ts'
+import type { TrustList } from '../../trust-lists/list.ts'
+import { readInThread } from '../../trust-lists/read-in-thread.ts'
+import { signerOf } from '../../trust-lists/signer.ts'
+import { block, readBlocks } from '../blocks.ts'
+import type { Deps } from '../deps.ts'
+import { acceptList } from '../lists/accept.ts'
+import { addSource } from '../lists/add-source.ts'
+import { parseFingerprint } from '../lists/pins.ts'
+import { PRESETS } from '../lists/presets.ts'
+import { type SourceView, WITHDRAWN } from '../lists/source.ts'
+import { findList } from '../lists/source-store.ts'
+import { readSources } from '../lists/sources.ts'
+import { AnchorExists, addAnchors, ListProblem, readAnchors, TrustProblem } from '../settings.ts'
+import type { AnchorRow } from '../store.ts'
 import {
   BUNDLE_BYTES_MAX,
   type BundledAnchor,
@@ -20,16 +28,8 @@ import {
   type OpenedBundle,
   openBundle,
   signBundle,
-} from './bundle-form.ts'
-import { findBundleSigner, saveBundleSigner } from './bundle-store.ts'
-import type { Deps } from './deps.ts'
-import { parseFingerprint } from './pins.ts'
-import { PRESETS } from './presets.ts'
-import { AnchorExists, addAnchors, ListProblem, readAnchors, TrustProblem } from './settings.ts'
-import { type SourceView, WITHDRAWN } from './source.ts'
-import { findList } from './source-store.ts'
-import { readSources } from './sources.ts'
-import type { AnchorRow } from './store.ts'
+} from './form.ts'
+import { findBundleSigner, saveBundleSigner } from './store.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
 const AUDITED_MAX = 50

@@ -1,13 +1,13 @@
 // Decides whether a list that could be read is accepted: by its signer, its identity, its dates and its order.
 
-import { sha256Hex } from '../base/hash.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Timing } from '../ground.ts'
-import type { ListRefused, TrustList } from '../trust-lists/list.ts'
-import { refuse } from '../trust-lists/refuse.ts'
-import { judgeSigner, type Pin } from '../trust-lists/signer.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Timing } from '../../ground.ts'
+import type { ListRefused, TrustList } from '../../trust-lists/list.ts'
+import { refuse } from '../../trust-lists/refuse.ts'
+import { judgeSigner, type Pin } from '../../trust-lists/signer.ts'
+import { endOf } from '../state.ts'
 import { isKept, type SourceDraft, type SourceRow, WITHDRAWN } from './source.ts'
-import { endOf } from './state.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
 

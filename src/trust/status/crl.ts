@@ -1,7 +1,7 @@
-import type { Calling, Reporting } from '../ground.ts'
-import type { FetchCrl } from '../openid4vp/trust/crl-check.ts'
-import { CRL_BYTES_MAX } from '../openid4vp/x509/crl.ts'
-import type { Testing } from './deps.ts'
+import type { Calling, Reporting } from '../../ground.ts'
+import type { FetchCrl } from '../../openid4vp/trust/crl-check.ts'
+import { CRL_BYTES_MAX } from '../../openid4vp/x509/crl.ts'
+import type { Testing } from '../deps.ts'
 import { fetchList } from './fetch-list.ts'
 
 const WANTED = {

@@ -2,18 +2,18 @@
 // It is read outside any transaction. Then one transaction looks at the source again under its lock and replaces the
 // anchors: of two lists at once, the later issue wins. What is refused changes nothing that is trusted.
 
-import { sha256Hex } from '../base/hash.ts'
-import type { Db } from '../db/engine.ts'
-import type { Making } from '../ground.ts'
-import { grantsOf } from '../trust-lists/grants.ts'
-import type { Grant, ListRefused, TrustList } from '../trust-lists/list.ts'
-import { readInThread } from '../trust-lists/read-in-thread.ts'
-import { refuse } from '../trust-lists/refuse.ts'
-import type { Deps } from './deps.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Making } from '../../ground.ts'
+import { grantsOf } from '../../trust-lists/grants.ts'
+import type { Grant, ListRefused, TrustList } from '../../trust-lists/list.ts'
+import { readInThread } from '../../trust-lists/read-in-thread.ts'
+import { refuse } from '../../trust-lists/refuse.ts'
+import type { Deps } from '../deps.ts'
+import { TrustProblem } from '../settings.ts'
 import { judgeList } from './judge-list.ts'
 import { logAccepted, recordAccepted, recordAdded } from './record-list.ts'
 import { isCounting, pemOf, replaceAnchors } from './replace-anchors.ts'
-import { TrustProblem } from './settings.ts'
 import { isKept, type PinRow, type SourceDraft, type SourceRow } from './source.ts'
 import {
   completePin,

@@ -1,18 +1,18 @@
 // The certificates that may sign the lists of a source.
 import { X509Certificate } from 'node:crypto'
-import type { Setting } from '../audit/deps.ts'
-import { sha256Hex } from '../base/hash.ts'
-import type { Db } from '../db/engine.ts'
-import type { Reading } from '../ground.ts'
-import type { ListKind } from '../trust-lists/list.ts'
-import { readInThread } from '../trust-lists/read-in-thread.ts'
-import { judgeSigner, type Pin, refuseCaPin } from '../trust-lists/signer.ts'
+import type { Setting } from '../../audit/deps.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import type { Db } from '../../db/engine.ts'
+import type { Reading } from '../../ground.ts'
+import type { ListKind } from '../../trust-lists/list.ts'
+import { readInThread } from '../../trust-lists/read-in-thread.ts'
+import { judgeSigner, type Pin, refuseCaPin } from '../../trust-lists/signer.ts'
+import { TrustProblem } from '../settings.ts'
+import { endOf } from '../state.ts'
 import { replaceAnchors } from './replace-anchors.ts'
-import { TrustProblem } from './settings.ts'
 import { type PinRow, type SourceRow, type SourceView, WITHDRAWN } from './source.ts'
 import { deleteList, deletePin, findList, insertPin, listPins, lockSource, updateSource } from './source-store.ts'
 import { noSource, readSource } from './sources.ts'
-import { endOf } from './state.ts'
 
 export const PINS_MAX = 8
 

@@ -1,9 +1,9 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import type { Db } from '../db/engine.ts'
-import { trustAnchors, trustBlocks, trustLists, trustSourcePins, trustSources } from '../db/schema/trust.ts'
-import { locked } from '../db/statements.ts'
+import type { Db } from '../../db/engine.ts'
+import { trustAnchors, trustBlocks, trustLists, trustSourcePins, trustSources } from '../../db/schema/trust.ts'
+import { locked } from '../../db/statements.ts'
+import type { AnchorRow } from '../store.ts'
 import type { PinRow, SourceRow } from './source.ts'
-import type { AnchorRow } from './store.ts'
 
 export type BlockRow = typeof trustBlocks.$inferSelect
 

@@ -1,4 +1,4 @@
-import { isoUtc } from '../base/time.ts'
+import { isoUtc } from '../../base/time.ts'
 import type { ImportedBundle, InspectedBundle } from './bundle.ts'
 
 export const presentImport = ({ signer, isSigned, isAccepted, madeAt, madeBy, items }: ImportedBundle) => ({

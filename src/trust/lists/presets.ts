@@ -1,6 +1,6 @@
 // Public lists that many shops need, by a short name. A pin is carried only after it was compared with its operator's own
 // publication: the Official Journal, the eIDAS Dashboard, the operator's site. `compareAt` says where.
-import type { ListKind } from '../trust-lists/list.ts'
+import type { ListKind } from '../../trust-lists/list.ts'
 import type { SourceRow } from './source.ts'
 
 export type Preset = {

@@ -1,6 +1,6 @@
-import type { Setting } from '../audit/deps.ts'
-import type { Reading } from '../ground.ts'
-import { TrustProblem } from './settings.ts'
+import type { Setting } from '../../audit/deps.ts'
+import type { Reading } from '../../ground.ts'
+import { TrustProblem } from '../settings.ts'
 import type { SourceView } from './source.ts'
 import {
   countEntries,

@@ -1,16 +1,16 @@
 // Looks at lists again. A failed look changes nothing that is trusted: it is noted, and the next ones are spaced out.
-import { secondOf } from '../db/check.ts'
-import type { Db } from '../db/engine.ts'
-import type { ListRefused } from '../trust-lists/list.ts'
+import { secondOf } from '../../db/check.ts'
+import type { Db } from '../../db/engine.ts'
+import type { ListRefused } from '../../trust-lists/list.ts'
+import type { Deps } from '../deps.ts'
+import { TrustProblem } from '../settings.ts'
+import { endOf, nextUpdateOf, sourceState } from '../state.ts'
 import { type Accepted, acceptList, keepList } from './accept.ts'
 import { problemOf } from './check-list.ts'
-import type { Deps } from './deps.ts'
 import { fetchSource } from './fetch-source.ts'
-import { TrustProblem } from './settings.ts'
 import type { SourceRow, SourceView } from './source.ts'
 import { findSource, listDueSources, listSources, lockSource, updateSource } from './source-store.ts'
 import { noSource, readSource } from './sources.ts'
-import { endOf, nextUpdateOf, sourceState } from './state.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1440 * MINUTE_MS

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { callOut } from '../egress/client.ts'
-import type { Calling } from '../ground.ts'
-import type { ListRefused } from '../trust-lists/list.ts'
-import { LIST_BYTES_MAX } from '../trust-lists/read-list.ts'
-import { followRedirects, whyMissed } from './fetch-list.ts'
+import { callOut } from '../../egress/client.ts'
+import type { Calling } from '../../ground.ts'
+import type { ListRefused } from '../../trust-lists/list.ts'
+import { LIST_BYTES_MAX } from '../../trust-lists/read-list.ts'
+import { followRedirects, whyMissed } from '../status/fetch-list.ts'
 
 const LIMITS = { resolveMs: 2000, connectMs: 5000 }
 /** Redirects included. */

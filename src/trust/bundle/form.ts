@@ -3,12 +3,12 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { FormatRegistry, type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { decodeBase64url } from '../base/base64url.ts'
-import { sha256Hex } from '../base/hash.ts'
-import { parseJson } from '../base/json.ts'
-import { isObject } from '../base/members.ts'
-import { isUtcInstant } from '../base/time.ts'
-import { TrustProblem } from './settings.ts'
+import { decodeBase64url } from '../../base/base64url.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { parseJson } from '../../base/json.ts'
+import { isObject } from '../../base/members.ts'
+import { isUtcInstant } from '../../base/time.ts'
+import { TrustProblem } from '../settings.ts'
 
 export const BUNDLE_BYTES_MAX = 16 * 1024 * 1024
 const TYP = 'vidimus-trust-bundle+jwt'

@@ -1,7 +1,7 @@
-import { isLoopback } from '../egress/addresses.ts'
-import type { Calling, Reporting } from '../ground.ts'
-import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../openid4vp/status/list.ts'
-import type { Deps, Testing } from './deps.ts'
+import { isLoopback } from '../../egress/addresses.ts'
+import type { Calling, Reporting } from '../../ground.ts'
+import { type FetchStatus, STATUS_BODY_BYTES_MAX } from '../../openid4vp/status/list.ts'
+import type { Deps, Testing } from '../deps.ts'
 import { fetchList } from './fetch-list.ts'
 
 const WANTED = { bytesMax: STATUS_BODY_BYTES_MAX, metric: 'vidimus_status_list_fetches_total' } as const
