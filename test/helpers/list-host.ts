@@ -1,7 +1,7 @@
 // The server of a list's operator: https on loopback, under an authority of its own that the service is told of.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { makeLocalTls } from '../../src/cli/local-tls.ts'
+import { makeLocalTls } from '../../src/cli/tls/local-tls.ts'
 import { endFirst, startApp, temporaryDir } from './app.ts'
 import { NOW } from './certificates.ts'
 

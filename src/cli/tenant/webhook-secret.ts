@@ -1,11 +1,11 @@
-import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
-import { isoUtc } from '../base/time.ts'
-import type { Deps } from '../deps.ts'
-import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../tenants/webhook-secret.ts'
-import { type Answer, defineCommand } from './command.ts'
-import { oneOf, optional, TENANT } from './flags.ts'
-import { ACTOR, CommandError } from './output.ts'
-import { withTenant } from './with-deps.ts'
+import { ENVIRONMENTS, type Environment } from '../../access/scopes.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Deps } from '../../deps.ts'
+import { dropPreviousSecret, readWebhookSecrets, rotateWebhookSecret } from '../../tenants/webhook-secret.ts'
+import { type Answer, defineCommand } from '../command.ts'
+import { oneOf, optional, TENANT } from '../flags.ts'
+import { ACTOR, CommandError } from '../output.ts'
+import { withTenant } from '../with-deps.ts'
 
 const FLAGS = { tenant: TENANT, env: optional(oneOf(ENVIRONMENTS), 'test by default') }
 

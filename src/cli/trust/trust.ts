@@ -1,6 +1,6 @@
-import { block, readBlocks, unblock } from '../trust/blocks.ts'
-import { readSources } from '../trust/lists/sources.ts'
-import { presentBlock } from '../trust/present.ts'
+import { block, readBlocks, unblock } from '../../trust/blocks.ts'
+import { readSources } from '../../trust/lists/sources.ts'
+import { presentBlock } from '../../trust/present.ts'
 import {
   ANCHOR_USES,
   AnchorExists,
@@ -9,13 +9,13 @@ import {
   readAnchors,
   removeAnchor,
   TrustProblem,
-} from '../trust/settings.ts'
-import { type Answer, argument, defineCommand, listing } from './command.ts'
-import { ENV, oneOf, optional, repeated, required, shortText, toggle } from './flags.ts'
-import { ACTOR, CommandError, UsageError } from './output.ts'
-import { readPemFile } from './pem-file.ts'
-import { asCommandError } from './trust-problem.ts'
-import { withDeps, withNewDeps } from './with-deps.ts'
+} from '../../trust/settings.ts'
+import { type Answer, argument, defineCommand, listing } from '../command.ts'
+import { ENV, oneOf, optional, repeated, required, shortText, toggle } from '../flags.ts'
+import { ACTOR, CommandError, UsageError } from '../output.ts'
+import { readPemFile } from '../pem-file.ts'
+import { withDeps, withNewDeps } from '../with-deps.ts'
+import { asCommandError } from './problem.ts'
 
 const LABEL_CHARS_MAX = 100
 const TYPE_CHARS_MAX = 300

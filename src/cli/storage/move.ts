@@ -1,12 +1,12 @@
-import { type Config, ConfigError, loadConfig } from '../config.ts'
-import { Differs, type OnProgress } from '../db/move/move.ts'
-import { StartRefusal } from '../db/refusal.ts'
-import { realWorld } from '../ground.ts'
-import { moveToPostgres } from '../upkeep/move.ts'
-import { defineCommand } from './command.ts'
-import { required, text, toggle } from './flags.ts'
-import { CommandError, type Shell } from './output.ts'
-import { requireDatabase } from './require-database.ts'
+import { type Config, ConfigError, loadConfig } from '../../config.ts'
+import { Differs, type OnProgress } from '../../db/move/move.ts'
+import { StartRefusal } from '../../db/refusal.ts'
+import { realWorld } from '../../ground.ts'
+import { moveToPostgres } from '../../upkeep/move.ts'
+import { defineCommand } from '../command.ts'
+import { required, text, toggle } from '../flags.ts'
+import { CommandError, type Shell } from '../output.ts'
+import { requireDatabase } from '../require-database.ts'
 
 const SHOWN_EVERY_ROWS = 10_000
 

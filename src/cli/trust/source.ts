@@ -1,28 +1,28 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isoUtc } from '../base/time.ts'
-import { loadConfig } from '../config.ts'
-import type { Deps } from '../deps.ts'
-import { addSource, requirePreset } from '../trust/lists/add-source.ts'
-import { checkList } from '../trust/lists/check-list.ts'
-import { readLocal } from '../trust/lists/fetch-source.ts'
-import { findStake, pinSigner, type Stake, unpinSigner } from '../trust/lists/pins.ts'
-import { PRESET_NAMES, presetOf } from '../trust/lists/presets.ts'
-import { refreshSource } from '../trust/lists/refresh.ts'
-import type { CheckedList, NewSource } from '../trust/lists/source.ts'
-import { readSource, readSources, removeSource } from '../trust/lists/sources.ts'
-import { compareAt, presentList, presentSource } from '../trust/present.ts'
-import { presentAnchor, readAnchors, TrustProblem } from '../trust/settings.ts'
-import { LIST_KINDS } from '../trust-lists/list.ts'
-import { type Answer, argument, defineCommand, listing, optionalArgument } from './command.ts'
-import { checked, ENV, kind, oneOf, optional, repeated, shortText, text, toggle } from './flags.ts'
-import { ACTOR, CommandError, type Shell, UsageError } from './output.ts'
-import { readPemFile } from './pem-file.ts'
-import { quiet } from './quiet.ts'
-import { asCommandError } from './trust-problem.ts'
-import { describeList, describeSource, issuersOf, noteOn, refreshedText, unpinnedText } from './trust-source-text.ts'
-import { withDeps, withNewDeps } from './with-deps.ts'
+import { isoUtc } from '../../base/time.ts'
+import { loadConfig } from '../../config.ts'
+import type { Deps } from '../../deps.ts'
+import { addSource, requirePreset } from '../../trust/lists/add-source.ts'
+import { checkList } from '../../trust/lists/check-list.ts'
+import { readLocal } from '../../trust/lists/fetch-source.ts'
+import { findStake, pinSigner, type Stake, unpinSigner } from '../../trust/lists/pins.ts'
+import { PRESET_NAMES, presetOf } from '../../trust/lists/presets.ts'
+import { refreshSource } from '../../trust/lists/refresh.ts'
+import type { CheckedList, NewSource } from '../../trust/lists/source.ts'
+import { readSource, readSources, removeSource } from '../../trust/lists/sources.ts'
+import { compareAt, presentList, presentSource } from '../../trust/present.ts'
+import { presentAnchor, readAnchors, TrustProblem } from '../../trust/settings.ts'
+import { LIST_KINDS } from '../../trust-lists/list.ts'
+import { type Answer, argument, defineCommand, listing, optionalArgument } from '../command.ts'
+import { checked, ENV, kind, oneOf, optional, repeated, shortText, text, toggle } from '../flags.ts'
+import { ACTOR, CommandError, type Shell, UsageError } from '../output.ts'
+import { readPemFile } from '../pem-file.ts'
+import { quiet } from '../quiet.ts'
+import { withDeps, withNewDeps } from '../with-deps.ts'
+import { asCommandError } from './problem.ts'
+import { describeList, describeSource, issuersOf, noteOn, refreshedText, unpinnedText } from './source-text.ts'
 
 const LABEL_CHARS_MAX = 100
 const TYPE_CHARS_MAX = 300
@@ -250,7 +250,7 @@ async function readList(file: string): Promise<Uint8Array> {
 /** Needs no database. */
 async function look(shell: Shell, location: string, of?: NewSource['kind']): Promise<CheckedList> {
   const config = loadConfig(shell.env)
-  const { egressOf, realWorld } = await import('../ground.ts')
+  const { egressOf, realWorld } = await import('../../ground.ts')
   const { now, resolve } = realWorld()
   return await checkList({ now, resolve, egress: egressOf(config) }, { location }, of).catch(asCommandError)
 }

@@ -1,10 +1,10 @@
-import { isoUtc } from '../base/time.ts'
-import type { Stake } from '../trust/lists/pins.ts'
-import { hasHalved, hasNumberGoneBack } from '../trust/lists/record-list.ts'
-import type { CheckedList, SourceView } from '../trust/lists/source.ts'
-import type { presentSource } from '../trust/present.ts'
-import type { presentAnchor } from '../trust/settings.ts'
-import { table } from './output.ts'
+import { isoUtc } from '../../base/time.ts'
+import type { Stake } from '../../trust/lists/pins.ts'
+import { hasHalved, hasNumberGoneBack } from '../../trust/lists/record-list.ts'
+import type { CheckedList, SourceView } from '../../trust/lists/source.ts'
+import type { presentSource } from '../../trust/present.ts'
+import type { presentAnchor } from '../../trust/settings.ts'
+import { table } from '../output.ts'
 
 export function describeList({ list, signer, types, location }: CheckedList): string[] {
   const skipped = Object.values(list.skipped).reduce((sum, count) => sum + count, 0)

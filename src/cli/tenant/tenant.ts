@@ -1,9 +1,9 @@
-import { ENVIRONMENTS, type Environment } from '../access/scopes.ts'
-import { findNameProblem } from '../base/plain-text.ts'
-import type { Deps } from '../deps.ts'
-import { ApiError } from '../http/errors.ts'
-import { readAppSchemes } from '../tenants/app-schemes.ts'
-import { presentTenant } from '../tenants/present.ts'
+import { ENVIRONMENTS, type Environment } from '../../access/scopes.ts'
+import { findNameProblem } from '../../base/plain-text.ts'
+import type { Deps } from '../../deps.ts'
+import { ApiError } from '../../http/errors.ts'
+import { readAppSchemes } from '../../tenants/app-schemes.ts'
+import { presentTenant } from '../../tenants/present.ts'
 import {
   changeTenant,
   createTenant,
@@ -14,13 +14,13 @@ import {
   readTenant,
   readTenants,
   type TenantRow,
-} from '../tenants/settings.ts'
-import { readEndpoint } from '../tenants/webhook-endpoint.ts'
-import { setEndpoint } from '../webhooks/endpoint.ts'
-import { argument, defineCommand, listing } from './command.ts'
-import { checked, kind, numberFrom, oneOf, optional, orNull, required, shortText, text } from './flags.ts'
-import { ACTOR, CommandError, UsageError } from './output.ts'
-import { withDeps, withNewDeps, withTenant } from './with-deps.ts'
+} from '../../tenants/settings.ts'
+import { readEndpoint } from '../../tenants/webhook-endpoint.ts'
+import { setEndpoint } from '../../webhooks/endpoint.ts'
+import { argument, defineCommand, listing } from '../command.ts'
+import { checked, kind, numberFrom, oneOf, optional, orNull, required, shortText, text } from '../flags.ts'
+import { ACTOR, CommandError, UsageError } from '../output.ts'
+import { withDeps, withNewDeps, withTenant } from '../with-deps.ts'
 
 const NAME_CHARS_MAX = 100
 

@@ -1,13 +1,13 @@
-import type { Deps } from '../deps.ts'
-import { RegistrationProblem } from '../signing/problem.ts'
-import { addRegistration, presentRegistration, readRegistrations, removeRegistration } from '../signing/registrations.ts'
-import { findings } from '../web/shared/findings/en.ts'
-import { say } from '../web/shared/findings/say.ts'
-import { argument, defineCommand, listing } from './command.ts'
-import { optional, repeated, text } from './flags.ts'
-import { ACTOR, CommandError } from './output.ts'
-import { readTextFile } from './pem-file.ts'
-import { requireTenant, withDeps } from './with-deps.ts'
+import type { Deps } from '../../deps.ts'
+import { RegistrationProblem } from '../../signing/problem.ts'
+import { addRegistration, presentRegistration, readRegistrations, removeRegistration } from '../../signing/registrations.ts'
+import { findings } from '../../web/shared/findings/en.ts'
+import { say } from '../../web/shared/findings/say.ts'
+import { argument, defineCommand, listing } from '../command.ts'
+import { optional, repeated, text } from '../flags.ts'
+import { ACTOR, CommandError } from '../output.ts'
+import { readTextFile } from '../pem-file.ts'
+import { requireTenant, withDeps } from '../with-deps.ts'
 
 export const command = defineCommand(
   {

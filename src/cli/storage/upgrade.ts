@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { version } from '../../package.json' with { type: 'json' }
-import { type Config, loadConfig } from '../config.ts'
-import type { DatabaseSettings } from '../db/database-url.ts'
-import { backupsFolder } from '../db/files.ts'
-import { listPending, upgradeServer } from '../db/storage/upgrade.ts'
-import { createDeps } from '../deps.ts'
-import { realWorld } from '../ground.ts'
-import { type Answer, defineCommand } from './command.ts'
-import { toggle } from './flags.ts'
-import { CommandError, UsageError } from './output.ts'
-import { requireDatabase } from './require-database.ts'
+import { version } from '../../../package.json' with { type: 'json' }
+import { type Config, loadConfig } from '../../config.ts'
+import type { DatabaseSettings } from '../../db/database-url.ts'
+import { backupsFolder } from '../../db/files.ts'
+import { listPending, upgradeServer } from '../../db/storage/upgrade.ts'
+import { createDeps } from '../../deps.ts'
+import { realWorld } from '../../ground.ts'
+import { type Answer, defineCommand } from '../command.ts'
+import { toggle } from '../flags.ts'
+import { CommandError, UsageError } from '../output.ts'
+import { requireDatabase } from '../require-database.ts'
 
 export const command = defineCommand(
   {

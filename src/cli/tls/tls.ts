@@ -1,14 +1,14 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isIP } from '../base/ip.ts'
-import { isoUtc } from '../base/time.ts'
-import { loadConfig } from '../config.ts'
-import { realWorld } from '../ground.ts'
-import { hostOf } from '../signing/keys.ts'
-import { type Answer, defineCommand } from './command.ts'
-import { checked, optional, repeated, text } from './flags.ts'
+import { isIP } from '../../base/ip.ts'
+import { isoUtc } from '../../base/time.ts'
+import { loadConfig } from '../../config.ts'
+import { realWorld } from '../../ground.ts'
+import { hostOf } from '../../signing/keys.ts'
+import { type Answer, defineCommand } from '../command.ts'
+import { checked, optional, repeated, text } from '../flags.ts'
+import { CommandError } from '../output.ts'
 import { type LocalTls, LocalTlsProblem, makeLocalTls } from './local-tls.ts'
-import { CommandError } from './output.ts'
 
 const host = checked(text('NAME-OR-ADDRESS'), value => {
   const isName = /^(?=.{1,253}$)(\*\.)?[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(value)

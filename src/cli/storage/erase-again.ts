@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { eraseAgain } from '../verifications/erasure/erase-again.ts'
-import { readErasureLog } from '../verifications/erasure/erasures.ts'
-import { argumentList, defineCommand } from './command.ts'
-import { ACTOR, CommandError } from './output.ts'
-import { withDeps } from './with-deps.ts'
+import { eraseAgain } from '../../verifications/erasure/erase-again.ts'
+import { readErasureLog } from '../../verifications/erasure/erasures.ts'
+import { argumentList, defineCommand } from '../command.ts'
+import { ACTOR, CommandError } from '../output.ts'
+import { withDeps } from '../with-deps.ts'
 
 export const command = defineCommand(
   {

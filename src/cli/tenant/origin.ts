@@ -1,8 +1,8 @@
-import { addOrigin, OriginProblem, presentOrigin, readOrigins, removeOrigin } from '../tenants/origins.ts'
-import { argument, defineCommand, listing } from './command.ts'
-import { ENV, TENANT } from './flags.ts'
-import { ACTOR, CommandError } from './output.ts'
-import { withTenant } from './with-deps.ts'
+import { addOrigin, OriginProblem, presentOrigin, readOrigins, removeOrigin } from '../../tenants/origins.ts'
+import { argument, defineCommand, listing } from '../command.ts'
+import { ENV, TENANT } from '../flags.ts'
+import { ACTOR, CommandError } from '../output.ts'
+import { withTenant } from '../with-deps.ts'
 
 const ORIGIN = argument('origin', 'ORIGIN', 'the origin, such as https://shop.example')
 const FLAGS = { tenant: TENANT, env: ENV }

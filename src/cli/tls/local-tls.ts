@@ -3,9 +3,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Random } from '../base/ids.ts'
-import { publish } from '../db/files.ts'
-import { type Authority, issueAuthority, issueLeaf } from '../signing/authority.ts'
+import type { Random } from '../../base/ids.ts'
+import { publish } from '../../db/files.ts'
+import { type Authority, issueAuthority, issueLeaf } from '../../signing/authority.ts'
 
 /** The longest lifetime that browsers and phones accept. */
 const LEAF_DAYS = 397
