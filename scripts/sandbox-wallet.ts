@@ -10,10 +10,10 @@ import { StartRefusal } from '../src/db/refusal.ts'
 import { createDeps } from '../src/deps.ts'
 import { realWorld } from '../src/ground.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../src/http/probe.ts'
-import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/dc-wallet.ts'
-import { makeHolder } from '../src/sandbox/issuer.ts'
+import { makeHolder } from '../src/sandbox/issuer/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
-import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet.ts'
+import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/wallet/dc-wallet.ts'
+import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet/wallet.ts'
 import type { HostedVerification } from '../src/verifications/schema.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]

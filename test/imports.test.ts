@@ -203,9 +203,9 @@ test('names are looked up in one place, and never by getaddrinfo, which holds up
 const FOR_BOTH = [
   'nearest.ts',
   'openid4vp/merge-claims.ts',
-  'sandbox/dc-wallet.ts',
+  'sandbox/wallet/dc-wallet.ts',
   'sandbox/personas.ts',
-  'sandbox/wallet.ts',
+  'sandbox/wallet/wallet.ts',
   'templates/purpose.ts',
   'tenants/contrast.ts',
   'words/plain-text.ts',

@@ -1,6 +1,6 @@
 // The exchange through a browser's wallet call: the page's two calls beside creating and reading the session.
-import { answerPage } from '../../src/sandbox/dc-wallet.ts'
-import type { Holder } from '../../src/sandbox/wallet.ts'
+import { answerPage } from '../../src/sandbox/wallet/dc-wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import type { DcRequests } from '../../src/verifications/exchange/dc-schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { inFlight, json } from './in-flight.ts'

@@ -1,9 +1,9 @@
 // The dearest legal requests that one can construct: queries, answers and lists. They are for the soak of that name too.
 import { createHash, randomBytes } from 'node:crypto'
 import { cborMap, embedded, encodeCbor } from '../../src/sandbox/cbor.ts'
-import { newAuthority, newSdJwtSigner, type Party } from '../../src/sandbox/certificates.ts'
 import { coseSign1, x5chain } from '../../src/sandbox/cose.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
+import { newAuthority, newSdJwtSigner, type Party } from '../../src/sandbox/issuer/certificates.ts'
 
 const COSE_X5CHAIN = 33
 const DOCTYPE = 'org.iso.18013.5.1.mDL'

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
 import type { Deps } from './deps.ts'
-import { issueDocuments } from './issue-documents.ts'
+import { issueDocuments } from './issuer/issue-documents.ts'
 import { IssueDocuments, IssuedDocuments } from './schema.ts'
 
 /**

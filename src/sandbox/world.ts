@@ -1,7 +1,7 @@
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Ground, Unsealing } from '../ground.ts'
-import type { IssuerState } from './issuer.ts'
+import type { IssuerState } from './issuer/issuer.ts'
 import { findSandbox, saveSandbox } from './store.ts'
 
 /** `anchor` is the trust anchor of test sessions, in the form of the verifier. */
@@ -10,7 +10,7 @@ export type Sandbox = Awaited<ReturnType<typeof sandboxOf>>
 const LOAD_ATTEMPTS_MAX = 5
 
 /** Loaded on first use: a start does not wait for the makers of documents. */
-const issuing = () => import('./issuer.ts')
+const issuing = () => import('./issuer/issuer.ts')
 
 /**
  * The sandbox issuer of this installation. It is made on first use and stored sealed; its signers

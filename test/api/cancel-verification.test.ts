@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { linkEntries } from '../../src/audit/link.ts'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, cleanUp, createVerification, type ErrorBody, outcome } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { linkEntries } from '../../src/audit/link.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { browseVerifications } from '../../src/verifications/browse/browse.ts'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { linkEntries } from '../../src/audit/link.ts'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import { sweepHeld } from '../../src/verifications/end/release.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { decline, type Holder, type Mutations } from '../../src/sandbox/wallet.ts'
+import { decline, type Holder, type Mutations } from '../../src/sandbox/wallet/wallet.ts'
 import { redeemResponseCode } from '../../src/verifications/end/redeem.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, outcome, startWithTenant } from '../helpers/app.ts'

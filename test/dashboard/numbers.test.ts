@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/overview/schema.ts'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import { countEnds } from '../../src/usage/outcomes.ts'
 import { sweepExpired } from '../../src/verifications/end/expire.ts'

@@ -80,7 +80,7 @@ describe.each(FORMATS)('%s', format => {
     const first = await createVerification(app, key)
     const exchange = await answerWith(app, holder, first.wallet_uri ?? '', { format })
     expect(exchange.status).toBe(200)
-    const { vpToken, fetchRequest } = await import('../../src/sandbox/wallet.ts')
+    const { vpToken, fetchRequest } = await import('../../src/sandbox/wallet/wallet.ts')
     const { fetchOf } = await import('../helpers/wallet.ts')
     const third = await createVerification(app, key)
     const request = await fetchRequest(third.wallet_uri ?? '', fetchOf(app), { now: app.clock.now() })

@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Fetch, type Holder, present } from '../../src/sandbox/wallet.ts'
+import { type Fetch, type Holder, present } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, cleanUp, NOON, temporaryDir } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'

@@ -1,6 +1,6 @@
 // Answers of a wallet that are small in transit and large once they are read, one for each place that reads them.
 import { CompactEncrypt, importJWK } from 'jose'
-import { type Holder, type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
+import { type Holder, type Mutations, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { authorityKey, isAuthority, issue, makeKeys, signsCertificates } from './certificates.ts'
 import { encryptedTo, type Session } from './exchange.ts'
 import { AROUND_NOON, encodeJson, forgeSdJwt, holderWith, newLeaf, signerFrom } from './forger.ts'

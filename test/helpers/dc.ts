@@ -1,8 +1,8 @@
 // A page that asks through the browser's wallet call, and the wallet behind it.
 
-import { answerPage, type DcAnswer } from '../../src/sandbox/dc-wallet.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'
-import type { Holder } from '../../src/sandbox/wallet.ts'
+import { answerPage, type DcAnswer } from '../../src/sandbox/wallet/dc-wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import { addOrigin } from '../../src/tenants/origins.ts'
 import type { DcAnswered, DcRequests } from '../../src/verifications/exchange/dc-schema.ts'
 import type { Answer, Call, ErrorBody, TestApp } from './app.ts'

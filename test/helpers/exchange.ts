@@ -8,7 +8,7 @@ import {
   type Holder,
   type Mutations,
   type PresentationRequest,
-} from '../../src/sandbox/wallet.ts'
+} from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, createVerification, type ErrorBody, type TestApp } from './app.ts'
 import { fetchOf } from './wallet.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Holder } from '../../src/sandbox/wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import { outcome } from './app.ts'
 import { formOf, postTo, readOf, type Session } from './exchange.ts'
 

@@ -6,7 +6,7 @@ import { COSE_X5CHAIN, coseKey, coseSign1, x5chain } from '../../src/sandbox/cos
 import type { MdocCredential, SdJwtCredential } from '../../src/sandbox/credential.ts'
 import { newPrivateJwk, type PrivateJwk, type PublicJwk, publicJwk, signJwt } from '../../src/sandbox/es256.ts'
 import type { Json } from '../../src/sandbox/json.ts'
-import type { Credential, Holder } from '../../src/sandbox/wallet.ts'
+import type { Credential, Holder } from '../../src/sandbox/wallet/wallet.ts'
 import { addAnchors, type NewAnchor } from '../../src/trust/settings.ts'
 import { NOON, type TestApp } from './app.ts'
 import {

@@ -2,7 +2,7 @@
 // of processor time. Each directory seals them under its own root key. A start on a directory that a test names makes its own.
 import { SEALED } from '../../src/db/sealed-columns.ts'
 import type { Deps } from '../../src/deps.ts'
-import { createIssuer } from '../../src/sandbox/issuer.ts'
+import { createIssuer } from '../../src/sandbox/issuer/issuer.ts'
 import { saveSandbox } from '../../src/sandbox/store.ts'
 import { issueOwnCertificates } from '../../src/signing/authority.ts'
 import { hostOf, sealSigningKey, thumbprintClientId } from '../../src/signing/keys.ts'

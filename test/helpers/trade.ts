@@ -1,7 +1,7 @@
 // A shop's day in steps: sessions are created, answered, redeemed and erased; tills are paired, rotated and revoked.
 
 import type { TokenPair } from '../../src/devices/schema.ts'
-import { decline, type Holder } from '../../src/sandbox/wallet.ts'
+import { decline, type Holder } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import type { Ack } from '../invariants/acks.ts'
 import { createVerification, type TestApp } from './app.ts'

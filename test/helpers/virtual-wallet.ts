@@ -1,7 +1,7 @@
 // The wallet that Chromium (156 and later) simulates behind `navigator.credentials.get({ digital })`. Without a behaviour
 // the call stays open for ever, so every test sets one.
 import type { Page } from 'playwright-core'
-import type { DcAnswer } from '../../src/sandbox/dc-wallet.ts'
+import type { DcAnswer } from '../../src/sandbox/wallet/dc-wallet.ts'
 
 type Behaviour = { action: 'respond'; protocol: string; response: Record<string, string> } | { action: 'decline' | 'wait' }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { makeHolder } from '../../src/sandbox/issuer.ts'
+import { makeHolder } from '../../src/sandbox/issuer/issuer.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { type AnswerOptions, type Exchange, type Fetch, type Holder, present } from '../../src/sandbox/wallet.ts'
+import { type AnswerOptions, type Exchange, type Fetch, type Holder, present } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type TestApp } from './app.ts'
 

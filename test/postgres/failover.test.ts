@@ -1,6 +1,6 @@
 // P5 and P6: the primary is lost, and its standby takes over while clients repeat what was not answered.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { decline, type Fetch, fetchRequest, post } from '../../src/sandbox/wallet.ts'
+import { decline, type Fetch, fetchRequest, post } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, temporaryDir } from '../helpers/app.ts'
 import { type Served, serve, stopServing, vidimus } from '../helpers/cli.ts'

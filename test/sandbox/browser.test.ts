@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { VpToken } from '../../src/sandbox/wallet.ts'
-import { fetchRequest } from '../../src/sandbox/wallet.ts'
+import type { VpToken } from '../../src/sandbox/wallet/wallet.ts'
+import { fetchRequest } from '../../src/sandbox/wallet/wallet.ts'
 import { verifyMdoc, verifySdJwt } from './foreign.ts'
 import { holderOf, mdlQuery, NOW, newSession, sdJwtQuery } from './world.ts'
 

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
 import type { IssuedDocuments } from '../../src/sandbox/schema.ts'
-import { newPrivateJwk, present, publicJwk } from '../../src/sandbox/wallet.ts'
+import { newPrivateJwk, present, publicJwk } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, NOON, startApp, type TestApp } from '../helpers/app.ts'
 import { fetchOf } from '../helpers/wallet.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { DeviceResponse } from '@owf/mdoc'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import type { Mutations } from '../../src/sandbox/wallet.ts'
+import type { Mutations } from '../../src/sandbox/wallet/wallet.ts'
 import { verifyMdoc, verifySdJwt } from './foreign.ts'
 import { holderOf, mdlQuery, NOW, newSession, presentTo, sdJwtQuery } from './world.ts'
 

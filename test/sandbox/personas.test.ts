@@ -1,6 +1,6 @@
 // The behaviour of each persona, judged by other verifiers.
 import { describe, expect, test } from 'bun:test'
-import { makeHolder } from '../../src/sandbox/issuer.ts'
+import { makeHolder } from '../../src/sandbox/issuer/issuer.ts'
 import { PERSONAS, type PersonaId } from '../../src/sandbox/personas.ts'
 import { verifyMdoc, verifySdJwt } from './foreign.ts'
 import { holderOf, issuer, mdlQuery, newSession, presentTo, random, sdJwtQuery } from './world.ts'

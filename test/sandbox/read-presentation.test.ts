@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Mutations, readPresentation } from '../../src/sandbox/wallet.ts'
+import { type Mutations, readPresentation } from '../../src/sandbox/wallet/wallet.ts'
 import { holderOf, mdlQuery, newSession, presentTo, sdJwtQuery } from './world.ts'
 
 const sdJwt = async (persona: 'adult' | 'minor' = 'adult', mutations?: Mutations) => {

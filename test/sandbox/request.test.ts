@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { byValueUri } from '../../src/openid4vp/exchange/request-object.ts'
-import { fetchRequest, parseWalletUri, RequestRefused } from '../../src/sandbox/wallet.ts'
+import { fetchRequest, parseWalletUri, RequestRefused } from '../../src/sandbox/wallet/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { holderOf, mdlQuery, NOW, newSession, newVerifier, PUBLIC_URL, presentTo, type SessionOf, verifier } from './world.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DcqlPresentationResult, DcqlQuery } from 'dcql'
 import { PERSONAS } from '../../src/sandbox/personas.ts'
-import type { VpToken } from '../../src/sandbox/wallet.ts'
+import type { VpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { verifyMdoc, verifySdJwt } from './foreign.ts'
 import { holderOf, newSession, presentTo, type SessionOf } from './world.ts'

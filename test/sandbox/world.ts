@@ -4,9 +4,9 @@ import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 import { CompactSign, calculateJwkThumbprint, compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
-import { createIssuer, type Issuer, type IssuerState, loadIssuer, makeHolder } from '../../src/sandbox/issuer.ts'
+import { createIssuer, type Issuer, type IssuerState, loadIssuer, makeHolder } from '../../src/sandbox/issuer/issuer.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { type Exchange, type Fetch, type Holder, present, type VpToken } from '../../src/sandbox/wallet.ts'
+import { type Exchange, type Fetch, type Holder, present, type VpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { seeded } from '../helpers/seeded.ts'
 
 export const NOW = Date.parse('2026-08-20T10:00:00.500Z')

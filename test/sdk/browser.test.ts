@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { ask, canAsk, prefetch, send } from 'vidimus/browser'
 import { createClient } from 'vidimus/client'
-import { answerPage } from '../../src/sandbox/dc-wallet.ts'
+import { answerPage } from '../../src/sandbox/wallet/dc-wallet.ts'
 import { startApp, type TestApp } from '../helpers/app.ts'
 import { listOrigin, ORIGIN } from '../helpers/dc.ts'
 import { startFaultyProxy, stopProxies } from '../helpers/faulty-proxy.ts'

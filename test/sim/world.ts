@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { recordShownAt } from '../../src/db/shown-at.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import type { Holder } from '../../src/sandbox/wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import { startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
 import { type Receiver as ReceiverServer, receive } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'

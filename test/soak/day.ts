@@ -2,7 +2,7 @@
 // shop; one in a hundred meets a fault: a client that goes away, a body that is none, a shop that hangs or fails. Watched are
 // memory, open files and the log.
 import { connect } from 'node:net'
-import { decline, fetchRequest } from '../../src/sandbox/wallet.ts'
+import { decline, fetchRequest } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, cleanUp, temporaryDir } from '../helpers/app.ts'
 import { seeded } from '../helpers/seeded.ts'

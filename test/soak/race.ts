@@ -1,6 +1,6 @@
 // F19 to F27 for as long as asked: the races of the tests, and creations under one key that a kill cuts off.
 import type { TokenPair } from '../../src/devices/schema.ts'
-import type { Holder } from '../../src/sandbox/wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, startApp, temporaryDir } from '../helpers/app.ts'
 import { outcome, pair, refresh } from '../helpers/devices.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { medianOf, STEPS, stepOf } from '../../src/usage/answer-time.ts'
 import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import { sweepHeld } from '../../src/verifications/end/release.ts'

@@ -9,7 +9,7 @@ import { CompactEncrypt, GeneralEncrypt, generateKeyPair, importJWK } from 'jose
 import { parseAllowList } from '../../src/egress/addresses.ts'
 import { createStatusChecker } from '../../src/openid4vp/status/list.ts'
 import { newPrivateJwk, signJwt } from '../../src/sandbox/es256.ts'
-import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
+import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { SigningProblem } from '../../src/signing/problem.ts'
 import { TrustProblem } from '../../src/trust/settings.ts'

@@ -4,10 +4,10 @@ import { CompactEncrypt, calculateJwkThumbprint, importJWK, type JWK } from 'jos
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { describeCertificate } from '../../src/openid4vp/x509/x509.ts'
 import { type Cbor, decodeCbor, encodeCbor } from '../../src/sandbox/cbor.ts'
-import { answerPage } from '../../src/sandbox/dc-wallet.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { vpToken } from '../../src/sandbox/wallet.ts'
+import { answerPage } from '../../src/sandbox/wallet/dc-wallet.ts'
+import { vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, outcome, startWithTenant } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -274,7 +274,7 @@ describe('an answer that does not belong to the request is 400, leaves one momen
   }
 
   async function openedQr(id: string) {
-    const { fetchRequest } = await import('../../src/sandbox/wallet.ts')
+    const { fetchRequest } = await import('../../src/sandbox/wallet/wallet.ts')
     const { fetchOf } = await import('../helpers/wallet.ts')
     return { request: await fetchRequest((await read(id)).wallet_uri ?? '', fetchOf(app), { now: app.clock.now() }) }
   }

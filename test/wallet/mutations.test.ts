@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Cbor } from '../../src/sandbox/cbor.ts'
-import { type Mutations, vpToken } from '../../src/sandbox/wallet.ts'
+import { type Mutations, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { startApp } from '../helpers/app.ts'
 import { circularHolder, ENVELOPE_BOMBS, PRESENTATION_BOMBS } from '../helpers/bombs.ts'
 import { type Change, changedText, withChangedPart } from '../helpers/byte-changes.ts'

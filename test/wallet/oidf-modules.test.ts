@@ -3,7 +3,7 @@
 // or an mDL, in every combination of client id prefix and response mode.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
-import type { Holder } from '../../src/sandbox/wallet.ts'
+import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import { type ErrorBody, NOON, outcome, startApp } from '../helpers/app.ts'
 import { type Cheat, formOf, openSession, type Party, postTo, presentBy, readOf, verdictOf } from '../helpers/exchange.ts'
 import { forgeSdJwt, forgeSigner, holderWith, trust } from '../helpers/forger.ts'

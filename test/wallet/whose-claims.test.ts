@@ -1,7 +1,7 @@
 // Several credentials in one answer: only claims of those that answer the query are passed on, and
 // none proves an age for another.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { type Holder, type VpToken, vpToken } from '../../src/sandbox/wallet.ts'
+import { type Holder, type VpToken, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, type ErrorBody, startApp } from '../helpers/app.ts'

@@ -1,7 +1,7 @@
 // Where a message may go is asked again at each attempt: names that lead elsewhere by then, and the operator's own exceptions.
 import { afterAll, expect, test } from 'bun:test'
 import { createResolver } from '../../src/egress/resolve.ts'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { cleanUp, outcome, type TestApp } from '../helpers/app.ts'
 import { openSession, type Party, postTo, type Session } from '../helpers/exchange.ts'
 import { startNameServer } from '../helpers/name-server.ts'

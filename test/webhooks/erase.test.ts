@@ -1,7 +1,7 @@
 // Erasure while a message is due, on its way, or held by its receiver: after the 200 nothing is sent any more.
 import { afterAll, expect, test } from 'bun:test'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { sweepRetention } from '../../src/verifications/erasure/retain.ts'
 import { replayById } from '../../src/webhooks/replay.ts'

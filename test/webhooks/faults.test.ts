@@ -1,7 +1,7 @@
 // Receivers that fail, over real connections. The limits are shorter than the product's own 15 seconds.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { readDeliveries } from '../../src/webhooks/browse.ts'
 import { OUTCOMES, type Outcome } from '../../src/webhooks/schema.ts'
 import { cleanUp, NOON, type TestApp, until } from '../helpers/app.ts'

@@ -1,6 +1,6 @@
 // One id is followed from the HTTP request to the attempt at the receiver.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { readDeliveries } from '../../src/webhooks/browse.ts'
 import { replayById } from '../../src/webhooks/replay.ts'
 import { cleanUp, startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'

@@ -1,6 +1,6 @@
 // The thread that sends is lost, stuck or ended from outside; the file cannot be written; the clock jumps.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { decline } from '../../src/sandbox/wallet.ts'
+import { decline } from '../../src/sandbox/wallet/wallet.ts'
 import { replayById } from '../../src/webhooks/replay.ts'
 import { cleanUp, createVerification, NOON, type TestApp, until } from '../helpers/app.ts'
 import { execute, isOnPostgres } from '../helpers/database.ts'

@@ -1,5 +1,5 @@
 // The online shop: what its server would do with the key, and what another site would do without one.
-import { answerPage } from '../../sandbox/dc-wallet.ts'
+import { answerPage } from '../../sandbox/wallet/dc-wallet.ts'
 import type { Verification } from '../../verifications/schema.ts'
 import { issue } from '../sandbox/issued.ts'
 import { now } from '../sandbox/open-request.ts'

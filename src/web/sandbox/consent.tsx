@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { mergedName } from '../../openid4vp/merge-claims.ts'
 import { PERSONAS } from '../../sandbox/personas.ts'
-import type { Credential, Holder } from '../../sandbox/wallet.ts'
+import type { Credential, Holder } from '../../sandbox/wallet/wallet.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { Button } from '../kit/button.tsx'
 import { Icon } from '../kit/icons.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { PageRequest } from '../../sandbox/dc-wallet.ts'
 import type { PersonaId } from '../../sandbox/personas.ts'
+import type { PageRequest } from '../../sandbox/wallet/dc-wallet.ts'
 import { Seal } from '../kit/seal.tsx'
 import { Consent } from './consent.tsx'
 import { type Asking, listenToOpener, openAsking } from './dc.ts'

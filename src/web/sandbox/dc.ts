@@ -1,7 +1,7 @@
 // The sandbox as the wallet behind a browser: the page that opened this window asks by messages. Its
 // origin comes from the browser, so answers are bound to it as on a platform.
-import { type DcRequest, NothingToShow, type PageRequest, readPage } from '../../sandbox/dc-wallet.ts'
-import { RequestRefused } from '../../sandbox/wallet.ts'
+import { type DcRequest, NothingToShow, type PageRequest, readPage } from '../../sandbox/wallet/dc-wallet.ts'
+import { RequestRefused } from '../../sandbox/wallet/wallet.ts'
 import type { FromPage, FromSandbox } from '../shared/ask-sandbox.ts'
 import { CannotOpen, now, type Service } from './open-request.ts'
 

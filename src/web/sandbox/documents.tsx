@@ -1,5 +1,5 @@
 import { type DocumentState, PERSONAS } from '../../sandbox/personas.ts'
-import type { Credential, Holder } from '../../sandbox/wallet.ts'
+import type { Credential, Holder } from '../../sandbox/wallet/wallet.ts'
 import { Seal, type SealState } from '../kit/seal.tsx'
 import { useClaimWords } from '../shared/claims.ts'
 import { useSandboxWords } from './words.ts'

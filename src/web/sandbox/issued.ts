@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import type { IssuedDocuments } from '../../sandbox/schema.ts'
-import { type Holder, newPrivateJwk, publicJwk } from '../../sandbox/wallet.ts'
+import { type Holder, newPrivateJwk, publicJwk } from '../../sandbox/wallet/wallet.ts'
 import { callApi } from '../shared/api.ts'
 import { type Problem, problemOf, type Service } from './open-request.ts'
 

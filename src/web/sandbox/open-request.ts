@@ -1,5 +1,5 @@
 // The request behind a wallet link: only of this service, of a test session that is still pending.
-import { fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused } from '../../sandbox/wallet.ts'
+import { fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused } from '../../sandbox/wallet/wallet.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { ApiFailure, callApi } from '../shared/api.ts'
 import { serviceUrl } from '../shared/base.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { selectCredentials } from '../../sandbox/wallet.ts'
+import { selectCredentials } from '../../sandbox/wallet/wallet.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Scanner } from '../kit/scan.tsx'

@@ -8,7 +8,7 @@ import {
   readPresentation,
   type Shown,
   selectCredentials,
-} from '../../sandbox/wallet.ts'
+} from '../../sandbox/wallet/wallet.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { type Asked, fetchHere, now, readSession, type Service } from './open-request.ts'
 

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
-import type { Holder } from '../../sandbox/wallet.ts'
+import type { Holder } from '../../sandbox/wallet/wallet.ts'
 import { useDocuments } from './issued.ts'
 import { type Asked, CannotOpen, openRequest, type Problem, problemOf } from './open-request.ts'
 import { type Sent, sendAnswer } from './send-answer.ts'

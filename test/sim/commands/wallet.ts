@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { PersonaId } from '../../../src/sandbox/personas.ts'
-import { decline, fetchRequest, answer as presentationOf } from '../../../src/sandbox/wallet.ts'
+import { decline, fetchRequest, answer as presentationOf } from '../../../src/sandbox/wallet/wallet.ts'
 import type { Answer } from '../../helpers/app.ts'
 import { FORM } from '../../helpers/exchange.ts'
 import { fetchOf } from '../../helpers/wallet.ts'

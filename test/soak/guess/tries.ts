@@ -1,6 +1,6 @@
 // Single tries of what the attacks repeat.
 import { randomBytes } from 'node:crypto'
-import { decline } from '../../../src/sandbox/wallet.ts'
+import { decline } from '../../../src/sandbox/wallet/wallet.ts'
 import type { Answer, TestApp } from '../../helpers/app.ts'
 import { codeIn, FORM, openSession, postTo } from '../../helpers/exchange.ts'
 import type { Seeded } from '../../helpers/seeded.ts'

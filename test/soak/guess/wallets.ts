@@ -1,6 +1,6 @@
 // Anybody who has seen the code of a session may call both routes of wallets: each of them so often, and
 // no more often, and nobody at the expense of the wallet whose session it is.
-import { decline } from '../../../src/sandbox/wallet.ts'
+import { decline } from '../../../src/sandbox/wallet/wallet.ts'
 import { createVerification, type TestApp } from '../../helpers/app.ts'
 import { openSession, postTo } from '../../helpers/exchange.ts'
 import { ATTACKER, guessFor, type Soak } from './guess.ts'

@@ -1,6 +1,6 @@
 // Clients that mix everything a service does, and remember what they were told. A call whose answer never came is made again
 // after the restart, the very same: with an Idempotency-Key where there is one. So every unknown outcome becomes a known one.
-import { decline, fetchRequest, type Holder, present } from '../../../src/sandbox/wallet.ts'
+import { decline, fetchRequest, type Holder, present } from '../../../src/sandbox/wallet/wallet.ts'
 import { call as send } from '../../helpers/app.ts'
 import type { Seeded } from '../../helpers/seeded.ts'
 import type { Ack } from '../../invariants/acks.ts'

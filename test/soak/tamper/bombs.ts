@@ -1,6 +1,6 @@
 // What is small on the way and large once it is read: refused before it costs anything, as a client measures it, with the way
 // there. The plan is 20 ms, and what takes longer is counted; a violation is only what a busy machine does not explain.
-import type { Holder } from '../../../src/sandbox/wallet.ts'
+import type { Holder } from '../../../src/sandbox/wallet/wallet.ts'
 import { startApp } from '../../helpers/app.ts'
 import { circularHolder, ENVELOPE_BOMBS, PRESENTATION_BOMBS } from '../../helpers/bombs.ts'
 import { FORM, formOf, openSession, type Party, postTo, readOf, type Session } from '../../helpers/exchange.ts'

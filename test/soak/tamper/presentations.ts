@@ -4,7 +4,7 @@
 import type { DcqlQuery } from '../../../src/openid4vp/dcql/dcql.ts'
 import { responseUri } from '../../../src/openid4vp/exchange/request-object.ts'
 import { boundToRedirect } from '../../../src/openid4vp/exchange/session-transcript.ts'
-import { type Holder, vpToken } from '../../../src/sandbox/wallet.ts'
+import { type Holder, vpToken } from '../../../src/sandbox/wallet/wallet.ts'
 import { openResponseKey } from '../../../src/verifications/exchange/response-key.ts'
 import { findSession } from '../../../src/verifications/store.ts'
 import { startApp } from '../../helpers/app.ts'

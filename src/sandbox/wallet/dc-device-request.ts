@@ -1,7 +1,7 @@
 // A DeviceRequest (ISO/IEC 18013-5) read as a wallet does: which documents are asked for, and which of the holder's answer.
-import { fromBase64 } from './bytes.ts'
-import { type Cbor, decodeCbor, Tag } from './cbor.ts'
-import type { Credential, MdocCredential, Place } from './credential.ts'
+import { fromBase64 } from '../bytes.ts'
+import { type Cbor, decodeCbor, Tag } from '../cbor.ts'
+import type { Credential, MdocCredential, Place } from '../credential.ts'
 import { demand } from './request.ts'
 
 type Asked = { docType: string; places: Place[] }

@@ -1,6 +1,6 @@
 // The sealing half of hybrid public key encryption (RFC 9180, base mode) with P-256, HKDF-SHA256 and AES-128-GCM, on WebCrypto
 // alone: it runs in browsers and shares no code with the verifier's opening half.
-import { concat, utf8 } from './bytes.ts'
+import { concat, utf8 } from '../bytes.ts'
 
 const CURVE = { name: 'ECDH', namedCurve: 'P-256' }
 const KEM = concat(utf8('KEM'), Uint8Array.of(0, 0x10))

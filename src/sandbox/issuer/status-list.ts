@@ -1,10 +1,10 @@
 // Token Status List. Nothing is stored: odd indexes are revoked, even ones are not, and a document gets one of them when it is
 // issued. A verifier that reads the bits in the wrong order gets every answer wrong.
-import type { Random } from '../base/ids.ts'
-import { type Cbor, cborMap, encodeCbor } from './cbor.ts'
+import type { Random } from '../../base/ids.ts'
+import { type Cbor, cborMap, encodeCbor } from '../cbor.ts'
+import { COSE_X5CHAIN, coseSign1, coseTagged } from '../cose.ts'
+import { signJwt } from '../es256.ts'
 import type { Party } from './certificates.ts'
-import { COSE_X5CHAIN, coseSign1, coseTagged } from './cose.ts'
-import { signJwt } from './es256.ts'
 
 const BYTES = 4096
 const REVOKED_ARE_ODD = 0b1010_1010

@@ -1,14 +1,15 @@
 // The wallet behind a browser's own wallet call (W3C Digital Credentials). The origin comes from the platform, never from
 // the request.
-import { fromBase64, toBase64Url } from './bytes.ts'
-import { type Cbor, cborMap, decodeCbor, encodeCbor } from './cbor.ts'
-import type { Credential, Holder, Place } from './credential.ts'
+import { fromBase64, toBase64Url } from '../bytes.ts'
+import { type Cbor, cborMap, decodeCbor, encodeCbor } from '../cbor.ts'
+import type { Credential, Holder, Place } from '../credential.ts'
+import { newPrivateJwk } from '../es256.ts'
+import type { Mutations } from '../mutations.ts'
+import { PERSONAS } from '../personas.ts'
 import { chooseDocuments } from './dc-device-request.ts'
 import { checkReaders } from './dc-reader.ts'
-import { newPrivateJwk } from './es256.ts'
 import { sealHpke } from './hpke-seal.ts'
-import type { Mutations } from './mutations.ts'
-import { PERSONAS } from './personas.ts'
+import { deviceResponse, isoTranscript, presentDocument } from './mdoc.ts'
 import {
   checkClientId,
   checkFormats,
@@ -22,10 +23,9 @@ import {
   type PresentationRequest,
   verifySignature,
 } from './request.ts'
+import { encrypt } from './response.ts'
 import { selectCredentials } from './select.ts'
 import { type AnswerOptions, responseMembers } from './wallet.ts'
-import { deviceResponse, isoTranscript, presentDocument } from './wallet-mdoc.ts'
-import { encrypt } from './wallet-response.ts'
 
 export type DcRequest = { protocol: string; data: unknown }
 export type DcAnswer = { protocol: string; data: Record<string, unknown> }

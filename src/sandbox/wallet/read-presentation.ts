@@ -1,9 +1,9 @@
 // Reads a presentation for the page, which shows the data that was really sent.
 import { SDJwt } from '@sd-jwt/core'
-import { fromBase64, sha256, sha256Hasher, toBase64Url } from './bytes.ts'
-import { type Cbor, cborToJson, decodeCbor, encodeCbor, type Tag } from './cbor.ts'
-import type { Credential } from './credential.ts'
-import type { Json } from './json.ts'
+import { fromBase64, sha256, sha256Hasher, toBase64Url } from '../bytes.ts'
+import { type Cbor, cborToJson, decodeCbor, encodeCbor, type Tag } from '../cbor.ts'
+import type { Credential } from '../credential.ts'
+import type { Json } from '../json.ts'
 
 type Members = Record<string, Json>
 

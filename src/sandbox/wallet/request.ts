@@ -1,8 +1,8 @@
 // The checks of a careful wallet before it shows a request. A request that fails gets no answer.
 import { compactVerify, decodeProtectedHeader, importX509, type JWK } from 'jose'
-import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
-import { sha256, toBase64Url } from './bytes.ts'
-import { type Certificate, readCertificate } from './der.ts'
+import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
+import { sha256, toBase64Url } from '../bytes.ts'
+import { type Certificate, readCertificate } from '../der.ts'
 
 const REQUEST_TYPE = 'application/oauth-authz-req+jwt'
 const CLOCK_SKEW_SECONDS = 60

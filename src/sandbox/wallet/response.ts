@@ -1,6 +1,6 @@
 import { CompactEncrypt, importJWK } from 'jose'
-import { fromBase64, utf8 } from './bytes.ts'
-import type { Mutations } from './mutations.ts'
+import { fromBase64, utf8 } from '../bytes.ts'
+import type { Mutations } from '../mutations.ts'
 import type { PresentationRequest } from './request.ts'
 
 /** Posted to `responseUri`. */

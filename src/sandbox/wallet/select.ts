@@ -1,7 +1,7 @@
 // DCQL on the wallet's side (OpenID4VP 1.0 § 6.4): the credentials that answer a query, and the claims to show.
-import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from '../openid4vp/dcql/dcql.ts'
-import type { Credential, Place } from './credential.ts'
-import type { Json } from './json.ts'
+import type { ClaimPath, ClaimsQuery, CredentialQuery, DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
+import type { Credential, Place } from '../credential.ts'
+import type { Json } from '../json.ts'
 
 export type Selection = {
   /** The id of the credential query. */

@@ -1,7 +1,19 @@
 // The sandbox issuer: one authority that test sessions trust, and one that they do not. Its state
 // is JSON with private keys, which the service seals.
-import type { Random } from '../base/ids.ts'
-import { crlUri, statusListUri } from './addresses.ts'
+import type { Random } from '../../base/ids.ts'
+import { crlUri, statusListUri } from '../addresses.ts'
+import type { Credential, Holder } from '../credential.ts'
+import {
+  type Document,
+  mdlElements,
+  personOf,
+  photoIdElements,
+  pidClaims,
+  pidElements,
+  proofOfAgeElements,
+} from '../documents.ts'
+import { type PublicJwk, publicJwk } from '../es256.ts'
+import { type DocumentState, PERSONAS, type PersonaId } from '../personas.ts'
 import {
   type Making,
   newAuthority,
@@ -12,13 +24,9 @@ import {
   privateJwkFrom,
   type World,
 } from './certificates.ts'
-import type { Credential, Holder } from './credential.ts'
-import { type Document, mdlElements, personOf, photoIdElements, pidClaims, pidElements, proofOfAgeElements } from './documents.ts'
-import { type PublicJwk, publicJwk } from './es256.ts'
 import type { Issuance } from './issuance.ts'
 import { issueMdoc } from './issue-mdoc.ts'
 import { issueSdJwt } from './issue-sd-jwt.ts'
-import { type DocumentState, PERSONAS, type PersonaId } from './personas.ts'
 import { newStatusReference, statusListCwt, statusListJwt } from './status-list.ts'
 
 const DAY_MS = 86_400_000

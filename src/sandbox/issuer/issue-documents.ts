@@ -1,6 +1,6 @@
-import type { Configured, Making } from '../ground.ts'
-import type { Deps } from './deps.ts'
-import type { IssueDocuments, IssuedDocuments } from './schema.ts'
+import type { Configured, Making } from '../../ground.ts'
+import type { Deps } from '../deps.ts'
+import type { IssueDocuments, IssuedDocuments } from '../schema.ts'
 
 /** Issues the documents of a persona to anybody: only test sessions trust them. Nothing is stored. */
 export async function issueDocuments(

@@ -1,10 +1,10 @@
 import { calculateJwkThumbprint } from 'jose'
-import { flipLastBit, fromBase64, sha256, toBase64Url } from './bytes.ts'
-import { type Cbor, cborMap, decodeCbor, embedded, encodeCbor, type Tag } from './cbor.ts'
-import { coseSign1, type Sign1, withFlippedSignature } from './cose.ts'
-import type { MdocCredential, MdocItem, Place } from './credential.ts'
-import type { PrivateJwk } from './es256.ts'
-import type { Mutations } from './mutations.ts'
+import { flipLastBit, fromBase64, sha256, toBase64Url } from '../bytes.ts'
+import { type Cbor, cborMap, decodeCbor, embedded, encodeCbor, type Tag } from '../cbor.ts'
+import { coseSign1, type Sign1, withFlippedSignature } from '../cose.ts'
+import type { MdocCredential, MdocItem, Place } from '../credential.ts'
+import type { PrivateJwk } from '../es256.ts'
+import type { Mutations } from '../mutations.ts'
 import type { PresentationRequest } from './request.ts'
 
 type Presenting = { places: readonly Place[]; request: PresentationRequest; key: PrivateJwk; mutations: Mutations }

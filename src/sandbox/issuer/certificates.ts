@@ -1,10 +1,10 @@
 // The root certificate of a country and its signers, as ISO/IEC 18013-5 Annex B asks for. A second
 // set is the issuer that nobody trusts.
 import { createECDH } from 'node:crypto'
-import type { Random } from '../base/ids.ts'
-import { crlUri } from './addresses.ts'
-import { COUNTRY } from './documents.ts'
-import type { PrivateJwk } from './es256.ts'
+import type { Random } from '../../base/ids.ts'
+import { crlUri } from '../addresses.ts'
+import { COUNTRY } from '../documents.ts'
+import type { PrivateJwk } from '../es256.ts'
 
 const DAY_MS = 86_400_000
 const AUTHORITY_DAYS = 3650

@@ -1,10 +1,10 @@
 import { SDJwtInstance } from '@sd-jwt/core'
-import { sha256Hasher } from './bytes.ts'
+import { sha256Hasher } from '../bytes.ts'
+import type { SdJwtCredential } from '../credential.ts'
+import { jwtSigner, type PublicJwk } from '../es256.ts'
+import type { Json } from '../json.ts'
 import { authorityKeyIds, type World } from './certificates.ts'
-import type { SdJwtCredential } from './credential.ts'
-import { jwtSigner, type PublicJwk } from './es256.ts'
 import type { Issuance } from './issuance.ts'
-import type { Json } from './json.ts'
 
 /** Not concealed itself, but its members are (RFC 9901 § 6.2); any other container is concealed with its members (§ 6.3). */
 const OPEN_CONTAINERS = ['address']

@@ -1,23 +1,23 @@
 // A wallet that speaks OpenID4VP 1.0 from the other side, for tests, benchmarks and the page in the
 // browser. It shares only the types of a query with the verifier, and reads and writes credentials
 // with libraries, so that an error of one is not an error of both.
-import type { Credential, Holder } from './credential.ts'
-import { newPrivateJwk } from './es256.ts'
-import type { Mutations, VpToken } from './mutations.ts'
-import { PERSONAS } from './personas.ts'
+import type { Credential, Holder } from '../credential.ts'
+import { newPrivateJwk } from '../es256.ts'
+import type { Mutations, VpToken } from '../mutations.ts'
+import { PERSONAS } from '../personas.ts'
+import { presentMdoc } from './mdoc.ts'
 import { type Fetch, type FetchOptions, fetchRequest, type PresentationRequest } from './request.ts'
+import { buildResponse, type WalletResponse } from './response.ts'
+import { presentSdJwt } from './sd-jwt.ts'
 import { type Selection, selectCredentials } from './select.ts'
-import { presentMdoc } from './wallet-mdoc.ts'
-import { buildResponse, type WalletResponse } from './wallet-response.ts'
-import { presentSdJwt } from './wallet-sd-jwt.ts'
 
-export type { Credential, Holder } from './credential.ts'
-export { newPrivateJwk, publicJwk } from './es256.ts'
-export type { Mutations, VpToken } from './mutations.ts'
+export type { Credential, Holder } from '../credential.ts'
+export { newPrivateJwk, publicJwk } from '../es256.ts'
+export type { Mutations, VpToken } from '../mutations.ts'
 export { readPresentation, type Shown } from './read-presentation.ts'
 export { type Fetch, fetchRequest, type PresentationRequest, parseWalletUri, RequestRefused, type WalletUri } from './request.ts'
+export type { WalletResponse } from './response.ts'
 export { type Selection, selectCredentials } from './select.ts'
-export type { WalletResponse } from './wallet-response.ts'
 
 export type AnswerOptions = {
   /** In milliseconds. */

@@ -1,10 +1,10 @@
 // Readers' signatures over a whole DeviceRequest (ISO/IEC 18013-5, second edition). A request may
 // have none; a wrong one is refused.
 import { importX509 } from 'jose'
-import { fromBase64, toBase64 } from './bytes.ts'
-import { type Cbor, decodeCbor, embedded, encodeCbor } from './cbor.ts'
-import { COSE_X5CHAIN } from './cose.ts'
-import { readCertificate } from './der.ts'
+import { fromBase64, toBase64 } from '../bytes.ts'
+import { type Cbor, decodeCbor, embedded, encodeCbor } from '../cbor.ts'
+import { COSE_X5CHAIN } from '../cose.ts'
+import { readCertificate } from '../der.ts'
 import { demand } from './request.ts'
 
 /** 1.0.18013.5.1.6 in DER (ISO/IEC 18013-5 Annex B.1.7). */

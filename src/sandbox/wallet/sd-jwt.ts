@@ -1,9 +1,9 @@
 import { Jwt, SDJwt } from '@sd-jwt/core'
-import { flipLastBit, fromBase64, sha256, sha256Hasher, toBase64Url, utf8 } from './bytes.ts'
-import type { Place, SdJwtCredential } from './credential.ts'
-import { jwtSigner, type PrivateJwk } from './es256.ts'
-import type { Json } from './json.ts'
-import type { Mutations } from './mutations.ts'
+import { flipLastBit, fromBase64, sha256, sha256Hasher, toBase64Url, utf8 } from '../bytes.ts'
+import type { Place, SdJwtCredential } from '../credential.ts'
+import { jwtSigner, type PrivateJwk } from '../es256.ts'
+import type { Json } from '../json.ts'
+import type { Mutations } from '../mutations.ts'
 import type { PresentationRequest } from './request.ts'
 
 type Presenting = {

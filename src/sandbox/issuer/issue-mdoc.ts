@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import { toBase64Url } from './bytes.ts'
-import { type Cbor, cborMap, cborToJson, embedded, encodeCbor, Tag } from './cbor.ts'
+import { toBase64Url } from '../bytes.ts'
+import { type Cbor, cborMap, cborToJson, embedded, encodeCbor, Tag } from '../cbor.ts'
+import { COSE_X5CHAIN, coseKey, coseSign1 } from '../cose.ts'
+import type { MdocCredential } from '../credential.ts'
+import type { Element } from '../documents.ts'
+import type { PublicJwk } from '../es256.ts'
+import type { Json } from '../json.ts'
 import { authorityKeyIds, type World } from './certificates.ts'
-import { COSE_X5CHAIN, coseKey, coseSign1 } from './cose.ts'
-import type { MdocCredential } from './credential.ts'
-import type { Element } from './documents.ts'
-import type { PublicJwk } from './es256.ts'
 import type { Issuance } from './issuance.ts'
-import type { Json } from './json.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5 asks for at least 16. */
 const SALT_BYTES = 32

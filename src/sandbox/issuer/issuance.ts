@@ -1,4 +1,4 @@
-import type { Random } from '../base/ids.ts'
+import type { Random } from '../../base/ids.ts'
 import type { StatusReference } from './status-list.ts'
 
 /** The part of a document that does not depend on its format. Times in milliseconds. */
