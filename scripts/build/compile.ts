@@ -4,7 +4,7 @@ const ROOT = join(import.meta.dir, '../..')
 /** A worker is found in the program only if it is an entry point too. */
 export const ENTRY_POINTS = [
   'src/main.ts',
-  'src/webhooks/poster-thread.ts',
+  'src/webhooks/delivery/poster-thread.ts',
   'src/upkeep/backup-worker.ts',
   'src/db/sqlite/integrity-worker.ts',
   'src/trust-lists/read-thread.ts',

@@ -80,7 +80,7 @@ async function smoke(scratch: string): Promise<void> {
 /** A thread that is not an entry point is not in the program; native code that is looked for on the disk could be anybody's. */
 function checkBytes(file: string): void {
   const bytes = readFileSync(file)
-  for (const thread of ['webhooks/poster-thread', 'upkeep/backup-worker'])
+  for (const thread of ['webhooks/delivery/poster-thread', 'upkeep/backup-worker'])
     must(bytes.includes(`/$bunfs/root/${thread}.js`), `the program lacks its thread ${thread}`)
   must(!bytes.includes('"prebuilds"'), 'the program looks for native code on the disk')
   must(!bytes.includes(join(ROOT, 'node_modules')), 'the program knows where it was built, and may look there')

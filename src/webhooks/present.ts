@@ -2,7 +2,7 @@ import { isoUtc } from '../base/time.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Unsealing } from '../ground.ts'
 import type { AttemptRow } from './attempt-store.ts'
-import type { KeptAnswer } from './record.ts'
+import type { KeptAnswer } from './delivery/record.ts'
 import type { Delivery, DeliveryAttempt } from './schema.ts'
 import type { DeliveryRow } from './store.ts'
 

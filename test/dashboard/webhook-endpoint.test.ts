@@ -10,7 +10,7 @@ import type {
 } from '../../src/dashboard/developers/webhooks/schema.ts'
 import { verifyWebhook } from '../../src/sdk/webhook.ts'
 import { WebhookEvent } from '../../src/verifications/schema.ts'
-import { TEST_VERIFICATION_ID } from '../../src/webhooks/test-event.ts'
+import { TEST_VERIFICATION_ID } from '../../src/webhooks/delivery/test-event.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { receive, startTenantFor, untilAttempted } from '../helpers/receiver.ts'

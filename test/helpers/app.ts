@@ -12,7 +12,7 @@ import type { World } from '../../src/ground.ts'
 import { start } from '../../src/service/start.ts'
 import { createTenant, readTenants } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import type { WorkerOptions } from '../../src/webhooks/worker.ts'
+import type { WorkerOptions } from '../../src/webhooks/delivery/worker.ts'
 import { databaseOf, dropDatabases, keepingOpen, prepareDirectory } from './database.ts'
 import { takeIssuers } from './shared-issuers.ts'
 

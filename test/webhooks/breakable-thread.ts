@@ -1,6 +1,6 @@
 // The thread that sends, as it really is, but some paths break it.
-import '../../src/webhooks/poster-thread.ts'
-import type { Order } from '../../src/webhooks/poster-thread.ts'
+import '../../src/webhooks/delivery/poster-thread.ts'
+import type { Order } from '../../src/webhooks/delivery/poster-thread.ts'
 
 declare const self: Worker
 

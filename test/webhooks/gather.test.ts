@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createGathering } from '../../src/webhooks/gather.ts'
+import { createGathering } from '../../src/webhooks/delivery/gather.ts'
 
 /** So many under way, and a log of those that went on. */
 function begun(count: number) {

@@ -2,8 +2,8 @@
 // send may be erased.
 import { afterAll, expect, test } from 'bun:test'
 import type { EgressCall } from '../../src/egress/client.ts'
-import { createPoster, startPosterThread } from '../../src/webhooks/poster.ts'
-import type { Order, Report } from '../../src/webhooks/poster-thread.ts'
+import { createPoster, startPosterThread } from '../../src/webhooks/delivery/poster.ts'
+import type { Order, Report } from '../../src/webhooks/delivery/poster-thread.ts'
 import { cleanUp } from '../helpers/app.ts'
 import { receive } from '../helpers/receiver.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import vectors from '../../src/sdk/webhook-vectors.json'
-import { signatureHeaders } from '../../src/webhooks/sign.ts'
+import { signatureHeaders } from '../../src/webhooks/delivery/sign.ts'
 
 const SECRET = 'whsec_YSB3ZWJob29rIHNlY3JldCBmb3IgdGVzdHMsICMx'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { createSlots } from '../../src/webhooks/delivery/slots.ts'
 import type { DueQueue } from '../../src/webhooks/lease-store.ts'
-import { createSlots } from '../../src/webhooks/slots.ts'
 import type { Queue } from '../../src/webhooks/store.ts'
 
 const queue = (receiver: number | string, tenant: number | string): Queue => ({

@@ -1,12 +1,12 @@
-import { version } from '../../package.json' with { type: 'json' }
-import { isoUtc } from '../base/time.ts'
-import type { Reading, Unsealing } from '../ground.ts'
-import { areSignersKept } from '../tenants/secret-history.ts'
-import { readSigningSecrets, type SigningSecrets } from '../tenants/webhook-secret.ts'
-import type { AttemptRow } from './attempt-store.ts'
-import type { ClaimedDelivery } from './lease-store.ts'
+import { version } from '../../../package.json' with { type: 'json' }
+import { isoUtc } from '../../base/time.ts'
+import type { Reading, Unsealing } from '../../ground.ts'
+import { areSignersKept } from '../../tenants/secret-history.ts'
+import { readSigningSecrets, type SigningSecrets } from '../../tenants/webhook-secret.ts'
+import type { AttemptRow } from '../attempt-store.ts'
+import type { ClaimedDelivery } from '../lease-store.ts'
+import type { DeliveryRow, Owner } from '../store.ts'
 import { signatureHeaders } from './sign.ts'
-import type { DeliveryRow, Owner } from './store.ts'
 
 export type SignedMessage = { headers: Record<string, string>; body: string }
 

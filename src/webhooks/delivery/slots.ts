@@ -1,8 +1,8 @@
 // The deliveries of one tenant to one receiver form a queue. Queues are served in turn, and neither a receiver nor a tenant can
 // take all slots: a receiver that never answers delays only itself. The fewer slots are free, the fewer a tenant gets, so a few
 // tenants with such receivers cannot take all slots either.
-import { type DueQueue, PER_RECEIVER_MAX } from './lease-store.ts'
-import type { Queue } from './store.ts'
+import { type DueQueue, PER_RECEIVER_MAX } from '../lease-store.ts'
+import type { Queue } from '../store.ts'
 
 /** The waiting queues, each with its earliest due time, and the slots for attempts. */
 export type Slots = {

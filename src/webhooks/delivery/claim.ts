@@ -1,10 +1,10 @@
-import type { Writing } from '../ground.ts'
-import { beginAttempt } from './attempt-store.ts'
-import { LEASE_MS } from './attempts.ts'
-import type { Deps } from './deps.ts'
-import { type ClaimedDelivery, claimDue, nextDueIn } from './lease-store.ts'
+import type { Writing } from '../../ground.ts'
+import { beginAttempt } from '../attempt-store.ts'
+import { LEASE_MS } from '../attempts.ts'
+import type { Deps } from '../deps.ts'
+import { type ClaimedDelivery, claimDue, nextDueIn } from '../lease-store.ts'
+import type { Queue } from '../store.ts'
 import { keyOf, type Slots } from './slots.ts'
-import type { Queue } from './store.ts'
 
 /** Pause of a queue after a failed write. */
 const AFTER_FAILURE_MS = 1000

@@ -1,6 +1,6 @@
-import type { Log } from '../base/log.ts'
-import { hireThread } from '../base/threads.ts'
-import type { EgressAnswer, EgressCall } from '../egress/client.ts'
+import type { Log } from '../../base/log.ts'
+import { hireThread } from '../../base/threads.ts'
+import type { EgressAnswer, EgressCall } from '../../egress/client.ts'
 import type { Order, Report } from './poster-thread.ts'
 
 /** How often the thread is pinged while a call is under way. */
@@ -149,4 +149,4 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
   }
 }
 
-export const startPosterThread = (): Worker => hireThread('webhooks/poster-thread')
+export const startPosterThread = (): Worker => hireThread('webhooks/delivery/poster-thread')

@@ -1,17 +1,17 @@
 // A test event shows a merchant how the endpoint answers. It is signed like a result: the failure of a verification whose id
 // cannot exist, with the code `test_event`. It is not stored as a delivery, and not retried.
 
-import { base62 } from '../base/ids.ts'
-import { isoUtc } from '../base/time.ts'
-import { callAt, type EgressAnswer, type EgressCall, locate } from '../egress/client.ts'
-import { apiError } from '../http/errors.ts'
-import { readEndpoint } from '../tenants/webhook-endpoint.ts'
-import { readSigningSecrets } from '../tenants/webhook-secret.ts'
+import { base62 } from '../../base/ids.ts'
+import { isoUtc } from '../../base/time.ts'
+import { callAt, type EgressAnswer, type EgressCall, locate } from '../../egress/client.ts'
+import { apiError } from '../../http/errors.ts'
+import { readEndpoint } from '../../tenants/webhook-endpoint.ts'
+import { readSigningSecrets } from '../../tenants/webhook-secret.ts'
+import type { Deps } from '../deps.ts'
+import type { Outcome } from '../schema.ts'
+import type { Owner } from '../store.ts'
 import { outcomeOf } from './attempt.ts'
-import type { Deps } from './deps.ts'
 import { signedMessage } from './message.ts'
-import type { Outcome } from './schema.ts'
-import type { Owner } from './store.ts'
 
 /** No verification has this id: there is no underscore after the prefix of a real one. */
 export const TEST_VERIFICATION_ID = 'vs_test_event'

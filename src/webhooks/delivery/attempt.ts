@@ -1,13 +1,13 @@
-import { type EgressCall, locate } from '../egress/client.ts'
-import type { Calling } from '../ground.ts'
-import type { SigningSecrets } from '../tenants/webhook-secret.ts'
+import { type EgressCall, locate } from '../../egress/client.ts'
+import type { Calling } from '../../ground.ts'
+import type { SigningSecrets } from '../../tenants/webhook-secret.ts'
+import type { Deps } from '../deps.ts'
+import type { ClaimedDelivery } from '../lease-store.ts'
+import type { Outcome } from '../schema.ts'
+import type { Owner } from '../store.ts'
 import type { ClaimedAttempt } from './claim.ts'
-import type { Deps } from './deps.ts'
-import type { ClaimedDelivery } from './lease-store.ts'
 import { signedMessage } from './message.ts'
 import type { AttemptAnswer, Poster } from './poster.ts'
-import type { Outcome } from './schema.ts'
-import type { Owner } from './store.ts'
 
 export const LIMITS: EgressCall['limits'] = { resolveMs: 2000, connectMs: 5000, totalMs: 15_000, answerBytes: 4096 }
 

@@ -2,17 +2,17 @@
 // its delivery is leased meanwhile. When a process ends, another process or the next start retries its deliveries: none is lost, but
 // one may be sent twice.
 
-import { describeFailure } from '../base/log.ts'
-import { within } from '../base/time.ts'
-import type { EgressCall } from '../egress/client.ts'
-import { rememberSigningSecrets } from '../tenants/webhook-secret.ts'
+import { describeFailure } from '../../base/log.ts'
+import { within } from '../../base/time.ts'
+import type { EgressCall } from '../../egress/client.ts'
+import { rememberSigningSecrets } from '../../tenants/webhook-secret.ts'
+import type { Deps } from '../deps.ts'
+import { listDueQueues } from '../lease-store.ts'
+import { readDuePayload } from '../queue.ts'
 import { attemptDelivery, LIMITS, type Render } from './attempt.ts'
 import { type ClaimedAttempt, claimAttempts } from './claim.ts'
-import type { Deps } from './deps.ts'
 import { createGathering } from './gather.ts'
-import { listDueQueues } from './lease-store.ts'
 import { type AttemptAnswer, createPoster, startPosterThread } from './poster.ts'
-import { readDuePayload } from './queue.ts'
 import { recordAttempt, recoverInterrupted } from './record.ts'
 import { createSlots } from './slots.ts'
 

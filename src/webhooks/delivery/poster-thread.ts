@@ -1,7 +1,7 @@
 // The thread that posts messages. It has no keys and no database, and is given the address to call: a receiver that takes over
 // this thread finds only the messages that are being sent.
-import { createExtraCa, type ExtraCa } from '../egress/authorities.ts'
-import { callAt, type EgressAnswer, type EgressCall } from '../egress/client.ts'
+import { createExtraCa, type ExtraCa } from '../../egress/authorities.ts'
+import { callAt, type EgressAnswer, type EgressCall } from '../../egress/client.ts'
 
 declare const self: Worker
 

@@ -1,4 +1,4 @@
-import { hmacSha256With } from '../base/hash.ts'
+import { hmacSha256With } from '../../base/hash.ts'
 
 type Signing = { id: string; payload: string; secrets: readonly string[]; timestamp: number }
 
