@@ -70,7 +70,7 @@ describe('the metrics', () => {
   test('/metrics has exactly the metrics of the table in the handbook, each with its help', async () => {
     const app = await startApp()
     const found = await metricsOf(app)
-    const documented = tableOf(await read('src/handbook/metrics.md')).flatMap(({ names }) => names)
+    const documented = tableOf(await read('src/handbook/pages/metrics.md')).flatMap(({ names }) => names)
     expect(documented.toSorted()).toEqual([...found.keys()].toSorted())
     const { text } = await app.call('GET', '/metrics')
     for (const [, name] of text.matchAll(/^# TYPE (\S+) /gm)) expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.+\\.$`, 'm'))
@@ -84,7 +84,7 @@ describe('the metrics', () => {
     await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })
     await app.call('GET', '/v1/usage', { key: 'vk_test_wrong' })
     const found = await metricsOf(app)
-    const table = tableOf(await read('src/handbook/metrics.md'))
+    const table = tableOf(await read('src/handbook/pages/metrics.md'))
     for (const { names, labels } of table) {
       for (const name of names)
         expect([name, [...(found.get(name) ?? [])].filter(label => !labels.includes(label))]).toEqual([name, []])
@@ -192,7 +192,7 @@ describe('the systemd unit and the Dockerfile', () => {
     // The state of a dynamic user lies below a directory that nobody else may enter, so no command would find it.
     expect(settingOf('DynamicUser')).toBeUndefined()
     expect(unit).toMatch(new RegExp(`^#   useradd --system .*\\b${settingOf('User')}$`, 'm'))
-    const texts = [unit, await read('src/handbook/install.md'), await read('src/handbook/doctor.md')]
+    const texts = [unit, await read('src/handbook/pages/install.md'), await read('src/handbook/pages/doctor.md')]
     for (const text of texts) {
       const call = /systemd-run --(?:.*\\\n)*.*/.exec(text)?.[0].replaceAll(/\\\n#?/g, ' ') ?? ''
       expect(call).toContain(` --uid=${settingOf('User')} `)

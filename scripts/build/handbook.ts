@@ -15,7 +15,7 @@ const MARKER = /^\[generated: ([\w-]+)\]: # "scripts\/build\/handbook\.ts"\n+(?:
 export async function stalePages(): Promise<{ path: string; text: string }[]> {
   const config = loadConfig({})
   const tables = await makeTables(describeRoutes(createApp(depsToListRoutes(config)).routes, config.publicUrl, WebhookEvent))
-  const pages = ['README.md', ...(await Array.fromAsync(new Bun.Glob('src/handbook/**/*.md').scan(ROOT)))]
+  const pages = ['README.md', ...(await Array.fromAsync(new Bun.Glob('src/handbook/pages/**/*.md').scan(ROOT)))]
   const all = await Promise.all(
     pages.map(async path => {
       const before = await Bun.file(join(ROOT, path)).text()

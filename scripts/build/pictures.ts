@@ -12,7 +12,7 @@ import { openStage } from '../pictures/stage.ts'
 import { takeStory } from '../pictures/story.ts'
 
 const ROOT = join(import.meta.dir, '../..')
-const README_PICTURE = join(ROOT, 'src/handbook/pictures/demo.webp')
+const README_PICTURE = join(ROOT, 'src/handbook/pages/pictures/demo.webp')
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const LANGUAGES = ['en', 'de'] as const
 

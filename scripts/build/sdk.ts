@@ -52,7 +52,7 @@ export async function buildSdk(out: string): Promise<void> {
     // Types alone: nothing imports it.
     rmSync(join(out, 'wire.js'))
     cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'))
-    cpSync(join(ROOT, 'src/handbook/sdk.md'), join(out, 'README.md'))
+    cpSync(join(ROOT, 'src/handbook/pages/sdk.md'), join(out, 'README.md'))
     cpSync(join(ROOT, 'src/sdk/webhook-vectors.json'), join(out, 'webhook-vectors.json'))
     writeFileSync(join(out, 'package.json'), `${JSON.stringify(await manifest(out), null, 2)}\n`)
   } finally {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const RECIPES = resolve(import.meta.dir, '../../src/handbook/recipes')
+const RECIPES = resolve(import.meta.dir, '../../src/handbook/pages/recipes')
 
 /** The block of a recipe whose first line carries the mark. */
 export function recipeBlock(page: string, mark: string): string {

@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres)(unlessMissing('an upgrade of PostgreSQL'), () => {
 
 describe.skipIf(!hasPostgres)(unlessMissing('two roles'), () => {
   test('the owner changes the schema, and the service works with no more rights than it needs', async () => {
-    const recipe = readFileSync(join(import.meta.dir, '../../src/handbook/recipes/postgres.md'), 'utf8')
+    const recipe = readFileSync(join(import.meta.dir, '../../src/handbook/pages/recipes/postgres.md'), 'utf8')
     const [, roles = ''] = /```sql\n-- vidimus: recipe \(roles\)\n([\s\S]*?)```/.exec(recipe) ?? []
     const file = join(postgresDir(), 'roles.sql')
     writeFileSync(file, roles)

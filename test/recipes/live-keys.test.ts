@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const RECIPES = resolve(import.meta.dir, '../../src/handbook/recipes')
+const RECIPES = resolve(import.meta.dir, '../../src/handbook/pages/recipes')
 
 test('a recipe that works with live keys says how their sessions come to trust an issuer, and what happens without', () => {
   const pages = readdirSync(RECIPES).map(name => ({ name, text: readFileSync(join(RECIPES, name), 'utf8') }))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { START } from '../helpers/merchant.ts'
 
-const pageOf = (name: string) => readFileSync(resolve(import.meta.dir, '../../src/handbook/recipes', `${name}.md`), 'utf8')
+const pageOf = (name: string) => readFileSync(resolve(import.meta.dir, '../../src/handbook/pages/recipes', `${name}.md`), 'utf8')
 
 test('digital-credentials.md says how its server is started with its environment, as the tests start it', () => {
   expect(pageOf('digital-credentials')).toContain(`\`${START}\``)

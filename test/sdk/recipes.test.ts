@@ -214,7 +214,7 @@ function recipe(language: string, program: string, check: (code: string, dir: st
 
 /** The code block whose first line has the mark. */
 function recipeOf(mark: string): string {
-  const pages = ['src/handbook/webhooks.md', 'src/handbook/recipes/verify-a-webhook.md'].map(name =>
+  const pages = ['src/handbook/pages/webhooks.md', 'src/handbook/pages/recipes/verify-a-webhook.md'].map(name =>
     readFileSync(join(ROOT, name), 'utf8'),
   )
   const blocks = pages.join('\n').matchAll(/^```\w+\n([\s\S]*?)^```$/gm)
