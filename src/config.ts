@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isIPv6 } from './base/ip.ts'
+import { LOG_LEVELS, type LogLevel } from './base/log.ts'
 import { readBeginning } from './base/read-beginning.ts'
 import { type DatabaseSettings, parseDatabaseUrl } from './db/database-url.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
-import { LOG_LEVELS, type LogLevel, VARIABLES, type Variable } from './variables.ts'
+import { VARIABLES, type Variable } from './variables.ts'
 
 export type Config = {
   port: number

@@ -1,6 +1,5 @@
 // Every variable with its default and meaning: the source of `serve --help` and of the handbook's table. config.ts reads them.
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+import { LOG_LEVELS } from './base/log.ts'
 
 export const VARIABLES = {
   PORT: { default: '3000', meaning: 'port to listen on; 0 lets the system choose' },

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { LOG_LEVELS } from '../src/base/log.ts'
 import { type Config, ConfigError, loadConfig } from '../src/config.ts'
-import { LOG_LEVELS, VARIABLES } from '../src/variables.ts'
+import { VARIABLES } from '../src/variables.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { newSecret, newVerificationId, newWebhookSecret } from '../src/base/ids.ts'
-import { createLog, describeFailure, type LogFields } from '../src/base/log.ts'
+import { createLog, describeFailure, LOG_LEVELS, type LogFields, type LogLevel } from '../src/base/log.ts'
 import { Unavailable } from '../src/base/unavailable.ts'
-import { LOG_LEVELS, type LogLevel } from '../src/variables.ts'
 import { anyText } from './helpers/texts.ts'
 
 const AT = Date.parse('2026-03-04T12:30:15.123Z')

@@ -43,7 +43,6 @@ export async function buildSdk(out: string): Promise<void> {
     rmSync(out, { recursive: true, force: true })
     mkdirSync(out, { recursive: true })
     cpSync(join(ROOT, 'src/sdk'), staging, { recursive: true, filter: path => !path.endsWith('.json') })
-    await includeDigital(staging)
     writeFileSync(join(staging, 'wire.ts'), wireTypes())
     writeFileSync(join(staging, 'package.json'), '{"type":"module"}')
     writeFileSync(join(staging, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, outDir: out } }))
@@ -88,13 +87,6 @@ ${Object.keys(ERRORS)
   .map(code => `  | '${code}'`)
   .join('\n')}
 `
-
-/** The module that our own pages use too. */
-async function includeDigital(staging: string): Promise<void> {
-  cpSync(join(ROOT, 'src/web/shared/digital.ts'), join(staging, 'digital.ts'))
-  const browser = Bun.file(join(staging, 'browser.ts'))
-  await browser.write((await browser.text()).replace("'../web/shared/digital.ts'", "'./digital.ts'"))
-}
 
 async function compile(dir: string): Promise<void> {
   const child = Bun.spawn([join(ROOT, 'node_modules/.bin/tsc'), '-p', dir], { stdout: 'pipe', stderr: 'inherit' })

@@ -1,4 +1,5 @@
-import type { LogLevel } from '../variables.ts'
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /**
  * Every field that a log line may have. Deliberately absent: bodies, headers, query strings, paths

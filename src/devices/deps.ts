@@ -1,3 +1,3 @@
-import type { Deps as AccessDeps } from '../access/deps.ts'
+import type { Deps as GuessDeps } from '../guesses/deps.ts'
 
-export type Deps = AccessDeps
+export type Deps = GuessDeps

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import type { Deps } from '../access/deps.ts'
 import { accessPlugin } from '../access/plugin.ts'
 import { errorResponses } from '../http/schema.ts'
-import type { Deps } from './deps.ts'
 import { Till } from './schema.ts'
 import { readTill } from './till.ts'
 

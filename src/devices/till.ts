@@ -1,4 +1,3 @@
-import type { Caller } from '../access/scopes.ts'
 import { isoUtc } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
@@ -7,8 +6,12 @@ import { effectiveRules } from '../templates/rules.ts'
 import { readTenant } from '../tenants/settings.ts'
 import type { Till } from './schema.ts'
 
+type Asking =
+  | { kind: 'key' }
+  | { kind: 'device'; name: string; tenantId: string; environment: Till['environment']; allowedTemplates: readonly string[] }
+
 /** The till's name, merchant and templates, for its page. */
-export async function readTill(deps: Reading, caller: Caller): Promise<Till> {
+export async function readTill(deps: Reading, caller: Asking): Promise<Till> {
   if (caller.kind !== 'device')
     throw apiError('insufficient_scope', { message: 'Only devices may call this; use a device token instead of an API key.' })
   const { name, environment, tenantId, allowedTemplates } = caller

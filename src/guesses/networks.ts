@@ -2,10 +2,10 @@
 // up all guesses of pairing codes, these can still pair a till. Stored with the day as two HMACs, of the
 // network and of the network with the tenant.
 
-import { deleteNetworksSeenBy, findNetwork, keepNetwork } from '../access/store.ts'
 import { hmacSha256With } from '../base/hash.ts'
 import { describeFailure } from '../base/log.ts'
 import type { Ground, Writing } from '../ground.ts'
+import { deleteNetworksSeenBy, findNetwork, keepNetwork } from './store.ts'
 
 const DAY_MS = 86_400_000
 export const KNOWN_MS = 30 * DAY_MS

@@ -4,24 +4,16 @@
 // up what the others have. While a budget is empty right codes are refused too, or the limit would be void. enroll.ts lets
 // those through that come from where their own tenant authenticated lately.
 
-import type { Throttling } from '../access/deps.ts'
-import {
-  deleteGuessesBefore,
-  deleteLock,
-  findGuesses,
-  type GuessesRow,
-  listLocked,
-  lockGuesses,
-  updateGuesses,
-} from '../access/store.ts'
 import type { Acting } from '../audit/deps.ts'
 import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Configured, Reading, Writing } from '../ground.ts'
+import type { Throttling } from '../guesses/deps.ts'
 import { apiError } from '../http/errors.ts'
 import { rateLimitHeaders } from '../http/rate-limit.ts'
 import { takeEach } from './budgets.ts'
 import { KNOWN_MS } from './networks.ts'
+import { deleteGuessesBefore, deleteLock, findGuesses, type GuessesRow, listLocked, lockGuesses, updateGuesses } from './store.ts'
 
 const HOUR_MS = 3_600_000
 const LOCK_MS = 15 * 60_000

@@ -5,7 +5,7 @@
 const OPTIONS = { noHtmlBlocks: true, noHtmlSpans: true, headings: { ids: true } }
 
 /** The folder of the pages in the repository, for links like `[text](../README.md)`. */
-const ROOM = '/src/handbook/'
+const ROOM = '/src/handbook/pages/'
 
 /** `up` leads from the page to the root of the service, which may be published under a path. */
 export function toHtml(markdown: string, slug: string, up: string): string {

@@ -27,4 +27,4 @@ export {
   prefetch,
   Refused,
   send,
-} from '../web/shared/digital.ts'
+} from './wallet-call.ts'

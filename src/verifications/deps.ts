@@ -4,14 +4,10 @@ import type { Versions } from '../templates/resolve.ts'
 import type { FirstTimes } from '../tenants/first-times.ts'
 import type { Attempts } from '../webhooks/attempts.ts'
 import type { Changes } from './changes.ts'
-import type { Creations } from './create/creations.ts'
-import type { Erasures } from './erasure/erasures.ts'
 
 export type Deps = AccessDeps &
   Resolving &
   Watching & {
-    creations: Creations
-    erasures: Erasures
     attempts: Attempts
     firstTimes: FirstTimes
     identity: RequestIdentities

@@ -5,9 +5,10 @@ import { errorResponses } from '../http/schema.ts'
 import { addDailyBudget } from '../usage/quota.ts'
 import { decideComparison, readComparison } from './comparison/compare.ts'
 import { createVerification } from './create/create.ts'
-import type { Deps } from './deps.ts'
+import type { Deps as CreateDeps } from './create/deps.ts'
 import { cancelVerification } from './end/cancel.ts'
 import { redeemResponseCode } from './end/redeem.ts'
+import type { Deps as EraseDeps } from './erasure/deps.ts'
 import { eraseVerification } from './erasure/erase.ts'
 import { linksTo } from './present.ts'
 import { readList, readOne, readStatus } from './read.ts'
@@ -27,7 +28,7 @@ import {
 } from './schema.ts'
 import { watchVerification } from './watch.ts'
 
-export const verificationRoutes = (deps: Deps) =>
+export const verificationRoutes = (deps: CreateDeps & EraseDeps) =>
   new Elysia({ prefix: '/v1', tags: ['Verifications'] })
     .use(accessPlugin(deps))
     .post(

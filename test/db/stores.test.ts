@@ -21,7 +21,7 @@ const TERMED = { id: 'vs_1', tenantId: 'ten_1', createdAt: 1, terms: Buffer.allo
 /** Arguments that any value cannot stand for: numbers in the text of a statement, and objects that are spread. */
 const ARGUMENTS: Record<string, unknown[]> = {
   'access/store.ts markKeyRolled': ['key_1', { expiresAt: 1, successorId: 'key_2' }],
-  'access/store.ts updateGuesses': [{ network: 'n', failedAt: [1], lockedUntil: 1, forgetAt: 1 }],
+  'guesses/store.ts updateGuesses': [{ network: 'n', failedAt: [1], lockedUntil: 1, forgetAt: 1 }],
   'audit/link-store.ts insertLinks': [[{ seq: 1, entry_id: 1, previous: '', hash: '' }]],
   'audit/store.ts listEntries': [1, 5],
   'audit/store.ts listRecords': [1, 5],
@@ -63,7 +63,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   ],
   'verifications/term-store.ts deleteTerms': [TERMED],
   'verifications/term-store.ts insertTerms': [TERMED],
-  'verifications/end/end-store.ts listEnded': ['ten_1', 1, 5],
+  'verifications/erasure/store.ts listEnded': ['ten_1', 1, 5],
   'verifications/store.ts listEndedSince': ['ten_1', 1, 5],
   'verifications/store.ts listKeys': ['vs_1', 5],
   'verifications/store.ts listVerifications': [OWNER, { before: 1, limit: 5 }],

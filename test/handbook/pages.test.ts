@@ -9,7 +9,7 @@ import { startApp } from '../helpers/app.ts'
 import { vidimus } from '../helpers/command.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
-const ROOM = join(ROOT, 'src/handbook')
+const ROOM = join(ROOT, 'src/handbook/pages')
 const BYTES_MAX = 8192
 
 const pages = await Promise.all(PAGES.map(async ({ slug, file }) => ({ slug, text: await Bun.file(file).text() })))
@@ -71,7 +71,7 @@ test('every link of the handbook leads to a page of the service, and every ancho
 
 test('every anchor of README is a heading of that page', async () => {
   const readme = await Bun.file(join(ROOT, 'README.md')).text()
-  const links = [...readme.matchAll(/\]\(src\/handbook\/([^)#]+)\.md#([^)]+)\)/g)]
+  const links = [...readme.matchAll(/\]\(src\/handbook\/pages\/([^)#]+)\.md#([^)]+)\)/g)]
   expect(links.length).toBeGreaterThan(2)
   const broken = links.filter(([, slug, id]) => !served.get(`/docs/${slug}`)?.includes(`id="${id}"`))
   expect(broken.map(([link]) => link)).toEqual([])

@@ -18,5 +18,4 @@ export default [
     'api/devices',
   ],
   ['scope not asked for', 'accessPlugin', '!caller.scopes.includes(need.scope)', 'false', 'api/authentication'],
-  ['wrong codes lock a known network out', 'admitGuess', 'if (!isKnown) await', 'await', 'devices/guessing'],
 ] satisfies Slip[]

@@ -2,11 +2,13 @@
 // the tests that must fail because of it. One list per room of src/.
 import access from './access.ts'
 import audit from './audit.ts'
+import base from './base.ts'
 import cli from './cli.ts'
 import dashboard from './dashboard.ts'
 import db from './db.ts'
 import devices from './devices.ts'
 import egress from './egress.ts'
+import guesses from './guesses.ts'
 import http from './http.ts'
 import openid4vp from './openid4vp.ts'
 import people from './people.ts'
@@ -18,7 +20,6 @@ import tenants from './tenants.ts'
 import trust from './trust.ts'
 import trustLists from './trust-lists.ts'
 import verifications from './verifications.ts'
-import wallet from './wallet.ts'
 import webhooks from './webhooks.ts'
 
 /**
@@ -33,11 +34,13 @@ export type Mutant = { name: string; room: string; within: string; from: string 
 const ROOMS: Record<string, Slip[]> = {
   access,
   audit,
+  base,
   cli,
   dashboard,
   db,
   devices,
   egress,
+  guesses,
   http,
   openid4vp,
   people,
@@ -49,7 +52,6 @@ const ROOMS: Record<string, Slip[]> = {
   trust,
   'trust-lists': trustLists,
   verifications,
-  wallet,
   webhooks,
 }
 

@@ -8,5 +8,4 @@ export default [
     'sandboxRoutes(deps)',
     'sandbox/off',
   ],
-  ['doubled names pass', 'parseJson', 'if (names !== countMembers(value))', 'if (false)', 'http/envelope', 'json'],
 ] satisfies Slip[]

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { VpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { fetchRequest } from '../../src/sandbox/wallet/wallet.ts'
 import { verifyMdoc, verifySdJwt } from './foreign.ts'
@@ -7,14 +7,14 @@ import { holderOf, mdlQuery, NOW, newSession, sdJwtQuery } from './world.ts'
 
 const SANDBOX = join(import.meta.dir, '../../src/sandbox')
 
-async function bundled(entry = 'wallet.ts'): Promise<string> {
+async function bundled(entry = 'wallet/wallet.ts'): Promise<string> {
   const built = await Bun.build({ entrypoints: [join(SANDBOX, entry)], target: 'browser' })
   expect(built.success).toBe(true)
   return built.outputs[0]!.text()
 }
 
 test('the bundle of the wallet asks for no node: module and evaluates no text, which the page forbids', async () => {
-  for (const text of [await bundled(), await bundled('dc-wallet.ts')]) {
+  for (const text of [await bundled(), await bundled('wallet/dc-wallet.ts')]) {
     expect(text).toContain('OpenID4VPHandover')
     expect(text).not.toMatch(/["']node:/)
     expect(text).not.toMatch(/\beval\(|new Function\(/)
@@ -71,11 +71,13 @@ function urlOf(text: string): string {
 const SERVICE_SIDE = ['routes.ts', 'schema.ts', 'store.ts', 'world.ts']
 
 test('issuer and wallet take nothing but types from the service, so that an error of one is not an error of both', async () => {
-  const files = await Array.fromAsync(new Bun.Glob('*.ts').scan(SANDBOX))
+  const files = await Array.fromAsync(new Bun.Glob('**/*.ts').scan(SANDBOX))
   expect(files.length).toBeGreaterThan(15)
   for (const file of files.filter(name => !SERVICE_SIDE.includes(name))) {
     const text = await Bun.file(join(SANDBOX, file)).text()
-    const taken = [...text.matchAll(/^(?:import|export) (.*) from '(?:\.\.\/|#)[^']+'$/gm)]
+    const taken = [...text.matchAll(/^(?:import|export) (.*) from '(\.[^']+)'$/gm)].filter(
+      ([, , path]) => !join(SANDBOX, dirname(file), path!).startsWith(SANDBOX),
+    )
     expect(taken.filter(([, names]) => !names!.startsWith('type ')).map(([line]) => `${file}: ${line}`)).toEqual([])
   }
 })

@@ -41,7 +41,18 @@ function npm(...args: string[]): string {
 }
 
 test('the package has code, declarations, vectors, licence and README, and no dependency', () => {
-  const modules = ['base-url', 'browser', 'client', 'digital', 'error', 'till', 'transport', 'verifications', 'wait', 'webhook']
+  const modules = [
+    'base-url',
+    'browser',
+    'client',
+    'error',
+    'till',
+    'transport',
+    'verifications',
+    'wait',
+    'wallet-call',
+    'webhook',
+  ]
   expect(packed.toSorted()).toEqual(
     [
       ...modules.flatMap(name => [`${name}.js`, `${name}.d.ts`]),

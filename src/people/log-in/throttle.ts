@@ -3,11 +3,12 @@
 // locked, and strangers cannot delay a user who is known: a browser that logged in before and an
 // open session have waits and a budget of their own and are not charged to their address, and a
 // network where the user logged in before has waits of its own. Unknown names get the same waits.
-import type { Throttling } from '../../access/deps.ts'
+
 import { hmacSha256With } from '../../base/hash.ts'
 import type { Db } from '../../db/engine.ts'
 import type { Configured, Reading, Writing } from '../../ground.ts'
 import { type Charge, takeEach } from '../../guesses/budgets.ts'
+import type { Throttling } from '../../guesses/deps.ts'
 import { apiError } from '../../http/errors.ts'
 import type { Deps } from '../deps.ts'
 import {

@@ -11,12 +11,12 @@ import { sharesOf } from '../../templates/shares.ts'
 import { countCreation } from '../../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../../usage/quota.ts'
 import { refuseForbidden } from '../../webhooks/endpoint.ts'
-import type { Deps } from '../deps.ts'
 import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets } from '../present.ts'
 import { redirectProblem } from '../redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from '../schema.ts'
 import { insertVerification } from '../store.ts'
 import { termsOf } from '../terms.ts'
+import type { Deps } from './deps.ts'
 import type { Claim } from './idempotency.ts'
 
 export type Creation =

@@ -1,5 +1,5 @@
-// Sessions that end by time: expired, never redeemed, never compared, kept long enough.
-import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
+// Sessions that end by time: expired, never redeemed, never compared.
+import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import { verificationSessions } from '../../db/schema/verifications.ts'
 import { isAmongFree } from '../../db/statements.ts'
@@ -53,26 +53,4 @@ export async function markOverdue(tx: Db, now: number, limit: number): Promise<V
     .set({ status: 'failed' })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
     .returning(SESSION_COLUMNS)
-}
-
-/**
- * Sessions of a tenant that ended at or before a time, oldest first. Without held ones: the webhook
- * of their failure is still to be sent.
- */
-export async function listEnded(db: Db, tenantId: string, endedBy: number, limit: number): Promise<VerificationRow[]> {
-  const { createdAt, respondedAt, expiresAt, status } = verificationSessions
-  return await db
-    .select(SESSION_COLUMNS)
-    .from(verificationSessions)
-    .where(
-      and(
-        eq(verificationSessions.tenantId, tenantId),
-        inArray(verificationSessions.environment, ['test', 'live']),
-        lte(createdAt, endedBy),
-        sql`coalesce(${respondedAt}, ${expiresAt}) <= ${endedBy}`,
-        or(ne(status, 'pending'), isNull(respondedAt)),
-      ),
-    )
-    .orderBy(createdAt)
-    .limit(limit)
 }

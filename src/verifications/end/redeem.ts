@@ -1,6 +1,6 @@
-import type { Throttling } from '../../access/deps.ts'
 import { sha256Hex } from '../../base/hash.ts'
 import type { Reading } from '../../ground.ts'
+import type { Throttling } from '../../guesses/deps.ts'
 import { apiError } from '../../http/errors.ts'
 import type { Deps } from '../deps.ts'
 import { readOne } from '../read.ts'

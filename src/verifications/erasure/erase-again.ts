@@ -1,7 +1,7 @@
 import type { Audited } from '../../audit/deps.ts'
 import { countEnds, type End } from '../../usage/outcomes.ts'
-import type { Deps } from '../deps.ts'
 import { listKeys } from '../store.ts'
+import type { Deps } from './deps.ts'
 import { eraseIn } from './erase.ts'
 
 const BATCH = 500

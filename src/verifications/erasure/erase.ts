@@ -9,10 +9,10 @@ import type { Held } from '../../webhooks/attempts.ts'
 import { forgetDeliveries } from '../../webhooks/queue.ts'
 import { ownAnswerEndsBefore } from '../create/idempotency.ts'
 import { forgetReplay } from '../create/replay-store.ts'
-import type { Deps } from '../deps.ts'
 import type { ErasureResult } from '../schema.ts'
 import { uncountedEnd } from '../status.ts'
 import { deleteVerification, findVerification, lockSession, type Owner } from '../store.ts'
+import type { Deps } from './deps.ts'
 
 const SHRED_RETRY_MS = 1000
 const SHRED_ATTEMPTS_MAX = 60

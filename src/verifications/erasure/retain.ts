@@ -1,9 +1,9 @@
 import { retentions } from '../../tenants/settings.ts'
 import { countEnds, type End } from '../../usage/outcomes.ts'
 import type { Held } from '../../webhooks/attempts.ts'
-import type { Deps } from '../deps.ts'
-import { listEnded } from '../end/end-store.ts'
+import type { Deps } from './deps.ts'
 import { eraseIn, shred } from './erase.ts'
+import { listEnded } from './store.ts'
 
 const DAY_MS = 86_400_000
 const BATCH_MAX = 100

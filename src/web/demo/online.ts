@@ -1,11 +1,11 @@
 // The online shop: what its server would do with the key, and what another site would do without one.
 import { answerPage } from '../../sandbox/wallet/dc-wallet.ts'
+import { fetchRequests, send } from '../../sdk/wallet-call.ts'
 import type { Verification } from '../../verifications/schema.ts'
 import { issue } from '../sandbox/issued.ts'
 import { now } from '../sandbox/open-request.ts'
 import { callApi } from '../shared/api.ts'
 import { BASE } from '../shared/base.ts'
-import { fetchRequests, send } from '../shared/digital.ts'
 
 const OTHER_SITE = 'https://another-site.example'
 

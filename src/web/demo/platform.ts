@@ -1,9 +1,9 @@
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import '../verify/element.ts'
+import type { Prepared } from '../../sdk/wallet-call.ts'
 import { askWindow } from '../shared/ask-sandbox.ts'
 import { serviceUrl } from '../shared/base.ts'
-import type { Prepared } from '../shared/digital.ts'
 
 /** The element asks the phone of the demo in place of a popup; true while it does. */
 export function useAskedPhone(phone: RefObject<HTMLIFrameElement | null>): boolean {

@@ -1,6 +1,6 @@
 // The sandbox wallet in place of the browser's own: a popup of the service, which takes the origin
 // of the page from the browser as a platform would. Imports only types: shops bundle it.
-import type { DcAnswer, Prepared } from './digital.ts'
+import type { DcAnswer, Prepared } from '../../sdk/wallet-call.ts'
 
 /** Messages between a page and the popup. */
 export type FromPage = { type: 'vidimus-requests' } & Pick<Prepared, 'environment' | 'requests'>

@@ -1,7 +1,8 @@
 // <vidimus-verify session="vs_…">: asks the customer's wallet on a page of the shop. It falls back to a link to the hosted
 // page, which has the QR code. Nothing inline and no HTML from text: it works under any policy that loads this script.
+
+import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Refused, send } from '../../sdk/wallet-call.ts'
 import type { askSandbox } from '../shared/ask-sandbox.ts'
-import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Refused, send } from '../shared/digital.ts'
 import { WORDS } from './words.ts'
 
 const ANSWER_MS = 5000

@@ -79,6 +79,8 @@ export async function ask({ requests }: Pick<Prepared, 'requests'>, signal: Abor
 
 /** Refused by the service, with the status of its response. */
 export class Refused extends Error {
+  override name = 'Refused'
+
   constructor(readonly status: number) {
     super(`answered ${status}`)
   }
