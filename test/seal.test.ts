@@ -168,7 +168,7 @@ describe('a new epoch of row keys', () => {
     }
     expect([...used].toSorted()).toEqual(Object.keys(PURPOSES).toSorted())
     // Row keys and purposes; the keys of wrapping keys, which turn by themselves; a key of the caller's own secret.
-    expect(deriving.toSorted()).toEqual(['devices/replay.ts', 'seal.ts', 'session-keys/keys.ts'])
+    expect(deriving.toSorted()).toEqual(['base/seal.ts', 'devices/replay.ts', 'session-keys/keys.ts'])
   })
 
   test('a layered key begins with the earlier ones, and the old row key cannot be derived again', () => {

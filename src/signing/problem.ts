@@ -2,6 +2,7 @@ import { type Refusal, type RefusalReason, sayRefusal } from '../words/signing.t
 
 /** The message says the reason in English, for commands and the API. */
 class Refused extends Error {
+  override name = 'Refused'
   readonly reason: RefusalReason
   constructor(...[code, values]: Refusal) {
     const reason = { code, values: values ?? {} }

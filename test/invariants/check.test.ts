@@ -212,8 +212,14 @@ describe('the check finds', () => {
   test('a damaged page', async () => {
     const dir = tampered()
     const file = join(dir, 'vidimus.db')
+    const sqlite = new Database(file)
+    const { rootpage } = sqlite
+      .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_schema WHERE name = 'verification_sessions'")
+      .get()!
+    sqlite.close()
     const content = readFileSync(file)
-    content.fill(0xff, 5 * 4096 + 8, 5 * 4096 + 200)
+    const page = (rootpage - 1) * 4096
+    content.fill(0xff, page, page + 200)
     writeFileSync(file, content)
     const found = await check(dir).then(
       ({ violations }) => violations.join(),

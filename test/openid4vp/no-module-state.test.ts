@@ -12,7 +12,7 @@ const STATE = [
 ]
 
 test.each(['openid4vp', 'sandbox'])('no module of src/%s keeps anything between calls', async room => {
-  const files = await Array.fromAsync(new Bun.Glob(`${room}/*.ts`).scan(SRC))
+  const files = await Array.fromAsync(new Bun.Glob(`${room}/**/*.ts`).scan(SRC))
   expect(files.length).toBeGreaterThan(20)
   for (const file of files) {
     const text = await Bun.file(join(SRC, file)).text()
