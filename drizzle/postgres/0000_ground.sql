@@ -450,7 +450,7 @@ CREATE TABLE "webhook_deliveries" (
 	"due_at" bigint NOT NULL,
 	"lease_until" bigint,
 	"created_at" bigint NOT NULL,
-	"lane" text COLLATE "C" NOT NULL,
+	"receiver" text COLLATE "C" NOT NULL,
 	"request_id" text COLLATE "C",
 	"environment" text COLLATE "C" NOT NULL,
 	"leased_by" text COLLATE "C",
@@ -537,7 +537,7 @@ CREATE INDEX "api_keys_tenant" ON "api_keys" USING btree ("tenant_id");--> state
 CREATE INDEX "signing_keys_current" ON "signing_keys" USING btree ("role","created_at");--> statement-breakpoint
 CREATE INDEX "webhook_attempts_delivery" ON "webhook_attempts" USING btree ("delivery_id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_session" ON "webhook_deliveries" USING btree ("verification_id");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_lane" ON "webhook_deliveries" USING btree ("lane","tenant_id","due_at") WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_receiver" ON "webhook_deliveries" USING btree ("receiver","tenant_id","due_at") WHERE status = 'pending';--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_newest" ON "webhook_deliveries" USING btree ("tenant_id","environment","created_at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_failing" ON "webhook_deliveries" USING btree ("tenant_id","due_at") WHERE attempts > 0 AND status IN ('pending', 'failed');--> statement-breakpoint
 CREATE INDEX "webhook_secrets_tenant" ON "webhook_secrets" USING btree ("tenant_id");

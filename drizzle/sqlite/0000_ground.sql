@@ -534,7 +534,7 @@ CREATE TABLE `webhook_deliveries` (
 	`due_at` integer NOT NULL,
 	`lease_until` integer,
 	`created_at` integer NOT NULL,
-	`lane` text NOT NULL,
+	`receiver` text NOT NULL,
 	`request_id` text,
 	`environment` text NOT NULL,
 	`leased_by` text,
@@ -543,7 +543,7 @@ CREATE TABLE `webhook_deliveries` (
 );
 --> statement-breakpoint
 CREATE INDEX `webhook_deliveries_session` ON `webhook_deliveries` (`verification_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_lane` ON `webhook_deliveries` (`lane`,`tenant_id`,`due_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_receiver` ON `webhook_deliveries` (`receiver`,`tenant_id`,`due_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_newest` ON `webhook_deliveries` (`tenant_id`,`environment`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_failing` ON `webhook_deliveries` (`tenant_id`,`due_at`) WHERE attempts > 0 AND status IN ('pending', 'failed');--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (

@@ -49,7 +49,7 @@ export const PURPOSES = {
   'passkey challenge': 'turned',
   'recovery code': 'layered',
   'trust bundle': 'turned',
-  'webhook lanes': 'turned',
+  'webhook receivers': 'turned',
   'wrapping keys': 'layered',
 } as const satisfies Record<string, 'turned' | 'layered' | 'rewritten'>
 export type Purpose = keyof typeof PURPOSES

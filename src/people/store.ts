@@ -214,9 +214,10 @@ export async function keepNetwork(tx: Db, { userId, network }: Network, at: numb
   await tx.delete(dashboardNetworks).where(and(eq(user, userId), ne(name, network), notInArray(name, latest)))
 }
 
-type Lane = { account: string; network: string }
+type Throttled = { account: string; network: string }
 
-const ofLane = ({ account, network }: Lane) => and(eq(loginFailures.account, account), eq(loginFailures.network, network))
+const ofThrottled = ({ account, network }: Throttled) =>
+  and(eq(loginFailures.account, account), eq(loginFailures.network, network))
 
 /** Creates or locks the row in one statement, so that no attempt goes uncounted. */
 export async function lockFailures(tx: Db, empty: FailuresRow): Promise<FailuresRow> {
@@ -230,11 +231,11 @@ export async function lockFailures(tx: Db, empty: FailuresRow): Promise<Failures
 }
 
 export async function updateFailures(tx: Db, { account, network, ...counted }: FailuresRow): Promise<void> {
-  await tx.update(loginFailures).set(counted).where(ofLane({ account, network }))
+  await tx.update(loginFailures).set(counted).where(ofThrottled({ account, network }))
 }
 
-export async function deleteFailures(tx: Db, lane: Lane): Promise<void> {
-  await tx.delete(loginFailures).where(ofLane(lane))
+export async function deleteFailures(tx: Db, throttled: Throttled): Promise<void> {
+  await tx.delete(loginFailures).where(ofThrottled(throttled))
 }
 
 export async function deleteForgotten(tx: Db, now: number): Promise<void> {

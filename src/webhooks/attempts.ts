@@ -20,7 +20,7 @@ export type Attempts = {
   /** Settles when no attempt for these verifications is under way in any process. `held`: the leases of their deliveries. */
   cancel(verificationIds: readonly string[], held: readonly Held[]): Promise<void>
   /** Handles a `cancel` notice: aborts the attempts, and confirms their end to the process that asked. */
-  obey(notice: string): void
+  cancelNamed(notice: string): void
   isUnderWay(verificationId: string): boolean
   allEnded(): Promise<void>
 }
@@ -52,7 +52,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       await end(ofThese(names))
       await othersEnd(deps, held)
     },
-    obey(notice) {
+    cancelNamed(notice) {
       const [from, ...names] = notice.split(' ')
       const cancelled = ofThese(names)
       for (const { abort } of cancelled) abort()

@@ -21,13 +21,13 @@ const LATELY_MS = 86_400_000
 
 export type BrowsedDelivery = { delivery: DeliveryRow; attempts: AttemptRow[] }
 
-type Wanted = { status?: DeliveryRow['status']; verificationId?: string; before?: string; limit: number }
+type DeliveryFilter = { status?: DeliveryRow['status']; verificationId?: string; before?: string; limit: number }
 
 /** Newest first; `nextBefore` is null on the last page. With a status, other pages may be short or empty too. */
 export async function browseDeliveries(
   deps: Reading,
   owner: Owner,
-  { status, verificationId, before: from, limit }: Wanted,
+  { status, verificationId, before: from, limit }: DeliveryFilter,
 ): Promise<{ deliveries: BrowsedDelivery[]; nextBefore: string | null }> {
   const before = from === undefined ? undefined : placeOf(from)
   const place = { verificationId, before, nth: LOOKED_AT_MAX }

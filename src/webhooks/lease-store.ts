@@ -12,17 +12,17 @@ export const PER_RECEIVER_MAX = 4
 const LOST_MAX = 1000
 
 const inQueue = () =>
-  and(isPending, eq(webhookDeliveries.lane, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))
+  and(isPending, eq(webhookDeliveries.receiver, column('receiver')), eq(webhookDeliveries.tenantId, column('tenantId')))
 const isFree = isNull(webhookDeliveries.leaseUntil)
 
 /** The earliest due time of each queue; deliveries under way do not count. */
 export async function listDueQueues(db: Db): Promise<DueQueue[]> {
-  const { lane, tenantId, dueAt } = webhookDeliveries
+  const { receiver, tenantId, dueAt } = webhookDeliveries
   return await db
-    .select({ receiver: lane, tenantId, dueAt: min(dueAt).mapWith(Number) })
+    .select({ receiver, tenantId, dueAt: min(dueAt).mapWith(Number) })
     .from(webhookDeliveries)
     .where(and(isPending, isFree))
-    .groupBy(lane, tenantId)
+    .groupBy(receiver, tenantId)
 }
 
 export type ClaimedDelivery = Queue &

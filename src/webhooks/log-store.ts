@@ -99,9 +99,9 @@ export async function listFailing(
   owner: Owner,
   { since, latest }: { since: number; latest: number },
 ): Promise<FailingDelivery[]> {
-  const { id, tenantId, verificationId, lane, status, createdAt, dueAt } = webhookDeliveries
+  const { id, tenantId, verificationId, receiver, status, createdAt, dueAt } = webhookDeliveries
   return await db
-    .select({ id, tenantId, verificationId, receiver: lane, status, createdAt })
+    .select({ id, tenantId, verificationId, receiver, status, createdAt })
     .from(webhookDeliveries)
     .where(and(isFailing, ownedBy(owner), gte(dueAt, since)))
     .orderBy(desc(dueAt))

@@ -33,7 +33,7 @@ export async function enqueueDelivery(
   const { random, sealer, config } = deps
   const address = url ?? (await readEndpoint(deps, tx, delivery))
   if (address === undefined) return undefined
-  const receiver = hmacSha256With(sealer.key('webhook lanes'))(new URL(address).origin).toString('hex', 0, 8)
+  const receiver = hmacSha256With(sealer.key('webhook receivers'))(new URL(address).origin).toString('hex', 0, 8)
   const dueAt = at + (waitBefore(config.webhookDelaysMs, 0, random) ?? 0)
   await insertDelivery(tx, { ...delivery, id: `whd_${base62(random, 22)}`, dueAt, createdAt: at, receiver })
   return duePayload({ receiver, tenantId: delivery.tenantId, dueAt })

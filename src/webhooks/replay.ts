@@ -49,6 +49,6 @@ async function replay(
     if (rows.length > 0) await audit.append(tx, { at, tenantId, actor, action: 'webhook.replayed', subjectId: tenantId, details })
     return rows
   })
-  for (const { lane: receiver, tenantId, dueAt } of restarted) publish('owed', duePayload({ receiver, tenantId, dueAt }))
+  for (const { receiver, tenantId, dueAt } of restarted) publish('owed', duePayload({ receiver, tenantId, dueAt }))
   return restarted
 }

@@ -10,7 +10,7 @@ export type Owner = { tenantId: string; environment: 'test' | 'live' }
 /** Both environments, unless one is named. */
 export type OwnerOfAny = { tenantId: string; environment?: Owner['environment'] }
 
-/** A tenant's deliveries to one receiver. `receiver` is an HMAC of its origin (column `lane`). */
+/** A tenant's deliveries to one receiver. `receiver` is an HMAC of its origin. */
 export type Queue = { receiver: string; tenantId: string }
 
 const insert = hot(db =>
@@ -23,13 +23,13 @@ const insert = hot(db =>
     attempts: sql`0`,
     dueAt: column('dueAt'),
     createdAt: column('createdAt'),
-    lane: column('receiver'),
+    receiver: column('receiver'),
     requestId: column('requestId'),
     environment: column('environment'),
   }),
 )
 
-type NewRow = Omit<DeliveryRow, 'status' | 'attempts' | 'leaseUntil' | 'leasedBy' | 'lane'> & Queue
+type NewRow = Omit<DeliveryRow, 'status' | 'attempts' | 'leaseUntil' | 'leasedBy' | 'receiver'> & Queue
 
 export async function insertDelivery(tx: Db, row: NewRow): Promise<void> {
   await insert(tx, row)

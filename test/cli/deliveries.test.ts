@@ -13,7 +13,7 @@ function insertMany(app: TestApp, { tenantId, sessionId, status, from, count }: 
       `('whd_${String(from + i).padStart(22, '0')}', '${tenantId}', '${sessionId}', 'verification.completed', '${status}', 1, ${at}, ${at}, '', 'live')`,
   )
   const into =
-    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)'
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, receiver, environment)'
   editRows(app, `${into} VALUES ${rows.join(', ')}`)
 }
 

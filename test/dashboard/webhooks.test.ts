@@ -61,7 +61,7 @@ function insertMany({ app, shop }: Place, verificationId: string, { status, coun
     return `('whd_${String(i).padStart(22, '0')}', '${shop.id}', '${verificationId}', 'verification.completed', '${status}', 1, ${now}, ${createdAt}, '', 'test')`
   })
   const into =
-    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)'
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, receiver, environment)'
   editRows(app, `${into} VALUES ${rows.join(', ')}`)
 }
 

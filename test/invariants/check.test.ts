@@ -102,7 +102,7 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
   'a second message for one session': [
     'I4 two messages',
     () => [
-      `INSERT INTO webhook_deliveries SELECT 'whd_2', tenant_id, verification_id, type, status, attempts, due_at, lease_until, created_at, lane, request_id, environment, leased_by FROM webhook_deliveries`,
+      `INSERT INTO webhook_deliveries SELECT 'whd_2', tenant_id, verification_id, type, status, attempts, due_at, lease_until, created_at, receiver, request_id, environment, leased_by FROM webhook_deliveries`,
     ],
   ],
   'a message that tells of another end': [

@@ -42,8 +42,8 @@ nodesTest('2,000 deliveries that eight workers on two nodes claim at once have o
   const id = await declined({ app: nodes[0], key }, receiver.url())
   await rowsIn(
     nodes[0],
-    `INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)
-     SELECT 'whd_' || n, tenant_id, verification_id, type, status, attempts, due_at + n, created_at, lane, environment
+    `INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, receiver, environment)
+     SELECT 'whd_' || n, tenant_id, verification_id, type, status, attempts, due_at + n, created_at, receiver, environment
      FROM webhook_deliveries, generate_series(1, 1999) AS n WHERE verification_id = $1`,
     [id],
   )

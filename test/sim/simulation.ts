@@ -61,7 +61,7 @@ export const webhookUrl = ({ world, tag }: Simulation, place: number, receiver: 
   return `http://shop-${place % 3}.example:${port}/${tag}/${place}/${receiver}`
 }
 
-type DeliveryRow = { id: string; lane: string; status: string; attempts: number; due_at: number; lease_until: number | null }
+type DeliveryRow = { id: string; receiver: string; status: string; attempts: number; due_at: number; lease_until: number | null }
 
 /** Sends all due messages and compares each attempt with the model: message, signature, place in the log, next attempt. */
 export async function settle(simulation: Simulation): Promise<void> {
@@ -84,7 +84,7 @@ async function failLate({ world, model }: Simulation): Promise<void> {
 function poke({ world, tenantId }: Simulation, session: Session): void {
   const row = rowOf(world, session)
   session.delivery!.id ||= row.id
-  world.app.deps.publish('owed', duePayload({ receiver: row.lane, tenantId, dueAt: row.due_at }))
+  world.app.deps.publish('owed', duePayload({ receiver: row.receiver, tenantId, dueAt: row.due_at }))
 }
 
 async function expectAttempt(simulation: Simulation, session: Session): Promise<void> {

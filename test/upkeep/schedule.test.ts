@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hireThread } from '../../src/base/threads.ts'
+import { startThread } from '../../src/base/threads.ts'
 import { watchSteps } from '../../src/base/time.ts'
 import { type BackupFile, listBackups } from '../../src/db/backup-list.ts'
 import { holdFile } from '../../src/db/sqlite/locks.ts'
@@ -29,7 +29,7 @@ const backupsOf = (app: TestApp, kind: string) => namesIn(folderOf(app)).filter(
 const linesOf = (app: TestApp, event: string) => app.logs.map(line => JSON.parse(line)).filter(line => line.event === event)
 
 /** For tests that make dozens of backups. */
-const keptWorker = keeping(() => hireThread('upkeep/backup-worker'))
+const keptWorker = keeping(() => startThread('upkeep/backup-worker'))
 
 async function metric(app: TestApp, name: string): Promise<string | undefined> {
   const { text } = await app.call('GET', '/metrics')
@@ -149,7 +149,7 @@ describe('a scheduled backup', () => {
     const hired = Promise.withResolvers<void>()
     const backups = createBackups(app.deps, () => {
       hired.resolve()
-      return hireThread('upkeep/backup-worker')
+      return startThread('upkeep/backup-worker')
     })
     const running = backups.runWhenDue()
     await hired.promise

@@ -52,7 +52,7 @@ type Row = { id: string; environment: 'test' | 'live'; status: string; at: numbe
 /** Deliveries without their sessions, which the log does not read. */
 function insertDeliveries(app: TestApp, tenantId: string, rows: Row[]): void {
   const into =
-    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, lane, environment)'
+    'INSERT INTO webhook_deliveries (id, tenant_id, verification_id, type, status, attempts, due_at, created_at, receiver, environment)'
   const texts = rows.map(
     ({ id, status, at, environment }) =>
       `('${id}', '${tenantId}', 'vs_1', 'verification.completed', '${status}', 1, ${at}, ${at}, '', '${environment}')`,

@@ -88,7 +88,7 @@ const NAMES: Record<Purpose, string> = {
   'passkey challenge': 'challenges of passkeys',
   'recovery code': 'recovery codes, which stay good',
   'trust bundle': 'signatures of trust bundles',
-  'webhook lanes': 'order of webhooks to one receiver',
+  'webhook receivers': 'order of webhooks to one receiver',
   'wrapping keys': "the installation's name in wrapping key files: the service makes a new one when it starts",
 }
 

@@ -18,7 +18,7 @@ import { tablesOf } from './rows.ts'
 
 export type Move = { tables: { name: string; rows: number }[]; isDone: boolean; auditHead: string }
 
-type Wanted = {
+type MoveOptions = {
   dir: string
   masterKey: MasterKey
   settings: DatabaseSettings
@@ -31,11 +31,11 @@ type Wanted = {
 /** Returns the head of the audit chain of the file, or refuses it. */
 type Verify = (db: Db, sealer: Sealer) => Promise<string>
 
-export function moveInstallation(wanted: Wanted, verify: Verify): Promise<Move> {
+export function moveInstallation(wanted: MoveOptions, verify: Verify): Promise<Move> {
   return withDatabaseAlone(wanted.dir, file => moveFile(wanted, file, verify))
 }
 
-async function moveFile(wanted: Wanted, path: string, verify: Verify): Promise<Move> {
+async function moveFile(wanted: MoveOptions, path: string, verify: Verify): Promise<Move> {
   const { settings, now, isDryRun, onProgress } = wanted
   const source = await readSource(path)
   try {
@@ -69,7 +69,7 @@ async function readSource(path: string): Promise<Source> {
   return { file: openReader(path), fingerprint: hash.digest('hex') }
 }
 
-function sealerOf({ file }: Source, { dir, masterKey, random }: Wanted): Sealer {
+function sealerOf({ file }: Source, { dir, masterKey, random }: MoveOptions): Sealer {
   if (countApplied(file) < MIGRATIONS.length) throw new OlderDatabase()
   refuseMoved(file)
   const wrapped = findRootKey(file)

@@ -24,7 +24,7 @@ type Applied = { id: string; sha256: string; kind: Migration['kind'] }
 
 type Migrated = { isNew: boolean; upgraded: string[] }
 
-type Wanted = { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] }
+type MigrateOptions = { now: number; mayMigrate: boolean; kinds?: Migration['kind'][]; migrations?: readonly Migration[] }
 
 /** True when a start has nothing to change here. */
 export async function isUpToDate(session: Session): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function isUpToDate(session: Session): Promise<boolean> {
 }
 
 /** Structure first, in one short transaction; then, beside nodes that serve, the rows and the indexes that are owed. */
-export async function migrate(session: Session, wanted: Wanted): Promise<Migrated> {
+export async function migrate(session: Session, wanted: MigrateOptions): Promise<Migrated> {
   const { mayMigrate, migrations = MIGRATIONS } = wanted
   const migrated = await repeated(() => migrateOnce(session, wanted))
   if (mayMigrate) {
@@ -62,7 +62,7 @@ async function repeated<Result>(act: () => Promise<Result>): Promise<Result> {
 /** One transaction under one lock: of several nodes that start at once, one migrates and the others find it done. */
 const migrateOnce = (
   session: Session,
-  { now, mayMigrate, kinds = ['expand'], migrations = MIGRATIONS }: Wanted,
+  { now, mayMigrate, kinds = ['expand'], migrations = MIGRATIONS }: MigrateOptions,
 ): Promise<Migrated> =>
   underLock(session, async () => {
     const applied = await listApplied(session)

@@ -13,14 +13,14 @@ type Upgraded = {
   older: string[]
 }
 
-type Wanted = { now: number; version: string; isFinish: boolean; isDryRun: boolean; migrations?: readonly Migration[] }
+type UpgradeOptions = { now: number; version: string; isFinish: boolean; isDryRun: boolean; migrations?: readonly Migration[] }
 
 /** Works as the owner of the schema. Needs no master key: the first node that serves an empty database makes one. */
-export function upgradeServer(settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
+export function upgradeServer(settings: DatabaseSettings, wanted: UpgradeOptions): Promise<Upgraded> {
   return withOwner(settings, session => upgrade(session, settings, wanted))
 }
 
-async function upgrade(session: Session, settings: DatabaseSettings, wanted: Wanted): Promise<Upgraded> {
+async function upgrade(session: Session, settings: DatabaseSettings, wanted: UpgradeOptions): Promise<Upgraded> {
   const { now, version, isFinish, isDryRun, migrations = MIGRATIONS } = wanted
   const pending = await listPending(session, migrations)
   const [expands, contracts] = [idsOf(pending, 'expand'), idsOf(pending, 'contract')]

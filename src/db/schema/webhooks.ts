@@ -51,8 +51,8 @@ export const webhookDeliveries = table(
     /** Set while an attempt is under way. */
     leaseUntil: time('lease_until'),
     createdAt: time('created_at').notNull(),
-    /** An HMAC of the receiver's origin: deliveries to one receiver wait in one lane, so that a dead one holds up nobody else. */
-    lane: text('lane').notNull(),
+    /** An HMAC of the receiver's origin: deliveries to one receiver wait in one row, so that a dead one holds up nobody else. */
+    receiver: text('receiver').notNull(),
     /** The HTTP request that made it due: the wallet's answer, or a replay after it. */
     requestId: text('request_id'),
     /** The environment of its session. */
@@ -67,7 +67,7 @@ export const webhookDeliveries = table(
       foreignColumns: [verificationSessions.id, verificationSessions.tenantId],
     }),
     index('webhook_deliveries_session').on(row.verificationId),
-    index('webhook_deliveries_lane').on(row.lane, row.tenantId, row.dueAt).where(sql`status = 'pending'`),
+    index('webhook_deliveries_receiver').on(row.receiver, row.tenantId, row.dueAt).where(sql`status = 'pending'`),
     index('webhook_deliveries_newest').on(row.tenantId, row.environment, row.createdAt),
     index('webhook_deliveries_failing').on(row.tenantId, row.dueAt).where(sql`attempts > 0 AND status IN ('pending', 'failed')`),
   ],

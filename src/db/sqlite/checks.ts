@@ -1,4 +1,4 @@
-import { hireThread } from '../../base/threads.ts'
+import { startThread } from '../../base/threads.ts'
 import { type Clock, within } from '../../base/time.ts'
 import { type BackupPlan, goodBackups, lastFailure, listBackups } from '../backup-list.ts'
 import { type EngineCheck, type EngineFinding, ok, problem, runCheck, secondOf, warning } from '../check.ts'
@@ -63,7 +63,7 @@ async function checkFile({ dir }: Checked): Promise<EngineFinding> {
 
 /** A thread with its own connection reads every page: the service must not wait for that. */
 async function soundnessOf(file: string): Promise<Soundness | 'late'> {
-  const worker = hireThread('db/sqlite/integrity-worker')
+  const worker = startThread('db/sqlite/integrity-worker')
   try {
     const soundness = new Promise<Soundness>((resolve, reject) => {
       worker.addEventListener('message', ({ data }: MessageEvent<Soundness>) => resolve(data))

@@ -20,7 +20,7 @@ const ALGORITHMS = [-8, -7, -257]
 
 export type Purpose = 'second_factor' | 'passkey_sign_in' | 'passkey_add' | 'confirm'
 /** `userId` is empty while a passkey alone signs in. */
-type Asked = { purpose: Purpose; userId: string }
+type ChallengeOwner = { purpose: Purpose; userId: string }
 type PasskeyDeps = Reading & Sealing & Configured
 
 /** Browsers know passkeys by a host name, in a secure context. */
@@ -78,7 +78,7 @@ type Proven = { spend: (tx: Db) => Promise<boolean> }
 /** Undefined when the answer does not prove that the user of this passkey is here. */
 export async function checkPasskey(
   deps: PasskeyDeps,
-  asked: Asked,
+  asked: ChallengeOwner,
   row: PasskeyRow,
   { id, response }: PasskeyAnswer,
 ): Promise<Proven | undefined> {
@@ -114,7 +114,7 @@ export async function checkNewPasskey(
   user: UserRow,
   { id, response }: NewPasskey,
 ): Promise<MadePasskey | undefined> {
-  const asked: Asked = { purpose: 'passkey_add', userId: user.id }
+  const asked: ChallengeOwner = { purpose: 'passkey_add', userId: user.id }
   const site = passkeySite(deps.config)
   const challenge = readChallenge(deps, asked, response.clientDataJSON)
   if (!site || !challenge) return undefined
@@ -146,7 +146,7 @@ export async function checkNewPasskey(
 
 type Challenge = { text: string; expiresAt: number }
 
-function newChallenge({ now, random, sealer }: PasskeyDeps, asked: Asked): string {
+function newChallenge({ now, random, sealer }: PasskeyDeps, asked: ChallengeOwner): string {
   const head = Buffer.alloc(NONCE_BYTES + TIME_BYTES)
   head.set(random(NONCE_BYTES))
   head.writeUIntBE(now() + CHALLENGE_MS, NONCE_BYTES, TIME_BYTES)
@@ -154,7 +154,7 @@ function newChallenge({ now, random, sealer }: PasskeyDeps, asked: Asked): strin
 }
 
 /** The challenge that an answer names, if we asked it for this purpose and it still counts. */
-function readChallenge({ now, sealer }: PasskeyDeps, asked: Asked, clientDataJSON: string): Challenge | undefined {
+function readChallenge({ now, sealer }: PasskeyDeps, asked: ChallengeOwner, clientDataJSON: string): Challenge | undefined {
   const text = challengeIn(clientDataJSON)
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== NONCE_BYTES + TIME_BYTES + MAC_BYTES) return undefined
@@ -174,10 +174,10 @@ function challengeIn(clientDataJSON: string): string {
   }
 }
 
-const macOf = (sealer: Deps['sealer'], { purpose, userId }: Asked, head: Uint8Array): Buffer =>
+const macOf = (sealer: Deps['sealer'], { purpose, userId }: ChallengeOwner, head: Uint8Array): Buffer =>
   hmacSha256With(sealer.key('passkey challenge'))(`${purpose}\0${userId}\0`, head).subarray(0, MAC_BYTES)
 
-const spendChallenge = (tx: Db, { purpose, userId }: Asked, { text, expiresAt }: Challenge): Promise<boolean> =>
+const spendChallenge = (tx: Db, { purpose, userId }: ChallengeOwner, { text, expiresAt }: Challenge): Promise<boolean> =>
   insertChallenge(tx, {
     hash: sha256Hex(text),
     purpose,

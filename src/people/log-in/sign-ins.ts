@@ -25,7 +25,7 @@ export type Browser = { client: string; address: string; agent: string | null; o
 export type Method = 'setup' | 'link' | 'password' | 'passkey' | `password+${'code' | 'recovery_code' | 'passkey'}`
 export type Failure = 'unknown_name' | 'wrong_password' | 'wrong_second_factor' | 'wrong_passkey'
 
-type Kept = { name: string; method: string; network: string; agent: string }
+type SealedSignIn = { name: string; method: string; network: string; agent: string }
 
 type RecordDeps = Making & Sealing & Audited
 
@@ -66,14 +66,14 @@ export async function recordFailure(
   deps.log.warn('login.failed', { user: user?.name, network, detail: outcome })
 }
 
-const keptOf = (name: string, method: string, { address, agent }: Browser): Kept => ({
+const keptOf = (name: string, method: string, { address, agent }: Browser): SealedSignIn => ({
   name: [...name].slice(0, NAME_CHARS_MAX).join(''),
   method,
   network: networkOf(address),
   agent: (agent ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, AGENT_CHARS_MAX),
 })
 
-function sealed({ sealer, random }: RecordDeps, row: { at: number; userId: string | null; outcome: string }, kept: Kept) {
+function sealed({ sealer, random }: RecordDeps, row: { at: number; userId: string | null; outcome: string }, kept: SealedSignIn) {
   const salt = Buffer.from(random(SALT_BYTES))
   return { ...row, salt, sealed: sealer.seal(SEALED.signIn(salt), JSON.stringify(kept)) }
 }
@@ -89,7 +89,7 @@ export async function readSignIns(
   const data = rows.map(row => ({
     at: isoUtc(row.at),
     outcome: row.outcome as SignIn['outcome'],
-    ...(JSON.parse(sealer.open(SEALED.signIn(row.salt), row.sealed)) as Kept),
+    ...(JSON.parse(sealer.open(SEALED.signIn(row.salt), row.sealed)) as SealedSignIn),
   }))
   return { data, next_before: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
 }

@@ -50,14 +50,14 @@ export async function admitAttempt(deps: Deps, { account, user, client, known }:
   const network = deps.networks.nameOf(client)
   const isKnown = await isKnownNetwork(deps, user?.id ?? NOBODY, network)
   const accountHash = hmacSha256With(deps.sealer.key('dashboard account'))(account).toString('hex')
-  const lane = { account: accountHash, network: known?.[0] ?? (isKnown ? network : ELSEWHERE) }
+  const throttled = { account: accountHash, network: known?.[0] ?? (isKnown ? network : ELSEWHERE) }
   const own = known?.map((key): Charge => ({ policy: 'login-known', key })) ?? [{ policy: 'login', key: client }]
   const all: Charge = { policy: 'login-all', key: '', isSpared: known !== undefined || isKnown }
   const giveBack = await takeEach(deps.guesses, [...own, all])
   return {
-    count: () => countAttempt(deps, lane),
+    count: () => countAttempt(deps, throttled),
     giveBack,
-    forget: () => deps.write(tx => deleteFailures(tx, lane)),
+    forget: () => deps.write(tx => deleteFailures(tx, throttled)),
   }
 }
 
@@ -69,17 +69,17 @@ async function isKnownNetwork({ db, now }: Reading, userId: string, network: str
 
 async function countAttempt(
   { write, now, config }: Writing & Configured,
-  lane: { account: string; network: string },
+  throttled: { account: string; network: string },
 ): Promise<void> {
   if (config.rateLimitScale === 0) return
   const at = now()
   const forgetAt = at + FORGET_MS
   const waitMs = await write(async tx => {
-    const known = await lockFailures(tx, { ...lane, failures: 0, notBefore: 0, forgetAt })
+    const known = await lockFailures(tx, { ...throttled, failures: 0, notBefore: 0, forgetAt })
     const before = known.forgetAt > at ? known : { failures: 0, notBefore: 0 }
     if (before.notBefore > at) return before.notBefore - at
     const failures = before.failures + 1
-    await updateFailures(tx, { ...lane, failures, notBefore: at + waitSecondsAfter(failures) * 1000, forgetAt })
+    await updateFailures(tx, { ...throttled, failures, notBefore: at + waitSecondsAfter(failures) * 1000, forgetAt })
     return 0
   })
   if (waitMs === 0) return

@@ -24,10 +24,10 @@ let trusted: ExtraCa | undefined
 
 /** Orders and reports are sent as lists, because each message between threads costs as much as a small request. */
 self.onmessage = ({ data: orders }: MessageEvent<Order[]>) => {
-  for (const order of orders) void obey(order)
+  for (const order of orders) void runOrder(order)
 }
 
-async function obey(order: Order): Promise<void> {
+async function runOrder(order: Order): Promise<void> {
   if (order.kind === 'ping') return report({ kind: 'pong' })
   if (order.kind === 'cancel') return underWay.get(order.id)?.abort()
   if (order.kind === 'until') return late.get(order.id)?.(order.until)

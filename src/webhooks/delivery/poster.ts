@@ -1,5 +1,5 @@
 import type { Log } from '../../base/log.ts'
-import { hireThread } from '../../base/threads.ts'
+import { startThread } from '../../base/threads.ts'
 import type { EgressAnswer, EgressCall } from '../../egress/client.ts'
 import type { Order, Report } from './poster-thread.ts'
 
@@ -60,7 +60,7 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
       started.unanswered = 0
       for (const report of reports) {
         if (report.kind === 'answer') settle(report.id, report.answer)
-        if (report.kind === 'late') give({ kind: 'until', id: report.id, until: calls.get(report.id)?.mayUntil() })
+        if (report.kind === 'late') sendOrder({ kind: 'until', id: report.id, until: calls.get(report.id)?.mayUntil() })
       }
     })
     // Unless handled, an error in the thread is an error of this process.
@@ -71,12 +71,12 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     worker.addEventListener('close', () => drop(worker))
     thread = started
     // The answer comes after the first turn of the thread, with which a call may have begun: the longer limit covers both.
-    give({ kind: 'ping' })
+    sendOrder({ kind: 'ping' })
     return started
   }
 
   /** Sends all orders of one turn in one message: attempts that were claimed together are ready together. */
-  function give(order: Order): void {
+  function sendOrder(order: Order): void {
     if (!thread) return
     const { worker, orders } = thread
     if (orders.push(order) > 1) return
@@ -101,7 +101,7 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
     // A late ping does not reset the count: a service that is often late would never notice a stuck thread.
     if (isOnTime) thread.unanswered++
     if (thread.unanswered > (thread.hasReported ? UNANSWERED_MAX : UNANSWERED_AT_START_MAX)) drop(thread.worker)
-    else give({ kind: 'ping' })
+    else sendOrder({ kind: 'ping' })
   }
 
   function settle(id: string, answer: AttemptAnswer): void {
@@ -135,9 +135,9 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
         const watchdog = setTimeout(() => drop(worker), call.limits.totalMs + OVERDUE_AFTER_MS)
         calls.set(id, { settle: resolve, mayUntil, watchdog })
         pinging ??= setInterval(ping, PING_EVERY_MS)
-        give({ kind: 'post', id, address, call, extraCa, until: mayUntil() })
+        sendOrder({ kind: 'post', id, address, call, extraCa, until: mayUntil() })
         signal.addEventListener('abort', () => {
-          if (calls.has(id)) give({ kind: 'cancel', id })
+          if (calls.has(id)) sendOrder({ kind: 'cancel', id })
         })
       })
     },
@@ -149,4 +149,4 @@ export function createPoster({ log, extraCa, startThread }: Tools): Poster {
   }
 }
 
-export const startPosterThread = (): Worker => hireThread('webhooks/delivery/poster-thread')
+export const startPosterThread = (): Worker => startThread('webhooks/delivery/poster-thread')

@@ -51,7 +51,7 @@ export async function startWorker(
       else slots.add(readDuePayload(payload))
       serve()
     }),
-    deps.subscribe('cancel', notice => deps.attempts.obey(notice)),
+    deps.subscribe('cancel', notice => deps.attempts.cancelNamed(notice)),
   ]
   const timer = setInterval(serve, LOOK_EVERY_MS)
   serve()
