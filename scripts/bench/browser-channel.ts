@@ -17,7 +17,7 @@ type Rates<Phase extends string> = { cycles_per_second: Spread | null; phases_pe
 
 export type ProtocolFigures = Rates<Phase> & { protocol: Protocol; server_cpu_us_per_cycle: Spread | null }
 
-type Wanted = {
+type ChannelOptions = {
   service: Server
   key: string
   holder: Holder
@@ -28,7 +28,7 @@ type Wanted = {
   inFlight: number
 }
 
-export async function measureBrowser(wanted: Wanted): Promise<ProtocolFigures> {
+export async function measureBrowser(wanted: ChannelOptions): Promise<ProtocolFigures> {
   for (let warmed = 0; warmed < wanted.toWarmUp; warmed += wanted.sessions) await browserRound(wanted)
   const rounds: Awaited<ReturnType<typeof browserRound>>[] = []
   for (let round = 0; round < wanted.rounds; round++) rounds.push(await browserRound(wanted))
@@ -53,7 +53,7 @@ export function ratesOf<Phase extends string>(
   }
 }
 
-async function browserRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: Wanted) {
+async function browserRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: ChannelOptions) {
   const base = `http://127.0.0.1:${service.port}`
   // The service's own pages always may ask.
   const origin = `http://localhost:${service.port}`

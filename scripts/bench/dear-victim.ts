@@ -5,7 +5,7 @@ export type Watch = {
   port: number
   requests: { method: string; path: string; headers?: Record<string, string>; body?: string }[]
 }
-export type Told = { ms: number[]; others: number[] }
+export type VictimReport = { ms: number[]; others: number[] }
 
 declare const self: Worker
 
@@ -15,7 +15,7 @@ let others: number[] = []
 
 self.onmessage = ({ data }: MessageEvent<Watch | 'tell'>) => {
   if (data !== 'tell') return void watch(data)
-  postMessage({ ms, others } satisfies Told)
+  postMessage({ ms, others } satisfies VictimReport)
   ms = []
   others = []
 }

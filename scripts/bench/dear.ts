@@ -12,7 +12,7 @@ import {
   type Sent,
   tooManyValues,
 } from './dear-requests.ts'
-import type { Told, Watch } from './dear-victim.ts'
+import type { VictimReport, Watch } from './dear-victim.ts'
 import { fixed, table } from './output.ts'
 import { command, makeTenant, type Server, startFloor, startService, temporaryDir } from './service.ts'
 
@@ -98,7 +98,7 @@ async function startVictim({ port }: Server, key: string) {
   worker.postMessage({ port, requests } satisfies Watch)
   return {
     async tell(): Promise<Delay> {
-      const told = Promise.withResolvers<Told>()
+      const told = Promise.withResolvers<VictimReport>()
       worker.onmessage = ({ data }) => told.resolve(data)
       worker.postMessage('tell')
       const { ms } = await told.promise

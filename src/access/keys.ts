@@ -93,9 +93,15 @@ export async function rollKey(deps: KeyDeps, id: string, grace: RollGrace, actor
 
 export const isExpired = (row: ApiKeyRow, at: number): boolean => row.expiresAt !== null && row.expiresAt <= at
 
-type Wanted = { tenantId: string; environment: Environment; scopes: readonly Scope[]; label?: string; expiresAt: number | null }
+type KeyToCreate = {
+  tenantId: string
+  environment: Environment
+  scopes: readonly Scope[]
+  label?: string
+  expiresAt: number | null
+}
 
-function mint({ random }: Making, at: number, { tenantId, environment, scopes, label = '', expiresAt }: Wanted): MintedKey {
+function mint({ random }: Making, at: number, { tenantId, environment, scopes, label = '', expiresAt }: KeyToCreate): MintedKey {
   const key = newSecret(random, `vk_${environment}_`)
   const row = {
     id: newKeyId(random),

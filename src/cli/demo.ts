@@ -52,12 +52,12 @@ HOST=0.0.0.0 lets other devices of your network in.`,
   },
 )
 
-type Wanted = { port: number | undefined; dataDir: string; env: Shell['env'] }
+type DemoOptions = { port: number | undefined; dataDir: string; env: Shell['env'] }
 
 /** `local_url`: over http, only pages from localhost have the cryptography that wallets need. */
 type Shown = { url: string; local_url: string; key: string; commands: string[]; setup_url: string | null }
 
-async function startDemo(wanted: Wanted): Promise<Shown & { stop: () => Promise<void> }> {
+async function startDemo(wanted: DemoOptions): Promise<Shown & { stop: () => Promise<void> }> {
   const world = realWorld()
   const receiver = startReceiver(world.now)
   try {
@@ -92,7 +92,7 @@ async function listLocal(deps: Parameters<typeof addOrigin>[0] & Parameters<type
 }
 
 /** The settings of this machine, with data and keys in a directory of its own. */
-function demoConfig({ port: wanted, dataDir, env: given }: Wanted, receiverPort: number): Config {
+function demoConfig({ port: wanted, dataDir, env: given }: DemoOptions, receiverPort: number): Config {
   const { PORT, VIDIMUS_LOG = 'warn', HOST = '127.0.0.1', ...env } = given
   const port = wanted ?? (PORT || freePort(HOST))
   const { VIDIMUS_MASTER_KEY_FILE: _, CREDENTIALS_DIRECTORY: __, ...rest } = env

@@ -47,7 +47,7 @@ type Tokens = {
   refreshKey: string
 }
 
-type Kept = { tokens?: Tokens; pairing?: { code: string; key: string } }
+type TillState = { tokens?: Tokens; pairing?: { code: string; key: string } }
 
 /** Wait after a failed refresh while the access token still works. */
 const REFRESH_AGAIN_MS = 60_000
@@ -70,8 +70,8 @@ export function createTill({ storage, ...options }: TillOptions): Till {
   let refreshing: Promise<Tokens> | undefined
   let notBefore = 0
 
-  const readKept = async (): Promise<Kept> => parsed(await storage.read())
-  const keep = async (kept: Kept) => await storage.write(JSON.stringify(kept))
+  const readKept = async (): Promise<TillState> => parsed(await storage.read())
+  const keep = async (kept: TillState) => await storage.write(JSON.stringify(kept))
   const alone = <Result>(work: () => Promise<Result>) => (storage.lock ? storage.lock(work) : work())
   const currentTokens = async (): Promise<Tokens> => {
     const { tokens } = await readKept()
@@ -159,7 +159,7 @@ export function createTill({ storage, ...options }: TillOptions): Till {
   }
 }
 
-function parsed(text: string | null | undefined): Kept {
+function parsed(text: string | null | undefined): TillState {
   if (!text) return {}
   try {
     return JSON.parse(text)

@@ -22,11 +22,11 @@ export type ReaderCertificate = {
 
 export type Readers = (tenantId: string) => Promise<readonly Reader[]>
 
-type Kept = { row: SigningKeyRow; validity: Validity; reader: Reader }
+type LoadedReader = { row: SigningKeyRow; validity: Validity; reader: Reader }
 
-/** Kept in memory until settings change. One that is not valid yet, or no more, signs nothing: no signature is better. */
+/** LoadedReader in memory until settings change. One that is not valid yet, or no more, signs nothing: no signature is better. */
 export function rememberReaders(deps: Reading & Unsealing & Remembering): Readers {
-  let known: { version: number; kept: Promise<Kept[]> } | undefined
+  let known: { version: number; kept: Promise<LoadedReader[]> } | undefined
   return async tenantId => {
     const version = await deps.settingsVersion()
     if (known?.version !== version) known = { version, kept: openReaders(deps) }
@@ -37,7 +37,7 @@ export function rememberReaders(deps: Reading & Unsealing & Remembering): Reader
   }
 }
 
-const openReaders = async (deps: Reading & Unsealing): Promise<Kept[]> =>
+const openReaders = async (deps: Reading & Unsealing): Promise<LoadedReader[]> =>
   await Promise.all(
     (await listReaders(deps.db)).map(async row => {
       const certificates = chainOf(row.chain)

@@ -55,10 +55,13 @@ export function storedFor(
   return own.length > 0 || signer.tenantId !== null ? own : rows.filter(row => row.tenantId === null)
 }
 
-type Asked = { at: number; signer: { organization: string | undefined }; template: string | null; query: DcqlQuery }
+type RequestFacts = { at: number; signer: { organization: string | undefined }; template: string | null; query: DcqlQuery }
 
 /** The one assigned to the template; else of those that cover the query the narrowest; else the nearest. */
-export function choose(stored: readonly RegistrationRow[], { at, signer, template, query }: Asked): RegistrationRow | undefined {
+export function choose(
+  stored: readonly RegistrationRow[],
+  { at, signer, template, query }: RequestFacts,
+): RegistrationRow | undefined {
   // The newest first: of two that fit equally it replaces the other.
   const usable = stored.filter(row => isCurrent(row, at) && isOfSame(row, signer.organization)).toReversed()
   const assigned = usable.find(({ templates }) => template !== null && templates.includes(template))

@@ -6,7 +6,7 @@ const CLAIMS_MANY = 6
 const NAMES = ['family_name', 'given_name']
 const IDENTIFIERS = ['personal_administrative_number', 'document_number', 'tax_id_code', 'health_insurance_number']
 
-export type Asked = { credential: string; format: CredentialQuery['format']; types: string[]; claims: string[] }
+export type CredentialClaims = { credential: string; format: CredentialQuery['format']; types: string[]; claims: string[] }
 
 export type Hint = {
   code: 'age_instead_of_birthdate' | 'portrait' | 'identifier' | 'many_claims' | 'whole_document' | 'retained'
@@ -14,9 +14,9 @@ export type Hint = {
   claim?: string
 }
 
-export const askedBy = ({ credentials }: DcqlQuery): Asked[] => credentials.map(asked)
+export const askedBy = ({ credentials }: DcqlQuery): CredentialClaims[] => credentials.map(asked)
 
-function asked(query: CredentialQuery): Asked {
+function asked(query: CredentialQuery): CredentialClaims {
   const { id, format, claims = [] } = query
   return {
     credential: id,

@@ -34,10 +34,10 @@ export function followTicks(purpose: string, claims: readonly string[], language
   return namesAge && !claims.some(claim => DATES.includes(claim)) ? '' : purpose
 }
 
-type Asked = { claims: readonly string[] /** Of the rules. */; ages: readonly number[] }
+type ClaimsAndAges = { claims: readonly string[] /** Of the rules. */; ages: readonly number[] }
 
 /** Ages that a purpose names and nothing asks for; none where a date of birth may show them. */
-export function strayAges(purpose: string, { claims, ages }: Asked): { named: number[]; asked: number[] } {
+export function strayAges(purpose: string, { claims, ages }: ClaimsAndAges): { named: number[]; asked: number[] } {
   const asked = [...new Set([...agesOf(claims), ...ages])].sort((a, b) => a - b)
   const isOpen = asked.length === 0 && claims.some(claim => DATES.includes(claim))
   return { named: isOpen ? [] : agesNamed(purpose).filter(years => !asked.includes(years)), asked }

@@ -1,4 +1,4 @@
-import { hireThread } from '../base/threads.ts'
+import { startThread } from '../base/threads.ts'
 import { within } from '../base/time.ts'
 import type { ListKind, ReadList } from './list.ts'
 import type { Order } from './read-thread.ts'
@@ -10,7 +10,7 @@ const READING_MS_MAX = 10_000
 export async function readInThread(
   kind: ListKind,
   bytes: Uint8Array,
-  { hire = hireReader, msMax = READING_MS_MAX } = {},
+  { hire = startReader, msMax = READING_MS_MAX } = {},
 ): Promise<ReadList> {
   const worker = hire()
   try {
@@ -30,4 +30,4 @@ export async function readInThread(
   }
 }
 
-const hireReader = (): Worker => hireThread('trust-lists/read-thread')
+const startReader = (): Worker => startThread('trust-lists/read-thread')

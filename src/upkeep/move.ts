@@ -5,9 +5,9 @@ import { type Move, moveInstallation } from '../db/move/installation.ts'
 import { StartRefusal } from '../db/refusal.ts'
 import { createSessionKeys } from '../session-keys/keys.ts'
 
-type Wanted = Parameters<typeof moveInstallation>[0] & { keyDir: string }
+type MoveOptions = Parameters<typeof moveInstallation>[0] & { keyDir: string }
 
-export const moveToPostgres = (wanted: Wanted): Promise<Move> =>
+export const moveToPostgres = (wanted: MoveOptions): Promise<Move> =>
   moveInstallation(wanted, async (db, sealer) => {
     const { keyDir, random } = wanted
     const sessionKeys = createSessionKeys({ keyDir, sealer, random })

@@ -38,7 +38,7 @@ export class ErasuresUnknown extends Error {
   override name = 'ErasuresUnknown'
 }
 
-type Wanted = {
+type RestoreOptions = {
   dir: string
   keys: KeyPlaces
   file: string
@@ -48,10 +48,10 @@ type Wanted = {
   actor: string
 }
 
-export const restoreBackup = (wanted: Wanted): Promise<Restoration> =>
+export const restoreBackup = (wanted: RestoreOptions): Promise<Restoration> =>
   whileRestoring(wanted.dir, wanted.file, () => replaceBy(wanted))
 
-async function replaceBy({ dir, keys, file, now, random, withoutErasures, actor }: Wanted): Promise<Restoration> {
+async function replaceBy({ dir, keys, file, now, random, withoutErasures, actor }: RestoreOptions): Promise<Restoration> {
   refuseUnsound(file)
   const rootKey = rootKeyOf(file, keys.masterKey)
   const takenAt = copiedAt(file) ?? (await readFile(file, readHead))?.at ?? 0
@@ -64,7 +64,7 @@ async function replaceBy({ dir, keys, file, now, random, withoutErasures, actor 
   return { ...report, takenAt, erasedAgain, upgraded, replaced: replaceDatabase(dir) }
 }
 
-type Sources = Pick<Wanted, 'dir' | 'keys' | 'file'> & { rootKey: Keyring }
+type Sources = Pick<RestoreOptions, 'dir' | 'keys' | 'file'> & { rootKey: Keyring }
 
 /**
  * From the log here, the log beside the backup, and the audit chain that will be replaced: each may
@@ -120,7 +120,7 @@ async function refuseUnreadable(file: string, { keyDir }: KeyPlaces, sessionKeys
   }
 }
 
-type Preparation = Omit<Wanted, 'withoutErasures'> & { takenAt: number; rootKey: Keyring; erasures: ErasureLog }
+type Preparation = Omit<RestoreOptions, 'withoutErasures'> & { takenAt: number; rootKey: Keyring; erasures: ErasureLog }
 
 async function prepare({ dir, keys, file, takenAt, rootKey, erasures, now, random, actor }: Preparation) {
   const { result: erasedAgain, upgraded } = await prepareCopy({ dir, file, takenAt, now }, async copy => {

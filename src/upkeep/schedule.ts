@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { hireThread } from '../base/threads.ts'
+import { startThread } from '../base/threads.ts'
 import { forgetFailure, goodBackups, keepFailure, listBackups } from '../db/backup-list.ts'
 import { databaseFile, sizeOf } from '../db/database-file.ts'
 import { backupsFolder, makeBackupsFolder } from '../db/files.ts'
@@ -23,7 +23,7 @@ type Backups = {
   stop(): Promise<void>
 }
 
-export function createBackups(deps: Deps, hire: () => Worker = hireWorker): Backups {
+export function createBackups(deps: Deps, hire: () => Worker = startWorker): Backups {
   const { config, now, random, log, metrics } = deps
   const plan = config.backups
   const { dataDir, keyDir, masterKey } = config
@@ -124,4 +124,4 @@ function keepAs(file: string, name: string): void {
   }
 }
 
-const hireWorker = (): Worker => hireThread('upkeep/backup-worker')
+const startWorker = (): Worker => startThread('upkeep/backup-worker')

@@ -26,7 +26,7 @@ export type LocalTls = {
   isNewAuthority: boolean
 }
 
-type Wanted = {
+type CertificateOptions = {
   folder: string
   hosts: string[] | undefined
   hostsDefault: string[]
@@ -35,7 +35,7 @@ type Wanted = {
 }
 
 /** Never replaces an authority: tills have it installed. */
-export async function makeLocalTls({ folder, hosts, hostsDefault, at, random }: Wanted): Promise<LocalTls> {
+export async function makeLocalTls({ folder, hosts, hostsDefault, at, random }: CertificateOptions): Promise<LocalTls> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem'), caFile: join(folder, 'ca.pem') }
   const caKeyFile = join(folder, 'ca.key')

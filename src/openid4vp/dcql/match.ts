@@ -202,12 +202,12 @@ export class PresentationMatch {
   /** The requested claims only: further claims of the wallet are neither passed on nor stored. Throws TooManySteps. */
   async requestedClaims(query: CredentialQuery): Promise<Claims> {
     await this.lookUpAll(query)
-    const root: Wanted = { isWhole: false, names: new Map(), elements: undefined }
+    const root: PathTree = { isWhole: false, names: new Map(), elements: undefined }
     for (const claim of query.claims ?? []) this.want(root, this.found.get(claim)!.path)
     return root.names.size > 0 ? (this.subset(this.credential.claims, root) as Claims) : {}
   }
 
-  private want(root: Wanted, path: ClaimPath): void {
+  private want(root: PathTree, path: ClaimPath): void {
     this.matching.spend(path.length)
     let node = root
     for (const step of path) {
@@ -223,7 +223,7 @@ export class PresentationMatch {
     node.isWhole = true
   }
 
-  private subset(value: unknown, { isWhole, names, elements }: Wanted): unknown {
+  private subset(value: unknown, { isWhole, names, elements }: PathTree): unknown {
     if (isWhole) return this.charged(value)
     this.matching.spend(1)
     if (Array.isArray(value))
@@ -249,7 +249,7 @@ export class PresentationMatch {
 }
 
 /** The requested parts of a value, below each name and below every element of a list. */
-type Wanted = { isWhole: boolean; names: Map<string, Wanted>; elements: Wanted | undefined }
+type PathTree = { isWhole: boolean; names: Map<string, PathTree>; elements: PathTree | undefined }
 
 /** Records one finding on `query`, and gives the requested claims. */
 export async function checkAgainstQuery(

@@ -64,7 +64,7 @@ const KEPT_MS_MAX = 24 * 3600 * 1000
 /** An unreachable host is not asked again for each credential. */
 const FAULT_KEPT_MS = 10_000
 
-type Kept = { crl: Crl; refreshAt: number }
+type CachedCrl = { crl: Crl; refreshAt: number }
 
 /** RFC 5280 § 6.3.3 (b) (2) (i). A list for other places is a part for other certificates, served at the wrong address. */
 function madeFor(own: readonly string[], crl: Crl): Crl {
@@ -75,7 +75,7 @@ function madeFor(own: readonly string[], crl: Crl): Crl {
 const isWebAddress = (uri: string): boolean => /^https?:\/\//i.test(uri)
 
 export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?: number): CrlChecker {
-  const kept = new Lru<Kept>({
+  const kept = new Lru<CachedCrl>({
     countMax: LISTS_MAX,
     weightMax: LISTS_BYTES_MAX,
     weigh: ({ crl }) => crl.revoked.size * ENTRY_BYTES,

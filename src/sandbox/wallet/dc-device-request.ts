@@ -4,7 +4,7 @@ import { type Cbor, decodeCbor, Tag } from '../cbor.ts'
 import type { Credential, MdocCredential, Place } from '../credential.ts'
 import { demand } from './request.ts'
 
-type Asked = { docType: string; places: Place[] }
+type DocumentRequest = { docType: string; places: Place[] }
 type UseCase = { mandatory: boolean; documentSets: number[][] }
 type ChosenDocument = { credential: MdocCredential; places: Place[] }
 
@@ -23,7 +23,7 @@ export function chooseDocuments(deviceRequest: string, credentials: readonly Cre
   return [...chosen].map(place => held[place]!)
 }
 
-function answerTo({ docType, places }: Asked, credentials: readonly Credential[]): ChosenDocument | undefined {
+function answerTo({ docType, places }: DocumentRequest, credentials: readonly Credential[]): ChosenDocument | undefined {
   const credential = credentials.find(
     (one): one is MdocCredential =>
       one.format === 'mso_mdoc' &&
@@ -33,7 +33,7 @@ function answerTo({ docType, places }: Asked, credentials: readonly Credential[]
   return credential && { credential, places }
 }
 
-function readDeviceRequest(text: string): { asked: Asked[]; useCases: UseCase[] } {
+function readDeviceRequest(text: string): { asked: DocumentRequest[]; useCases: UseCase[] } {
   demand(/^[\w-]+$/.test(text), 'deviceRequest is not base64url without padding')
   const request = asMap(decodeCbor(fromBase64(text)))
   const version = request.get('version')
@@ -53,7 +53,7 @@ function readDeviceRequest(text: string): { asked: Asked[]; useCases: UseCase[] 
   return { asked, useCases }
 }
 
-function readItems(item: Cbor | undefined): Asked {
+function readItems(item: Cbor | undefined): DocumentRequest {
   const items = embeddedMap(item)
   const [docType, nameSpaces] = [items.get('docType'), asMap(items.get('nameSpaces'))]
   demand(typeof docType === 'string' && nameSpaces.size > 0, 'an ItemsRequest names no type or no element')

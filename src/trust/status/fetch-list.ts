@@ -8,7 +8,7 @@ const TOTAL_MS = 5000
 /** Lists move and leave a redirect, and hosts send everybody to https. */
 const REDIRECTS_MAX = 3
 
-type Wanted = {
+type ListToFetch = {
   url: string
   accept: string
   bytesMax: number
@@ -23,7 +23,7 @@ type Fetched = { ok: true; contentType: string; body: Uint8Array } | Missed
 /** Fetches a status or revocation list. A failure says why, for the merchant. */
 export async function fetchList(
   { egress, resolve, now, metrics }: Calling & Reporting,
-  { url: first, accept, bytesMax: answerBytes, metric, loopback }: Wanted,
+  { url: first, accept, bytesMax: answerBytes, metric, loopback }: ListToFetch,
 ): Promise<Fetched> {
   const policy = loopback ? { ...egress, loopback } : egress
   const startedAt = now()

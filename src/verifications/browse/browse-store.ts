@@ -25,7 +25,7 @@ export type By =
   | { name: 'status'; value: VerificationRow['status'] }
 
 /** All filters of a list. */
-export type Wanted = {
+export type RowFilter = {
   id?: string
   /** Of one value, under each key in use. */
   term?: Buffer[] | undefined
@@ -45,7 +45,7 @@ export async function listOutlines(
   db: Db,
   owner: Owner,
   by: By,
-  wanted: Wanted,
+  wanted: RowFilter,
   { from, before, limit }: Range & { limit: number },
 ): Promise<Outline[]> {
   if (by.name === 'term') return await listByTerm(db, owner, by, wanted, { from, before, limit })
@@ -70,7 +70,7 @@ async function listByTerm(
   db: Db,
   owner: Owner,
   by: Extract<By, { name: 'term' }>,
-  wanted: Wanted,
+  wanted: RowFilter,
   { from, before, limit }: Range & { limit: number },
 ): Promise<Outline[]> {
   return await db
@@ -184,7 +184,7 @@ const is = (text: Column, value: unknown): SQL => sql`${text} = ${value}`
 const isWithoutIndex = (text: Column, value: unknown): SQL => sql`(${text} = ${value}) IS TRUE`
 
 /** The filters whose index is not read. */
-function besides(by: By, owner: Owner, wanted: Wanted): SQL[] {
+function besides(by: By, owner: Owner, wanted: RowFilter): SQL[] {
   const columns = { device: deviceId, key: keyId, template } as const
   const isSettled = by.name === 'status' && by.value !== 'pending'
   return [

@@ -20,7 +20,7 @@ import {
   listOutlines,
   type Outline,
   type Range,
-  type Wanted,
+  type RowFilter,
 } from './browse-store.ts'
 
 /** Filters with an index, the one that usually leaves the fewest sessions first. */
@@ -91,13 +91,13 @@ async function judgesAges({ db, versions }: Reading & Resolving, version: string
   return question !== undefined && !leavesAgeOpen(question.query, question.rules)
 }
 
-type Asked = { wanted: Wanted; range: Range; limit: number }
+type BrowseQuery = { wanted: RowFilter; range: Range; limit: number }
 
 /** Sessions created at or after `downTo`, newest first; one more than `limit` at most. */
 async function lookAt(
   deps: Deps,
   owner: Owner,
-  { wanted, range, limit }: Asked,
+  { wanted, range, limit }: BrowseQuery,
   lookedAt: LookedAt,
 ): Promise<{ matching: Outline[]; downTo: number }> {
   const { reads, downTo } = await sourceOf(deps, owner, wanted, range, lookedAt)
@@ -109,7 +109,7 @@ async function lookAt(
 type Source = { reads: By[]; downTo: number }
 
 /** The filter that leads furthest back over as many sessions: it leaves the fewest. */
-async function sourceOf(deps: Deps, owner: Owner, wanted: Wanted, range: Range, lookedAt: LookedAt): Promise<Source> {
+async function sourceOf(deps: Deps, owner: Owner, wanted: RowFilter, range: Range, lookedAt: LookedAt): Promise<Source> {
   if (wanted.id !== undefined) return { reads: [{ name: 'id', value: wanted.id }], downTo: 0 }
   const given = INDEXED.filter(name => wanted[name] !== undefined)
   const [first, ...others] = given.map(name => readsOf(name, wanted))
@@ -128,7 +128,7 @@ async function sourceOf(deps: Deps, owner: Owner, wanted: Wanted, range: Range, 
   return best
 }
 
-function readsOf(name: (typeof INDEXED)[number], wanted: Wanted): Indexed[] {
+function readsOf(name: (typeof INDEXED)[number], wanted: RowFilter): Indexed[] {
   if (name === 'status') return STORED[wanted.status!].map(value => ({ name, value }))
   return [{ name, value: wanted[name] } as Indexed]
 }
@@ -136,7 +136,7 @@ function readsOf(name: (typeof INDEXED)[number], wanted: Wanted): Indexed[] {
 /** Every row of it is wanted when no other filter is given. */
 const isExact = (by: Indexed): boolean => by.name !== 'status' || by.value !== 'pending'
 
-async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<Wanted> {
+async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<RowFilter> {
   const { device, key, template, status } = filter
   const wanted = { device, key, template, status, at: deps.now() }
   if (filter.search === undefined) return wanted

@@ -7,14 +7,14 @@ import type { Resolving } from '../deps.ts'
 import { openSecrets, questionOf, type SessionSecrets } from '../present.ts'
 import type { OpenSession } from '../read.ts'
 
-export type Asked = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
+export type Question = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
 
 /**
  * The query of a session, as fixed at its creation, with the purpose. A request leaves out the
  * formats that its wallet lacks; an answer may have any, because the last to fetch may be another
  * wallet, or somebody who saw the QR code.
  */
-export async function askedOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Asked> {
+export async function askedOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Question> {
   const secrets = await openSecrets(deps, deps.db, session)
   const { query, rules } = await questionOf(deps, deps.db, session)
   return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }

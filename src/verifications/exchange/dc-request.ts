@@ -30,7 +30,7 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
 }
 
 /** `device` is undefined where the query cannot be asked by Annex C. */
-type Asked = { query: DcqlQuery; device: DeviceRequestParts | undefined }
+type RequestInput = { query: DcqlQuery; device: DeviceRequestParts | undefined }
 
 type Asking = { origin: string; protocols?: string[] }
 
@@ -47,7 +47,7 @@ async function readAsking(deps: Deps, session: OpenSession, { request, owner }: 
 }
 
 /** Protocols in the order of preference: wallets take the first that they understand. */
-async function protocolsOf(deps: Deps, session: OpenSession, { device }: Asked): Promise<DcProtocol[]> {
+async function protocolsOf(deps: Deps, session: OpenSession, { device }: RequestInput): Promise<DcProtocol[]> {
   const { mode } = deps.config.dcApi
   if (mode === 'off') return []
   const iso: DcProtocol[] = device ? ['org-iso-mdoc'] : []
@@ -58,7 +58,7 @@ async function protocolsOf(deps: Deps, session: OpenSession, { device }: Asked):
   return [isSigned ? 'openid4vp-v1-signed' : 'openid4vp-v1-unsigned', ...iso]
 }
 
-async function dataOf(deps: Deps, session: OpenSession, { query, device }: Asked, entry: DcEntry, protocol: DcProtocol) {
+async function dataOf(deps: Deps, session: OpenSession, { query, device }: RequestInput, entry: DcEntry, protocol: DcProtocol) {
   const { d: _, ...encryptionKey } = entry.key
   const asked = { nonce: entry.nonce, query, encryptionKey }
   switch (protocol) {

@@ -5,7 +5,7 @@ import { readResponse, UnreadableResponse, type WalletResponse } from '../../ope
 import { boundToRedirect } from '../../openid4vp/exchange/session-transcript.ts'
 import { type OpenSession, readOpenSession } from '../read.ts'
 import { recordAnswer } from './answer.ts'
-import { type Asked, askedOf } from './asked.ts'
+import { askedOf, type Question } from './asked.ts'
 import type { Deps } from './deps.ts'
 import { refusedByWallet } from './outcome.ts'
 import { openResponseKey, type ResponseKeyPair } from './response-key.ts'
@@ -32,7 +32,7 @@ export async function respond(deps: Deps, id: string, request: Request, from: Fr
 async function readAnswer(
   request: Request,
   { profile, state }: OpenSession,
-  { query }: Asked,
+  { query }: Question,
   key: ResponseKeyPair | undefined,
 ): Promise<WalletResponse> {
   const form = await readForm(request, FORM_BYTES_MAX)

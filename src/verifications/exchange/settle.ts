@@ -8,7 +8,7 @@ import type { OpenSession } from '../read.ts'
 import { recordEvent } from '../timeline.ts'
 import { nameInLog } from '../unreadable.ts'
 import type { Outcome } from './answer.ts'
-import type { Asked } from './asked.ts'
+import type { Question } from './asked.ts'
 import type { Deps } from './deps.ts'
 import { outcomeOf } from './outcome.ts'
 
@@ -53,7 +53,7 @@ type Answer = { kind: 'malformed'; detail: string } | { kind: 'presentations'; p
 export async function judge(
   deps: Deps,
   session: OpenSession,
-  { query, rules }: Asked,
+  { query, rules }: Question,
   answer: Answer,
   binding: Omit<Expected, 'now' | 'createdAt'>,
 ): Promise<Outcome> {

@@ -13,12 +13,12 @@ export type Data<Value> = {
   set: (value: Value) => void
 }
 
-type Kept<Value> = { path: string | null; value?: Value; problem?: unknown }
+type LoadedState<Value> = { path: string | null; value?: Value; problem?: unknown }
 
 /** The response of a route, retried while the service is unreachable; null loads nothing. */
 export function useData<Value>(path: string | null): Data<Value> {
   const { call } = useSession()
-  const [kept, setKept] = useState<Kept<Value>>({ path })
+  const [kept, setKept] = useState<LoadedState<Value>>({ path })
   const [round, setRound] = useState(0)
   const reload = () => setRound(before => before + 1)
   const isCurrent = kept.path === path

@@ -16,12 +16,12 @@ export type Pages<Row> = {
   change: (change: (rows: readonly Row[]) => readonly Row[]) => void
 }
 
-type Kept<Row> = { path: string; rows?: readonly Row[]; next: string | number | null; problem?: unknown; isBusy: boolean }
+type PagedState<Row> = { path: string; rows?: readonly Row[]; next: string | number | null; problem?: unknown; isBusy: boolean }
 
 /** A long list, newest first, that grows at its end. */
 export function usePages<Row>(path: string): Pages<Row> {
   const { call } = useSession()
-  const [kept, setKept] = useState<Kept<Row>>({ path, next: null, isBusy: true })
+  const [kept, setKept] = useState<PagedState<Row>>({ path, next: null, isBusy: true })
   const [round, setRound] = useState(0)
   const leaving = useRef(new AbortController())
 

@@ -5,7 +5,7 @@ import { useClaimWords } from '../shared/claims.ts'
 import { inLanguage, useLanguage } from '../shared/language.ts'
 import { FORMATS } from './documents.tsx'
 import { endedOf } from './ended.tsx'
-import type { Asked } from './open-request.ts'
+import type { OpenedRequest } from './open-request.ts'
 import type { Sent, SentDocument } from './send-answer.ts'
 import type { Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
@@ -38,7 +38,7 @@ export function Step({ title, children }: { title: ComponentChildren; children: 
   )
 }
 
-function Requested({ asked: { request, session } }: { asked: Asked }) {
+function Requested({ asked: { request, session } }: { asked: OpenedRequest }) {
   const words = useSandboxWords()
   const language = useLanguage()
   const { purpose } = session

@@ -30,11 +30,11 @@ export class CannotOpen extends Error {
 /** The service's public URL, which may differ from this page's origin, and its clock. */
 export type Service = { publicUrl: string; aheadMs: number }
 
-export type Asked = { session: HostedVerification; request: PresentationRequest }
+export type OpenedRequest = { session: HostedVerification; request: PresentationRequest }
 
 export const now = ({ aheadMs }: Service): number => Date.now() + aheadMs
 
-export async function openRequest(walletUri: string, service: Service): Promise<Asked> {
+export async function openRequest(walletUri: string, service: Service): Promise<OpenedRequest> {
   const session = await readSession(sessionIdOf(walletUri, service))
   if (session.environment === 'live') throw new CannotOpen({ kind: 'live' })
   if (session.status === 'expired') throw new CannotOpen({ kind: 'expired' })

@@ -10,7 +10,7 @@ import {
   selectCredentials,
 } from '../../sandbox/wallet/wallet.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
-import { type Asked, fetchHere, now, readSession, type Service } from './open-request.ts'
+import { fetchHere, now, type OpenedRequest, readSession, type Service } from './open-request.ts'
 
 export type SentDocument = Shown & Pick<Credential, 'format' | 'type'>
 
@@ -27,7 +27,7 @@ export type Sent = {
 
 type Sending = { holder: Holder; service: Service; isShared: boolean }
 
-export async function sendAnswer(asked: Asked, { holder, service, isShared }: Sending): Promise<Sent> {
+export async function sendAnswer(asked: OpenedRequest, { holder, service, isShared }: Sending): Promise<Sent> {
   const { request } = asked
   const presentations = new Map<string, string>()
   const presentation = (text: string, id: string) => {

@@ -2,14 +2,14 @@ import { useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import type { Holder } from '../../sandbox/wallet/wallet.ts'
 import { useDocuments } from './issued.ts'
-import { type Asked, CannotOpen, openRequest, type Problem, problemOf } from './open-request.ts'
+import { CannotOpen, type OpenedRequest, openRequest, type Problem, problemOf } from './open-request.ts'
 import { type Sent, sendAnswer } from './send-answer.ts'
 
 export type Stage =
   | { name: 'home' }
   | { name: 'opening' }
-  | { name: 'asked' | 'sending'; asked: Asked }
-  | { name: 'done'; asked: Asked; sent: Sent }
+  | { name: 'asked' | 'sending'; asked: OpenedRequest }
+  | { name: 'done'; asked: OpenedRequest; sent: Sent }
   | { name: 'stopped'; problem: Problem }
 
 export type Wallet = {
@@ -18,7 +18,7 @@ export type Wallet = {
   holder: Holder | undefined
   stage: Stage
   /** The last opened request, and its result. */
-  happened: { asked: Asked; sent?: Sent } | undefined
+  happened: { asked: OpenedRequest; sent?: Sent } | undefined
   choose: (persona: PersonaId) => void
   open: (walletUri: string) => void
   share: () => void

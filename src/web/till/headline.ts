@@ -1,10 +1,10 @@
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
 
-export type Told = { text: string; isAloud: boolean }
+export type HeadlineText = { text: string; isAloud: boolean }
 
 /** Receives the headline of the current screen. */
-export const Headline = createContext<(told: Told) => void>(() => {})
+export const Headline = createContext<(told: HeadlineText) => void>(() => {})
 
 /** Sets the page title and announces the text, where the heading alone would not be read out. */
 export function useHeadline(text: string): void {

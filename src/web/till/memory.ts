@@ -38,7 +38,7 @@ export type Check = {
   isAnsweredFirst?: true
 }
 
-export type Kept = {
+export type TillMemory = {
   tokens: Tokens
   pairing: Pairing
   check: Check
@@ -56,9 +56,9 @@ const CHANGED = new EventTarget()
 /** Used where the browser forbids storage; lost with the page. */
 const instead = new Map<string, string>()
 
-export const read = <Name extends keyof Kept>(name: Name): Kept[Name] | undefined => parsed(textOf(name))
+export const read = <Name extends keyof TillMemory>(name: Name): TillMemory[Name] | undefined => parsed(textOf(name))
 
-export function keep<Name extends keyof Kept>(name: Name, value: Kept[Name] | undefined): void {
+export function keep<Name extends keyof TillMemory>(name: Name, value: TillMemory[Name] | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(PREFIX + name)
     else localStorage.setItem(PREFIX + name, JSON.stringify(value))
@@ -70,12 +70,12 @@ export function keep<Name extends keyof Kept>(name: Name, value: Kept[Name] | un
 }
 
 /** A stored value, updated when any tab changes it. */
-export function useKept<Name extends keyof Kept>(name: Name): Kept[Name] | undefined {
+export function useKept<Name extends keyof TillMemory>(name: Name): TillMemory[Name] | undefined {
   const text = useFollowed(() => textOf(name), [CHANGED, name], [window, 'storage'])
-  return useMemo(() => parsed<Kept[Name]>(text), [text])
+  return useMemo(() => parsed<TillMemory[Name]>(text), [text])
 }
 
-function textOf(name: keyof Kept): string | null {
+function textOf(name: keyof TillMemory): string | null {
   try {
     return localStorage.getItem(PREFIX + name) ?? instead.get(name) ?? null
   } catch {

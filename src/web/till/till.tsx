@@ -5,7 +5,7 @@ import type { ApiFailure } from '../shared/api.ts'
 import { Bar } from './bar.tsx'
 import { useOpening } from './check/check.ts'
 import { Ongoing } from './check/ongoing.tsx'
-import { Headline, type Told } from './headline.ts'
+import { Headline, type HeadlineText } from './headline.ts'
 import { Idle } from './idle.tsx'
 import { useKept } from './memory.ts'
 import { Pair } from './pair/pair.tsx'
@@ -20,7 +20,7 @@ import { useTillWords } from './words.ts'
 export function TillPage() {
   const words = useTillWords()
   const till = useTill()
-  const [headline, setHeadline] = useState<Told>({ text: '', isAloud: false })
+  const [headline, setHeadline] = useState<HeadlineText>({ text: '', isAloud: false })
   useWakeLock()
   useEffect(() => {
     document.title = [headline.text, till?.name ?? words.title].filter(Boolean).join(' · ')

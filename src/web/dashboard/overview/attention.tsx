@@ -7,7 +7,7 @@ import { hrefTo, Link } from '../route.tsx'
 import { useSession } from '../session.tsx'
 import { useOverviewWords } from './words.ts'
 
-type Told = { sentence: string; action: string; href: string }
+type AttentionText = { sentence: string; action: string; href: string }
 
 /** Problems that stop customers now or soon, each with a link to its remedy. */
 export function AttentionList({ attention }: { attention: readonly Attention[] }) {
@@ -69,7 +69,7 @@ function Urgent({ attention }: { attention: readonly Attention[] }) {
   )
 }
 
-function useTelling(): (attention: Attention) => Told {
+function useTelling(): (attention: Attention) => AttentionText {
   const words = useOverviewWords().attentions
   const { session } = useSession()
   const { number, date } = useFormat()
@@ -78,7 +78,7 @@ function useTelling(): (attention: Attention) => Told {
   const installation = hrefTo(session.user.is_owner ? 'settings/installation' : 'settings')
   const when = (at: string) => (language === 'de' ? `am ${date(at)}` : `on ${date(at)}`)
   return each => {
-    const told = (sentence: string, href: string): Told => ({ sentence, action: words[each.code].action, href })
+    const told = (sentence: string, href: string): AttentionText => ({ sentence, action: words[each.code].action, href })
     switch (each.code) {
       case 'no_trust_anchors':
         return told(words.no_trust_anchors.sentence, hrefTo('trust', { environment: 'live' }))

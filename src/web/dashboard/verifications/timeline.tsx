@@ -11,7 +11,7 @@ import { CheckList } from './check-list.tsx'
 import { useVerificationWords } from './words.ts'
 
 type Attempt = LoggedDelivery['log'][number] & { event: 'webhook'; delivery: string }
-type Told = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral'; more?: ComponentChildren }
+type EventText = { sentence: ComponentChildren; tone: 'ok' | 'no' | 'wait' | 'neutral'; more?: ComponentChildren }
 
 type Props = { moments: readonly Moment[]; deliveries: readonly LoggedDelivery[] /** Completed is a yes. */; isJudged: boolean }
 
@@ -53,7 +53,7 @@ function Happened({ moment, before, isJudged }: HappenedProps) {
   )
 }
 
-function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
+function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
   const words = useVerificationWords().events
   const webhooks = useWebhooksWords()
   const actorName = useActorName()
@@ -109,7 +109,7 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): Told {
 
 type Posted = Extract<Moment, { event: 'response_posted' }>
 
-function answered(words: EventWords, { status, error }: Posted, isJudged: boolean): Pick<Told, 'sentence' | 'tone'> {
+function answered(words: EventWords, { status, error }: Posted, isJudged: boolean): Pick<EventText, 'sentence' | 'tone'> {
   if (error === 'wallet_declined') return { sentence: words.response_declined, tone: 'neutral' }
   if (status === 'failed') return { sentence: words.response_failed, tone: 'no' }
   return isJudged ? { sentence: words.response_completed, tone: 'ok' } : { sentence: words.response_shared, tone: 'neutral' }
