@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { CANCELLED } from '../failures.ts'
 import { isCancelled, readOne, refuseClosed } from '../read.ts'
 import type { Verification } from '../schema.ts'
-import { findVerification, type Owner } from '../store.ts'
+import { findVerification, lockSession, type Owner } from '../store.ts'
 import { announceEnd } from './announce.ts'
 import { cancelSession } from './answer-store.ts'
 import { recordFailure } from './fail.ts'
@@ -23,7 +23,8 @@ export async function cancelVerification(deps: Deps, owner: Owner, id: string, {
       await countEnds(tx, [{ ...session, outcome: CANCELLED.code, at }])
       return { owed }
     }
-    const ended = (await findVerification(tx, owner, id))?.verification
+    // At the deadline another cancellation may be about to commit, and a plain read would not wait for it.
+    const ended = await lockSession(tx, owner, id)
     if (!ended || !isCancelled(ended)) refuseClosed(ended, at)
     return undefined
   })
