@@ -5,6 +5,8 @@ import { LOG_LEVELS, type LogLevel } from './base/log.ts'
 import { readBeginning } from './base/read-beginning.ts'
 import { type DatabaseSettings, parseDatabaseUrl } from './db/database-url.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
+import type { ExtraCa } from './egress/authorities.ts'
+import { parseExtraCa } from './egress/extra-ca.ts'
 import { VARIABLES, type Variable } from './variables.ts'
 
 export type Config = {
@@ -198,6 +200,13 @@ export function readRegistrationCertificate(file: string): string | undefined {
   const jwt = readNamedFile('VIDIMUS_REGISTRATION_CERT', file).trim()
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return jwt
   return fail('VIDIMUS_REGISTRATION_CERT', `${file} does not hold a registration certificate (a JWT)`)
+}
+
+/** The certificates of VIDIMUS_EXTRA_CA; undefined without a file. */
+export function readExtraCa(file: string): ExtraCa | undefined {
+  if (!file) return undefined
+  const read = parseExtraCa(readNamedFile('VIDIMUS_EXTRA_CA', file), file)
+  return 'problem' in read ? fail('VIDIMUS_EXTRA_CA', read.problem) : read
 }
 
 /** The text of a file that a variable names. Throws a ConfigError. */

@@ -27,7 +27,7 @@ const ALLOWED: Record<string, string[]> = {
   config: [...PURE, 'egress', 'db'],
   db: PURE,
   'session-keys': [...PURE, 'db'],
-  egress: [...PURE, 'config'],
+  egress: PURE,
   http: [...PURE, 'config', 'egress'],
   ground: BASE,
   audit: GROUND,
