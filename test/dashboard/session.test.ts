@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/access/scopes.ts'
+import type { Db } from '../../src/db/engine.ts'
 import { sweepSessions, type Visit } from '../../src/people/session.ts'
 import { listUsers, type UserRow } from '../../src/people/store.ts'
 import { inviteUser, removeUser } from '../../src/people/users/users.ts'
@@ -408,7 +409,7 @@ describe('a template', () => {
       const [marked, changing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       deps.write = async (work, tenant) =>
         await write(async tx => {
-          if (isOnPostgres) await execute(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+          await wait(tx)
           const done = await work(tx)
           marked.resolve()
           await changing.promise
@@ -417,17 +418,29 @@ describe('a template', () => {
       const created = createWith(app, key)
       await marked.promise
       Object.assign(deps, { write, writeSettings })
-      const changed = writeSettings(work)
-      if (isOnPostgres) await until(async () => isWaiting(app))
+      const changed = writeSettings(async tx => {
+        await wait(tx)
+        return await work(tx)
+      })
       const both = Promise.allSettled([created, changed])
-      changing.resolve()
-      await both
+      try {
+        if (isOnPostgres) await until(async () => isWaiting(app))
+      } finally {
+        changing.resolve()
+        await both
+      }
+      await created
       return await changed
     }
     expect(outcome(await (act === 'save' ? save({ rules: [] }) : remove()))).toBe(REFUSED)
     const { data } = (await boss.get<{ data: { key: string; rules: unknown }[] }>(`/tenants/${id}/templates`)).body
     expect(data.find(each => each.key === 'own')).toMatchObject({ rules: OWN.rules })
   })
+  /** As long as a busy machine needs to see it wait. */
+  const wait = async (tx: Db) => {
+    if (!isOnPostgres) return
+    for (const limit of ['lock', 'statement', 'idle_in_transaction_session']) await execute(tx, `SET LOCAL ${limit}_timeout = 0`)
+  }
   const isWaiting = (app: TestApp) =>
     rowsOf(app, "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()").length > 0
 
