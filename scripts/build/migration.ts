@@ -16,7 +16,7 @@ type Engine = {
   url: string
   /** Pages of src/db/schema. */
   schema: string[]
-  /** What drizzle-kit has no word for. */
+  /** Adds to the text what drizzle-kit cannot express. */
   mend?: (sql: string) => string
   /** Text of a statement that somebody must write anew. */
   byHand?: { pattern: RegExp; reason: string }

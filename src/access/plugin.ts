@@ -29,7 +29,7 @@ type Open = {
   perSession?: 'status' | 'wallet-get' | 'wallet-post'
   /** No CORS headers: only pages of this service read it. */
   ownPages?: true
-  /** A secret in the body is exchanged for tokens: budgets limit guesses, in guessing.ts those of pairing codes. */
+  /** A secret in the body is exchanged for tokens: budgets limit guesses, in guesses/pairing.ts those of pairing codes. */
   exchange?: 'enroll' | 'refresh'
   /** Takes an Idempotency-Key. */
   idempotent?: true

@@ -1,4 +1,4 @@
-// What the schemas of several entries share.
+// Shapes that the schemas of several entries share.
 import { Type } from '@sinclair/typebox'
 
 export const LABEL_CHARS_MAX = 100

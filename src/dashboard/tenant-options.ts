@@ -15,6 +15,6 @@ export const CLAIMS = { member: { who: 'anyone' as const, claims: true as const 
 export const READ = errorResponses(400, 401, 403, 404, 429, 500)
 export const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)
 
-/** Of routes that name no tenant. */
+/** For routes that name no tenant. */
 export const READ_ALL = errorResponses(401, 403, 429, 500)
 export const CHANGED_ALL = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)

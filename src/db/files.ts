@@ -31,7 +31,7 @@ export function giveToOwner(path: string, replaced = ''): void {
     const { uid, gid } = statSync(existsSync(replaced) ? replaced : dirname(path))
     lchownSync(path, uid, gid)
   } catch {
-    // A file system without owners needs none. A service that cannot open the file names it (storage/file-refusal.ts).
+    // A file system without owners needs none. A service that cannot open the file names it (file-refusal.ts).
   }
 }
 

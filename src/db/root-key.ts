@@ -88,7 +88,7 @@ export function loadMasterKey({ file, isGiven }: MasterKey): Buffer {
 }
 
 /** The command that closes a key to others; undefined when it is closed, or absent. */
-export function modeRemedy({ file, isGiven }: MasterKey): string | undefined {
+function modeRemedy({ file, isGiven }: MasterKey): string | undefined {
   const mode = process.platform === 'win32' ? 0 : (statSync(file, { throwIfNoEntry: false })?.mode ?? 0)
   if (!(mode & FORBIDDEN_MODE[isGiven ? 'given' : 'own'])) return undefined
   return `chmod ${isGiven ? '640' : '600'} ${file}`

@@ -1,4 +1,4 @@
-// One schema page for two engines: the generated DDL of each must be what schema.ts says, and they must be alike.
+// One schema for two engines: the generated DDL of each must be what src/db/schema says, and they must be alike.
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -51,7 +51,7 @@ export const webhookDeliveries = table(
     /** Set while an attempt is under way. */
     leaseUntil: time('lease_until'),
     createdAt: time('created_at').notNull(),
-    /** An HMAC of the receiver's origin: deliveries to one receiver wait in one row, so that a dead one holds up nobody else. */
+    /** An HMAC of the receiver's origin: deliveries to one receiver wait for each other, so that a dead one holds up nobody else. */
     receiver: text('receiver').notNull(),
     /** The HTTP request that made it due: the wallet's answer, or a replay after it. */
     requestId: text('request_id'),

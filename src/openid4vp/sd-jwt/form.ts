@@ -1,5 +1,5 @@
 // The compact form of an SD-JWT (RFC 9901 § 4): `JWT~disclosure~…~disclosure~` and, last, the key
-// binding JWT or nothing. A reader of our own, here and in sd-jwt-disclosures.ts: @sd-jwt/core,
+// binding JWT or nothing. A reader of our own, here and in disclosures.ts: @sd-jwt/core,
 // which the sandbox uses, accepts lenient base64 and doubled or unreferenced disclosures, and loses
 // claims with odd names (test/openid4vp/sd-jwt.test.ts compares the two). Each part is decoded
 // once; only the text as received is ever hashed or verified.

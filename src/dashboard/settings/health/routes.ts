@@ -6,7 +6,7 @@ import { CHANGED_ALL } from '../../tenant-options.ts'
 import { createExamination } from './examination.ts'
 import { Health } from './schema.ts'
 
-/** What `vidimus doctor` finds. */
+/** The findings of `vidimus doctor`. */
 export const healthRoutes = (deps: Deps) => {
   const look = createExamination(deps)
   return new Elysia()

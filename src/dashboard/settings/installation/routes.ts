@@ -5,7 +5,7 @@ import { READ_ALL } from '../../tenant-options.ts'
 import { readInstallation } from './installation.ts'
 import { Installation } from './schema.ts'
 
-/** What the operator set when starting the service. */
+/** Settings of the operator, made when the service starts. */
 export const installationRoutes = (deps: Deps) =>
   new Elysia().use(guard(deps)).get('/installation', () => readInstallation(deps), {
     user: { who: 'owner' },
