@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { mergedName } from '../../openid4vp/merge-claims.ts'
 import { PERSONAS } from '../../sandbox/personas.ts'
 import type { Credential, Holder } from '../../sandbox/wallet/wallet.ts'
@@ -55,10 +55,10 @@ export function Consent({ who, purpose, holder, selected, isSending, onShare, on
   )
 }
 
-/** Takes the focus when the sheet opens, so that it is read out and Tab continues there. */
+/** Takes the focus when the sheet opens, before anybody can see it, so that it is read out and Tab continues there. */
 export function SheetTitle({ children }: { children: preact.ComponentChildren }) {
   const title = useRef<HTMLHeadingElement>(null)
-  useEffect(() => title.current?.focus({ preventScroll: true }), [])
+  useLayoutEffect(() => title.current?.focus({ preventScroll: true }), [])
   return (
     <h2 ref={title} tabIndex={-1}>
       {children}
