@@ -8,6 +8,9 @@ export const SLICE_MS = 5
 /** Work that has taken less is not long: it does not wait behind that of others. */
 const SHORT_MS = 2
 
+/** Lists of more rows are long. */
+const ROWS_MAX = 20
+
 export type Turn = {
   /** Awaited before each piece. Passes at once while the slice of this turn lasts, else in the order of arrival. */
   next(): Promise<void>
@@ -60,6 +63,11 @@ export function createTurns(clock: Clock, afterThisTurn: (act: () => void) => vo
       }
     },
   }
+}
+
+/** Awaited before a list is read: of long ones that arrive together, one is begun in each turn. */
+export async function waitToList(turns: Turns, limit: number): Promise<void> {
+  if (limit > ROWS_MAX) await turns.next(SLICE_MS)
 }
 
 /** Makes one of each in turn, some at once where the database is far away. */

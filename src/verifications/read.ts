@@ -1,7 +1,7 @@
 import { parseUtcInstant } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import { LIST_CHARS_MAX, longList } from '../http/turns.ts'
+import { LIST_CHARS_MAX, longList, waitToList } from '../http/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Status, Verification } from './schema.ts'
 import { statusAt } from './status.ts'
@@ -33,6 +33,7 @@ export async function readList(
   { limit = LIMIT_DEFAULT, before }: Page,
 ): Promise<{ data: Verification[] }> {
   const bound = before === undefined ? Number.MAX_SAFE_INTEGER : (parseUtcInstant(before) ?? 0)
+  await waitToList(deps.turns, limit)
   const rows = await listVerifications(deps.db, owner, { before: bound, limit })
   if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > LIST_CHARS_MAX) {
     const ids = rows.map(({ verification }) => verification.id)

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { createTurns, inTurns, longList, SLICE_MS } from '../../src/http/turns.ts'
+import { createTurns, inTurns, longList, SLICE_MS, waitToList } from '../../src/http/turns.ts'
 import { cleanUp, startWithTenant } from '../helpers/app.ts'
 
 afterAll(cleanUp)
@@ -70,6 +70,23 @@ test('one of several long pieces that arrive together passes, and each other wai
     await endTurn()
     expect(done.at(-1)).toBe(expected)
   }
+})
+
+test('of long lists that arrive together one is begun in each turn, and a short one waits for none of them', async () => {
+  const { clock, turns, endTurn } = loop()
+  const begun: string[] = []
+  const list = async (name: string, limit: number) => {
+    await waitToList(turns, limit)
+    // It begins only after all have asked.
+    await Promise.resolve()
+    clock.ms += 7
+    begun.push(name)
+  }
+  void Promise.all([list('a', 100), list('b', 21), list('short', 20)])
+  await settled()
+  expect(begun.toSorted()).toEqual(['a', 'short'])
+  await endTurn()
+  expect(begun.at(-1)).toBe('b')
 })
 
 test('work that is short does not wait behind the long work of others', async () => {

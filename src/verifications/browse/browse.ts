@@ -1,6 +1,7 @@
 // Verifications as the dashboard shows them: pages by filter or search, and one with its query.
 import type { Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
+import { waitToList } from '../../http/turns.ts'
 import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
 import { leavesAgeOpen } from '../../templates/rules.ts'
 import { readDelivery } from '../../webhooks/browse.ts'
@@ -58,6 +59,7 @@ export async function browseVerifications(
   owner: Owner,
   { before = Number.MAX_SAFE_INTEGER, limit, ...filter }: Filter & { before?: number; limit: number },
 ): Promise<{ verifications: Browsed[]; nextBefore: number | null }> {
+  await waitToList(deps.turns, limit)
   const range = { from: filter.from ?? 0, before: Math.min(before, filter.until ?? before) }
   const wanted = await wantedOf(deps, owner, filter)
   const few = await lookAt(deps, owner, { wanted, range, limit }, 'few')
