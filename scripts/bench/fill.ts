@@ -123,6 +123,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     sealed: url !== undefined || number % 2 === 0 ? secrets.sealed : null,
     sealedResponseKey: null,
     sealedDcRequests: null,
+    sealedInPerson: null,
     release: null,
     answeredFrom: null,
     pageOwnerHash: null,

@@ -1,6 +1,7 @@
 import { sha256Hex } from '../base/hash.ts'
 import { isWellFormedSecret } from '../base/ids.ts'
 import { readAccessToken, recordUse } from '../devices/access-token.ts'
+import { waysOf } from '../devices/schema.ts'
 import { apiError } from '../http/errors.ts'
 import { dailyQuotaOf } from '../tenants/settings.ts'
 import type { Deps } from './deps.ts'
@@ -56,6 +57,7 @@ async function authenticateDevice(deps: Deps, hash: string): Promise<DeviceCalle
     scopes: DEVICE_SCOPES,
     name,
     allowedTemplates,
+    ways: waysOf(device),
     dailyQuota: dailyQuotaOf(found),
   }
 }

@@ -1,3 +1,5 @@
+import type { Way } from '../devices/schema.ts'
+
 export const SCOPES = ['verifications:create', 'verifications:read', 'verifications:delete', 'devices:manage'] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -33,4 +35,4 @@ export type KeyCaller = Identity & {
 }
 
 /** May use these templates only, and sees its own sessions only. */
-export type DeviceCaller = Identity & { kind: 'device'; deviceId: string; allowedTemplates: readonly string[] }
+export type DeviceCaller = Identity & { kind: 'device'; deviceId: string; allowedTemplates: readonly string[]; ways: Way[] }

@@ -37,6 +37,7 @@ export const SEALED = {
   query: ofSession('verification_sessions', 'sealed_query'),
   responseKey: ofSession('verification_sessions', 'sealed_response_key'),
   dcRequests: ofSession('verification_sessions', 'sealed_dc_requests'),
+  inPerson: ofSession('verification_sessions', 'sealed_in_person'),
   result: ofSession('verification_results'),
   portrait: ofSession('portraits'),
   event: ofSession('verification_events'),

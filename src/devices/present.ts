@@ -1,5 +1,5 @@
 import { isoUtc } from '../base/time.ts'
-import type { Device } from './schema.ts'
+import { type Device, type TillDevice, waysOf } from './schema.ts'
 import type { DeviceRow } from './store.ts'
 
 export const presentDevice = (row: DeviceRow): Device => ({
@@ -14,3 +14,5 @@ export const presentDevice = (row: DeviceRow): Device => ({
   ...(row.lastSeenAt !== null && { last_seen_at: isoUtc(row.lastSeenAt) }),
   ...(row.revokedAt !== null && { revoked_at: isoUtc(row.revokedAt) }),
 })
+
+export const presentTill = (row: DeviceRow): TillDevice => ({ ...presentDevice(row), ways: waysOf(row) })

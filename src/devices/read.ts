@@ -1,7 +1,7 @@
 import type { Reading } from '../ground.ts'
 import type { Owner } from '../tenants/settings.ts'
-import { presentDevice } from './present.ts'
-import type { Device } from './schema.ts'
+import { presentDevice, presentTill } from './present.ts'
+import type { Device, TillDevice } from './schema.ts'
 import { type DeviceRow, findDeviceOfAnyone, listDevices, listReused } from './store.ts'
 
 export type { DeviceRow }
@@ -9,6 +9,11 @@ export type { DeviceRow }
 /** Newest first. */
 export async function readDevices({ db }: Reading, owner: Owner): Promise<Device[]> {
   return (await listDevices(db, owner)).map(presentDevice)
+}
+
+/** The same for the dashboard. */
+export async function readTills({ db }: Reading, owner: Owner): Promise<TillDevice[]> {
+  return (await listDevices(db, owner)).map(presentTill)
 }
 
 /** Any device: the operator manages those of every tenant. */

@@ -6,7 +6,7 @@ import type { Sealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { lockTenant, type Owner } from '../tenants/settings.ts'
 import { readPairingCode } from './pairing-code.ts'
-import { PAIRING_TTL_SECONDS_DEFAULT, type RegisterDevice } from './schema.ts'
+import { PAIRING_TTL_SECONDS_DEFAULT, type RegisterTill } from './schema.ts'
 import { type DeviceRow, findNewestCreation, insertDevice, insertToken, liveCodes } from './store.ts'
 
 /** Every live code makes a guess likelier to hit (reliability 2.4). */
@@ -20,7 +20,7 @@ export type Registration = { device: DeviceRow; pairingCode: string }
 export async function registerDevice(
   deps: Sealing & Acting,
   { tenantId, environment }: Owner,
-  { name, allowed_templates, pairing_ttl_seconds = PAIRING_TTL_SECONDS_DEFAULT }: RegisterDevice,
+  { name, allowed_templates, pairing_ttl_seconds = PAIRING_TTL_SECONDS_DEFAULT, ways }: RegisterTill,
   actor: string,
 ): Promise<Registration> {
   const problem = findNameProblem(name)
@@ -46,10 +46,11 @@ export async function registerDevice(
       enrolledAt: null,
       lastSeenAt: null,
       revokedAt: null,
+      ways: ways ?? null,
     }
     await insertDevice(tx, row)
     await insertToken(tx, { hash, deviceId: row.id, tenantId, kind: 'pairing', generation: 0, expiresAt, familyExpiresAt: null })
-    const details = { name, environment, allowed_templates }
+    const details = { name, environment, allowed_templates, ways }
     await deps.audit.append(tx, { at, tenantId, actor, action: 'device.registered', subjectId: row.id, details })
     return row
   })

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp, VISIBLE } from '../http/schema.ts'
+import { Exactly, OneOf } from '../http/wire.ts'
 
 export const PAIRING_TTL_SECONDS = { minimum: 60, maximum: 86_400 }
 export const PAIRING_TTL_SECONDS_DEFAULT = 900
@@ -32,6 +33,13 @@ export const Device = Type.Object(
   { additionalProperties: false, $id: 'Device' },
 )
 export type Device = typeof Device.static
+
+/** How the till's page may ask a phone: by its QR code, in person, and through the browser's own wallet call. */
+const WAYS = ['qr', 'in_person', 'dc_api'] as const
+const Ways = Type.Array(OneOf(...WAYS), { minItems: 1, uniqueItems: true })
+export type Way = (typeof WAYS)[number]
+
+export const waysOf = ({ ways }: { ways: Way[] | null }): Way[] => ways ?? [...WAYS]
 
 const AllowedTemplates = Type.Array(TemplateKey, {
   minItems: 1,
@@ -67,6 +75,14 @@ export const ChangeDevice = Type.Object(
   },
 )
 export type ChangeDevice = typeof ChangeDevice.static
+
+/** The same for the dashboard, which knows of the ways to ask. */
+export const TillDevice = Exactly({ ...Device.properties, ways: Ways })
+export type TillDevice = typeof TillDevice.static
+export const RegisterTill = Exactly({ ...RegisterDevice.properties, ways: Type.Optional(Ways) })
+export type RegisterTill = typeof RegisterTill.static
+export const ChangeTill = Exactly({ ...ChangeDevice.properties, ways: Type.Optional(Ways) })
+export type ChangeTill = typeof ChangeTill.static
 
 export const PairDevice = Type.Object(
   { pairing_ttl_seconds: PairingTtl },
@@ -123,6 +139,7 @@ export const Till = Type.Object(
     name: Type.String(),
     environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
     tenant: Type.String(),
+    ways: Ways,
     templates: Type.Array(
       Type.Object(
         {
@@ -133,6 +150,7 @@ export const Till = Type.Object(
               { additionalProperties: false, description: 'Absent while there is no such template.' },
             ),
           ),
+          in_person: Type.Optional(Type.Boolean({ description: 'Phones can be asked for it in person.' })),
           ruled: Type.Optional(Type.Array(Type.String(), { description: 'The claims that the service itself has judged.' })),
           age_over: Type.Optional(Type.Integer({ description: 'What a yes proves, in years.' })),
         },

@@ -112,11 +112,11 @@ export async function seeDevice(
 export async function updateDevice(
   tx: Db,
   { deviceId, tenantId }: DeviceKey,
-  { name, allowedTemplates }: { name: string; allowedTemplates: string[] },
+  changed: Pick<DeviceRow, 'name' | 'allowedTemplates' | 'ways'>,
 ): Promise<DeviceRow> {
   const [row] = await tx
     .update(devices)
-    .set({ name, allowedTemplates })
+    .set(changed)
     .where(and(eq(devices.id, deviceId), eq(devices.tenantId, tenantId)))
     .returning()
   if (!row) throw new Error('a locked device is missing')

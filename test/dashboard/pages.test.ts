@@ -5,7 +5,9 @@ import { readAttention } from '../../src/dashboard/overview/overview.ts'
 import type { Overview } from '../../src/dashboard/overview/schema.ts'
 import type { TrustAnchor } from '../../src/dashboard/settings/trust/schema.ts'
 import type { Template, TemplateCheck } from '../../src/dashboard/templates/schema.ts'
+import type { PairableDevice } from '../../src/dashboard/tills/schema.ts'
 import type { VerificationDetail, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
+import type { TillDevice } from '../../src/devices/schema.ts'
 import { addAnchors } from '../../src/trust/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { call, createVerification, type ErrorBody, type startApp, startWithTenant, type TestApp, until } from '../helpers/app.ts'
@@ -265,6 +267,26 @@ describe('API keys', () => {
     const again = await here.boss.post(`${here.at}/keys/${made.api_key.id}/roll`, { old_expires: 'now' })
     expect(outcome(again)).toBe('404 key_not_found')
   })
+})
+
+test('a device asks in every way, until its ways are chosen; keys see none of them', async () => {
+  const here = await place()
+  const at = `${here.at}/devices`
+  const till = { name: 'Till 1', allowed_templates: ['age_over_18'] }
+  const register = (more: object) => here.boss.post<PairableDevice>(`${at}?environment=test`, { ...till, ...more })
+  const { device } = (await register({})).body
+  expect(device.ways).toEqual(['qr', 'in_person', 'dc_api'])
+  expect((await register({ ways: ['in_person'] })).body.device.ways).toEqual(['in_person'])
+  const change = (ways: unknown) => here.boss.put<TillDevice>(`${at}/${device.id}?environment=test`, { ways })
+  const changed = await change(['dc_api', 'in_person'])
+  expect(changed.body).toMatchObject({ ...till, ways: ['dc_api', 'in_person'] })
+  for (const ways of [[], ['qr', 'qr'], ['nfc'], 'qr', null]) expect(outcome(await change(ways))).toBe('400 invalid_request')
+  const listed = await here.boss.get<{ data: TillDevice[] }>(`${at}?environment=test`)
+  expect(listed.body.data.map(({ ways }) => ways)).toEqual([['in_person'], ['dc_api', 'in_person']])
+  const { key } = here.shop
+  expect((await here.app.call('GET', '/v1/devices', { key })).text).not.toContain('ways')
+  const named = await here.app.call('PATCH', `/v1/devices/${device.id}`, { key, body: { ways: ['qr'] } })
+  expect(outcome(named)).toBe('400 invalid_request')
 })
 
 test('devices are registered with a code and a link for its QR code, and the code pairs', async () => {

@@ -29,6 +29,10 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'audit/store.ts updateDetails': [1, Buffer.alloc(1)],
   'devices/store.ts deleteTokensExpiredBy': [1, 5],
   'devices/store.ts listReused': [OWNER, 1, 5],
+  'devices/store.ts updateDevice': [
+    { deviceId: 'dev_1', tenantId: 'ten_1' },
+    { name: 'Till 1', allowedTemplates: ['age_over_18'], ways: null },
+  ],
   'people/log-in/sign-in-store.ts listSignIns': [{ userId: 'usr_1', before: 1, limit: 5 }],
   'people/log-in/sign-in-store.ts listSignInsAfter': [1, 5],
   'people/store.ts updateFailures': [{ account: 'a', network: 'n', failures: 1, lockedUntil: 1 }],

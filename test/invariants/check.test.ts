@@ -172,6 +172,10 @@ const TAMPERINGS: Record<string, [string, () => string[]]> = {
     'I9 an ended session still has the keys of',
     () => ["UPDATE verification_sessions SET sealed_dc_requests = x'00' WHERE status = 'failed'"],
   ],
+  'keys for a phone after the answer came': [
+    'I9 an ended session still has the keys for',
+    () => ["UPDATE verification_sessions SET sealed_in_person = x'00' WHERE status = 'failed'"],
+  ],
   'a result whose session is gone': [
     'I10 a reference leads nowhere',
     () => [`DELETE FROM verification_sessions WHERE id = '${healthy.ids.completed}'`],

@@ -213,6 +213,8 @@ export function checkStates(sqlite: Database): Checked {
        WHERE (status <> 'pending' OR responded_at IS NOT NULL) AND sealed_response_key IS NOT NULL`,
     'an ended session still has the keys of pages': `SELECT ${short('id')} FROM verification_sessions
        WHERE (status <> 'pending' OR responded_at IS NOT NULL) AND sealed_dc_requests IS NOT NULL`,
+    'an ended session still has the keys for a phone': `SELECT ${short('id')} FROM verification_sessions
+       WHERE (status <> 'pending' OR responded_at IS NOT NULL) AND sealed_in_person IS NOT NULL`,
     'a session without a lifetime': `SELECT ${short('id')} FROM verification_sessions WHERE expires_at <= created_at`,
   })
   const counts = { ended: countOf(sqlite, "verification_sessions WHERE status <> 'pending'") }

@@ -35,6 +35,7 @@ export const ROWS: Record<keyof typeof SEALED, string> = {
   query: 'verification_sessions WHERE length(sealed_query) > 0',
   responseKey: 'verification_sessions WHERE length(sealed_response_key) > 0',
   dcRequests: 'verification_sessions WHERE length(sealed_dc_requests) > 0',
+  inPerson: 'verification_sessions WHERE length(sealed_in_person) > 0',
   result: 'verification_results',
   portrait: 'portraits',
   event: 'verification_events WHERE length(sealed) > 0',

@@ -14,7 +14,7 @@ import type { VerificationDetail } from '../../src/dashboard/verifications/schem
 import { databaseFile } from '../../src/db/database-file.ts'
 import { MIGRATIONS as ON_SERVER } from '../../src/db/postgres/migrate.ts'
 import { MIGRATIONS as IN_FILE } from '../../src/db/sqlite/migrate.ts'
-import type { TokenPair } from '../../src/devices/schema.ts'
+import type { Till, TokenPair } from '../../src/devices/schema.ts'
 import type { SignIn } from '../../src/people/security-schema.ts'
 import { answerPage } from '../../src/sandbox/wallet/dc-wallet.ts'
 import { fetchRequest } from '../../src/sandbox/wallet/wallet.ts'
@@ -231,7 +231,8 @@ function upgraded(release: string, engine: Engine): void {
     expect(await createVerification(app, key, { template: TEMPLATE })).toMatchObject({ status: 'pending' })
     const { data } = (await boss.get<{ data: { label: string }[] }>('/trust')).body
     expect(data.map(({ label }) => label)).toContain(ANCHOR)
-    expect(outcome(await app.call('GET', '/v1/usage', { key: facts.device.access_token }))).toBe('200')
+    const till = await app.call<Till>('GET', '/till/data', { key: facts.device.access_token })
+    expect(till.body.ways).toEqual(['qr', 'in_person', 'dc_api'])
     const fresh = await refresh(app, facts.device.refresh_token)
     expect(fresh.body satisfies TokenPair).toMatchObject({ token_type: 'Bearer' })
   })

@@ -2,9 +2,9 @@ import { isoUtc } from '../../base/time.ts'
 import { changeDevice } from '../../devices/change.ts'
 import { pairAgain } from '../../devices/pair-again.ts'
 import { pairingLink } from '../../devices/pairing-code.ts'
-import { presentDevice } from '../../devices/present.ts'
+import { presentTill } from '../../devices/present.ts'
 import { type Registration, registerDevice } from '../../devices/register.ts'
-import type { ChangeDevice, Device, PairDevice, RegisterDevice } from '../../devices/schema.ts'
+import type { ChangeTill, PairDevice, RegisterTill, TillDevice } from '../../devices/schema.ts'
 import { liftLock, readLocks } from '../../guesses/pairing.ts'
 import { apiError } from '../../http/errors.ts'
 import { actorOf, type Visit } from '../../people/session.ts'
@@ -12,14 +12,14 @@ import type { Owner } from '../../tenants/settings.ts'
 import type { Deps } from '../deps.ts'
 import type { PairableDevice, PairingLockList } from './schema.ts'
 
-export async function addTill(deps: Deps, visit: Visit, owner: Owner, wanted: RegisterDevice): Promise<PairableDevice> {
+export async function addTill(deps: Deps, visit: Visit, owner: Owner, wanted: RegisterTill): Promise<PairableDevice> {
   return withLink(deps, await registerDevice(deps, owner, wanted, actorOf(visit.user)))
 }
 
 type Named = Owner & { id: string }
 
-export async function changeTill(deps: Deps, visit: Visit, { id, ...owner }: Named, changes: ChangeDevice): Promise<Device> {
-  return presentDevice(await changeDevice(deps, owner, id, changes, actorOf(visit.user)))
+export async function changeTill(deps: Deps, visit: Visit, { id, ...owner }: Named, changes: ChangeTill): Promise<TillDevice> {
+  return presentTill(await changeDevice(deps, owner, id, changes, actorOf(visit.user)))
 }
 
 export async function pairTill(deps: Deps, visit: Visit, { id, ...owner }: Named, wanted: PairDevice): Promise<PairableDevice> {
@@ -27,7 +27,7 @@ export async function pairTill(deps: Deps, visit: Visit, { id, ...owner }: Named
 }
 
 const withLink = ({ config }: Deps, { device, pairingCode }: Registration): PairableDevice => ({
-  device: presentDevice(device),
+  device: presentTill(device),
   pairing_code: pairingCode,
   pairing_url: pairingLink(config.publicUrl, pairingCode),
 })

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
-import { presentDevice } from '../../devices/present.ts'
-import { readDevices } from '../../devices/read.ts'
+import { presentTill } from '../../devices/present.ts'
+import { readTills } from '../../devices/read.ts'
 import { revokeDevice } from '../../devices/revoke.ts'
-import { ChangeDevice, Device, DeviceList, PairDevice, RegisterDevice } from '../../devices/schema.ts'
+import { ChangeTill, PairDevice, RegisterTill, TillDevice } from '../../devices/schema.ts'
 import { Environmental, ItemPath, Nothing } from '../../http/wire.ts'
 import { guard } from '../../people/guard.ts'
 import { actorOf } from '../../people/session.ts'
 import type { Deps } from '../deps.ts'
 import { CHANGED, CHANGED_ALL, FRESH, READ, READ_ALL, TENANT, TENANT_ITEM } from '../tenant-options.ts'
 import { addTill, changeTill, liftPairingLock, pairTill, readPairingLocks } from './devices.ts'
-import { PairableDevice, PairingLockList } from './schema.ts'
+import { PairableDevice, PairingLockList, TillDeviceList } from './schema.ts'
 
 /** One tenant's tills, and the networks that wrong pairing codes locked out. */
 export const deviceRoutes = (deps: Deps) =>
@@ -17,23 +17,23 @@ export const deviceRoutes = (deps: Deps) =>
     .use(guard(deps))
     .get(
       '/tenants/:tenant/devices',
-      async ({ tenant, query }) => ({ data: await readDevices(deps, { tenantId: tenant.id, ...query }) }),
+      async ({ tenant, query }) => ({ data: await readTills(deps, { tenantId: tenant.id, ...query }) }),
       {
         ...TENANT,
         query: Environmental,
-        response: { 200: DeviceList, ...READ },
+        response: { 200: TillDeviceList, ...READ },
       },
     )
     .post(
       '/tenants/:tenant/devices',
       async ({ visit, tenant, query, body, status }) =>
         status(201, await addTill(deps, visit, { tenantId: tenant.id, ...query }, body)),
-      { ...TENANT, ...FRESH, query: Environmental, body: RegisterDevice, response: { 201: PairableDevice, ...CHANGED } },
+      { ...TENANT, ...FRESH, query: Environmental, body: RegisterTill, response: { 201: PairableDevice, ...CHANGED } },
     )
     .put(
       '/tenants/:tenant/devices/:id',
       ({ visit, tenant, params, query, body }) => changeTill(deps, visit, { tenantId: tenant.id, ...query, id: params.id }, body),
-      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: ChangeDevice, response: { 200: Device, ...CHANGED } },
+      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: ChangeTill, response: { 200: TillDevice, ...CHANGED } },
     )
     .post(
       '/tenants/:tenant/devices/:id/pairing',
@@ -44,8 +44,8 @@ export const deviceRoutes = (deps: Deps) =>
     .delete(
       '/tenants/:tenant/devices/:id',
       async ({ visit, tenant, params, query }) =>
-        presentDevice(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
-      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: Nothing, response: { 200: Device, ...CHANGED } },
+        presentTill(await revokeDevice(deps, { tenantId: tenant.id, ...query }, params.id, actorOf(visit.user))),
+      { ...TENANT_ITEM, ...FRESH, query: Environmental, body: Nothing, response: { 200: TillDevice, ...CHANGED } },
     )
     .get('/pairing-locks', () => readPairingLocks(deps), {
       user: { who: 'owner' },

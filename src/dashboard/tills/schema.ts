@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { Device } from '../../devices/schema.ts'
+import { TillDevice } from '../../devices/schema.ts'
 import { Timestamp } from '../../http/schema.ts'
 import { Exactly, ListOf } from '../../http/wire.ts'
 
+export const TillDeviceList = ListOf(TillDevice)
 export const PairableDevice = Exactly({
-  device: Device,
+  device: TillDevice,
   pairing_code: Type.String(),
   /** The text of a QR code, which opens the till's page with the code filled in. */
   pairing_url: Type.String(),

@@ -1,4 +1,5 @@
 import ground from '../../../drizzle/postgres/0000_ground.sql' with { type: 'text' }
+import inPerson from '../../../drizzle/postgres/0001_in_person.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { OlderDatabase, refuseBeforeFirstRelease, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
@@ -11,7 +12,10 @@ import { type Session, sqlStateOf } from './session.ts'
 export type Migration = { id: string; sql: string; kind: 'expand' | 'contract' }
 
 /** All migrations in order, as those of SQLite (sqlite/migrate.ts). */
-export const MIGRATIONS: readonly Migration[] = [{ id: '0000_ground', sql: ground, kind: 'expand' }]
+export const MIGRATIONS: readonly Migration[] = [
+  { id: '0000_ground', sql: ground, kind: 'expand' },
+  { id: '0001_in_person', sql: inPerson, kind: 'expand' },
+]
 
 /** Any number: the same one for everybody who changes the schema of a database. */
 export const MIGRATION_LOCK = 7_634_021_001

@@ -31,6 +31,8 @@ export const devices = table(
     enrolledAt: time('enrolled_at'),
     lastSeenAt: time('last_seen_at'),
     revokedAt: time('revoked_at'),
+    /** How its page asks phones; null for every way that there is. */
+    ways: json<('qr' | 'in_person' | 'dc_api')[]>('ways'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import ground from '../../../drizzle/sqlite/0000_ground.sql' with { type: 'text' }
+import inPerson from '../../../drizzle/sqlite/0001_in_person.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -7,7 +8,10 @@ import { refuseBeforeFirstRelease } from '../refusal.ts'
  * All migrations in order; a test compares this list with the folder. Forward only: a released file is never edited. Each has an
  * import and an entry here (`bun run migration`).
  */
-export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [['0000_ground', ground]]
+export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
+  ['0000_ground', ground],
+  ['0001_in_person', inPerson],
+]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */
 export class MigrationError extends Error {

@@ -180,6 +180,7 @@ function draft({ random, sealer, sessionKeys, config, creations }: Deps, { calle
     sealed: sealable !== '{}' ? sealer.seal(SEALED.secrets({ id, tenantId }, salt, sessionKey), sealable) : null,
     sealedResponseKey: null,
     sealedDcRequests: null,
+    sealedInPerson: null,
     release: body.release ?? null,
     answeredFrom: null,
     pageOwnerHash: null,

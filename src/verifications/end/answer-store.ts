@@ -64,6 +64,7 @@ const close = hot<{ id: string }>(db =>
       responseCodeExpiresAt: sql`${column('responseCodeExpiresAt')}`,
       sealedResponseKey: null,
       sealedDcRequests: null,
+      sealedInPerson: null,
     })
     .where(isOpen())
     .returning({ id: verificationSessions.id }),
@@ -79,7 +80,7 @@ export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpir
 const cancel = hot(db =>
   db
     .update(verificationSessions)
-    .set({ status: 'failed', sealedResponseKey: null, sealedDcRequests: null })
+    .set({ status: 'failed', sealedResponseKey: null, sealedDcRequests: null, sealedInPerson: null })
     .where(isOpen())
     .returning({ id: verificationSessions.id }),
 )

@@ -28,7 +28,7 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<E
   const { id, tenantId, environment, createdAt, expiresAt } = verificationSessions
   return await tx
     .update(verificationSessions)
-    .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null })
+    .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null, sealedInPerson: null })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
     .returning({ id, tenantId, environment, createdAt, expiresAt })
 }

@@ -71,7 +71,7 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
 }
 
 async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
-  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, salt } = session
+  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, sealedInPerson, salt } = session
   await updateSession(tx, session, {
     terms: await termsAgain(deps, tx, session, sessionKey),
     // No Idempotency-Key of that time is remembered any more.
@@ -82,6 +82,7 @@ async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessi
       sealedResponseKey && (again(deps, SEALED.responseKey(session, salt, sessionKey), sealedResponseKey) ?? sealedResponseKey),
     sealedDcRequests:
       sealedDcRequests && (again(deps, SEALED.dcRequests(session, salt, sessionKey), sealedDcRequests) ?? sealedDcRequests),
+    sealedInPerson: sealedInPerson && (again(deps, SEALED.inPerson(session, salt, sessionKey), sealedInPerson) ?? sealedInPerson),
   })
 }
 

@@ -33,7 +33,10 @@ export async function lockSessionsAfter(tx: Db, { after, limit }: { after: strin
 export async function updateSession(
   tx: Db,
   { id, tenantId }: SessionKey,
-  sealed: Pick<SealedSession, 'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests' | 'terms' | 'idempotencyHash'>,
+  sealed: Pick<
+    SealedSession,
+    'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests' | 'sealedInPerson' | 'terms' | 'idempotencyHash'
+  >,
 ): Promise<void> {
   await tx
     .update(verificationSessions)
