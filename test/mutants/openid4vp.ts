@@ -209,7 +209,7 @@ export default [
   ],
   [
     'each document of an answer has all steps for itself',
-    'dc-response.ts',
+    'device-response.ts',
     "return { kind: 'presentations', presentations, matching }",
     "return { kind: 'presentations', presentations, matching: new Matching(nextTurn) }",
     'wallet/bounded-answers',

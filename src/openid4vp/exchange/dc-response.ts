@@ -2,31 +2,18 @@
 // that does not belong to this request is refused and changes nothing. Errors do not end a session
 // here: nothing ties them to the holder.
 import { decodeBase64url } from '../../base/base64url.ts'
-import { type Members, setMember } from '../../base/members.ts'
+import type { Members } from '../../base/members.ts'
 import { parseCbor } from '../cbor/cbor.ts'
-import { parseSign1 } from '../cbor/cose.ts'
-import { encodeCbor, Received } from '../cbor/encode.ts'
-import { CborError, type CborItem, type CborMap } from '../cbor/item.ts'
-import { cborToJson } from '../cbor/json.ts'
-import type { CredentialQuery, DcqlQuery } from '../dcql/dcql.ts'
-import { Matching, withinSteps } from '../dcql/match.ts'
-import { embeddedIn, member } from '../mdoc/issuer.ts'
+import { CborError } from '../cbor/item.ts'
+import type { DcqlQuery } from '../dcql/dcql.ts'
+import { member } from '../mdoc/issuer.ts'
 import type { NextTurn } from '../turns.ts'
-import { type Certificate, describeCertificate } from '../x509/x509.ts'
+import { readDeviceResponse } from './device-response.ts'
 import { type HpkeKey, openHpke } from './hpke.ts'
-import {
-  openJwe,
-  type Presented,
-  type ResponseKey,
-  readVpToken,
-  UnreadableResponse,
-  type WalletResponse,
-  walletErrorCode,
-} from './response.ts'
+import { openJwe, type ResponseKey, readVpToken, UnreadableResponse, type WalletResponse, walletErrorCode } from './response.ts'
 import { isoDcApiTranscript } from './session-transcript.ts'
 
 const RESPONSE_CHARS_MAX = 1_000_000
-const DOCUMENTS_MAX = 20
 
 /** OpenID4VP 1.0 § A.3. `state` is not looked at: it is not defined there. */
 export async function readOpenIdAnswer(
@@ -51,12 +38,7 @@ export async function readIsoAnswer(
   const sealed = readSealed(responseIn(data))
   const plaintext = await openHpke(key, { ...sealed, info: isoDcApiTranscript(encryptionInfo, origin) })
   if (!plaintext) throw new UnreadableResponse('the response was not encrypted for this request')
-  try {
-    return { ...(await readDeviceResponse(plaintext, query, nextTurn)), encrypted: true }
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error
-    return { kind: 'malformed', detail: `The answer cannot be read: ${error.message}.`, encrypted: true }
-  }
+  return { ...(await readDeviceResponse(plaintext, query, nextTurn)), encrypted: true }
 }
 
 function responseIn({ response }: Members): string {
@@ -78,119 +60,3 @@ function readSealed(text: string): { enc: Uint8Array; cipherText: Uint8Array } {
     throw new UnreadableResponse('the encrypted response cannot be read', { cause: error })
   }
 }
-
-/** ISO/IEC 18013-5 § 8.3.2.1.2.3. */
-const STATUS_CODES = new Map([
-  [10, 'general_error'],
-  [11, 'decoding_error'],
-  [12, 'validation_error'],
-])
-/** Nobody asked for these: an answer with nothing else is malformed. */
-const UNASKED_MEMBERS = ['zkDocuments', 'encryptedDocuments', 'otherDocuments']
-
-type Read =
-  | { kind: 'error'; code: string }
-  | { kind: 'malformed'; detail: string }
-  | { kind: 'presentations'; presentations: Presented[]; matching: Matching }
-
-/** Throws CborError. */
-async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery, nextTurn: NextTurn): Promise<Read> {
-  const response = parseCbor(bytes).asMap()
-  if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
-  const status = member(response, 'status').asUint()
-  if (status !== 0) return { kind: 'error', code: STATUS_CODES.get(status) ?? 'unknown_error' }
-  const documents = response.get('documents')?.asArray() ?? []
-  if (documents.length > DOCUMENTS_MAX) throw new CborError('it holds too many documents')
-  if (documents.length === 0) {
-    if (UNASKED_MEMBERS.some(name => response.has(name)))
-      throw new CborError('it holds no document of the kind that was asked for')
-    return { kind: 'error', code: 'no_documents' }
-  }
-  const matching = new Matching(nextTurn)
-  const candidates: Candidate[] = []
-  for (const document of documents) {
-    if (candidates.length > 0) await nextTurn()
-    candidates.push(await candidateOf(document, query, matching))
-  }
-  const presentations = assign(candidates)
-  if (!presentations) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
-  return { kind: 'presentations', presentations, matching }
-}
-
-type Candidate = { presentation: string; queries: readonly CredentialQuery[] }
-
-/**
- * Each document answers at least one of its queries, and a query without `multiple` is answered by one document. Within these
- * limits every query is answered that can be. Undefined if there is no such assignment.
- */
-function assign(documents: readonly Candidate[]): Presented[] | undefined {
-  const answeredBy = new Map<string, Candidate>()
-  /** The first free query, since wallets answer in the order of the request; else another document moves (augmenting path). */
-  const place = (document: Candidate, tried: Set<string>): boolean => {
-    const canBeFreed = ({ id }: CredentialQuery) => {
-      const isNew = tried.size < tried.add(id).size
-      return isNew && place(answeredBy.get(id)!, tried)
-    }
-    const chosen = document.queries.find(({ id }) => !answeredBy.has(id)) ?? document.queries.find(canBeFreed)
-    if (chosen) answeredBy.set(chosen.id, document)
-    return chosen !== undefined
-  }
-  for (const document of documents)
-    if (!document.queries.some(({ multiple }) => multiple) && !place(document, new Set())) return undefined
-  for (const document of documents) for (const { id } of document.queries) if (!answeredBy.has(id)) answeredBy.set(id, document)
-  return documents.flatMap(document =>
-    document.queries
-      .filter(({ id, multiple }) => multiple || answeredBy.get(id) === document)
-      .map(query => ({ query, presentation: document.presentation })),
-  )
-}
-
-/**
- * A document can answer every query for its type that it satisfies. If there is none, those whose claims it has, or else the
- * first of its type, so that the failure is told. Nothing is proven yet: this only chooses the queries to judge it by.
- */
-async function candidateOf(document: CborItem, { credentials }: DcqlQuery, matching: Matching): Promise<Candidate> {
-  const docType = member(document.asMap(), 'docType').asText()
-  const ofType = credentials.filter(
-    ({ format, meta }) => format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType,
-  )
-  if (ofType.length === 0) throw new UnreadableResponse('the response holds a document that was not asked for')
-  const issuerSigned = member(document.asMap(), 'issuerSigned').asMap()
-  const shown = { format: 'mso_mdoc', type: docType, claims: claimsOf(issuerSigned) } as const
-  const chain = ofType.some(query => query.trusted_authorities) ? certificatesOf(issuerSigned) : []
-  const match = matching.of(shown)
-  const fitting = await withinSteps(async () => {
-    const satisfied: CredentialQuery[] = []
-    const covered: CredentialQuery[] = []
-    for (const each of ofType) {
-      if ((await match.findMismatch(each, chain)) === undefined) satisfied.push(each)
-      if (await match.covers(each)) covered.push(each)
-    }
-    return satisfied.length > 0 ? satisfied : covered
-  })
-  const alone = encodeCbor(
-    new Map<string, string | number | Received[]>([
-      ['version', '1.0'],
-      ['documents', [new Received(document.bytes)]],
-      ['status', 0],
-    ]),
-  )
-  const presentation = Buffer.from(alone).toString('base64url')
-  return { presentation, queries: fitting?.length ? fitting : ofType.slice(0, 1) }
-}
-
-function claimsOf(issuerSigned: CborMap): Members {
-  const claims: Members = {}
-  for (const [nameSpace, items] of issuerSigned.get('nameSpaces')?.asMap() ?? []) {
-    const elements: Members = {}
-    for (const item of items.asArray()) {
-      const element = embeddedIn(item).asMap()
-      setMember(elements, member(element, 'elementIdentifier').asText(), cborToJson(element.get('elementValue')?.decode()))
-    }
-    setMember(claims, String(nameSpace), elements)
-  }
-  return claims
-}
-
-const certificatesOf = (issuerSigned: CborMap): Certificate[] =>
-  parseSign1(member(issuerSigned, 'issuerAuth')).x5chain.flatMap(der => describeCertificate(der) ?? [])
