@@ -1,3 +1,5 @@
+import type { CborItem } from './cbor/item.ts'
+
 /** The request that a presentation must be bound to. Times in milliseconds. */
 export type Expected = {
   now: number
@@ -10,6 +12,8 @@ export type Expected = {
   mistakenAudience?: { audience: string; detail: string }
   /** The session transcript, which a device signs besides the document. */
   transcript: () => Uint8Array
+  /** In person only: the key of a MAC by the device key of an mdoc; undefined where there can be none. */
+  macKey?: (deviceKey: CborItem) => Promise<Uint8Array | undefined>
 }
 
 /** A credential as read from a presentation, before trust, status and query are checked. */
@@ -25,6 +29,8 @@ export type ReadCredential = {
   chain: readonly Uint8Array[]
   /** The place of its status; `unsupported` for an unknown mechanism. */
   status: StatusReference | 'unsupported' | undefined
+  /** How possession was proven, if not by a signature. */
+  proof?: 'mac'
 }
 
 export type StatusReference = { uri: string; index: number }

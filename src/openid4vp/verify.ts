@@ -51,6 +51,8 @@ export type JudgedCredential = {
   anchor?: TrustAnchor
   /** As in ReadCredential; undefined if it could not be read. */
   signed?: string | Uint8Array
+  /** As in ReadCredential. */
+  proof?: 'mac'
   findings: readonly RecordedFinding[]
 }
 
@@ -232,7 +234,7 @@ async function judgeCredential(readings: Readings, presented: Presented): Promis
     issuer: trust.issuer,
     ...proof,
     ...(proof.trusted && trust.anchor && { anchor: trust.anchor }),
-    ...(credential && { signed: credential.signed }),
+    ...(credential && { signed: credential.signed, proof: credential.proof }),
     findings: findings.all,
   }
 }

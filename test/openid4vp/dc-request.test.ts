@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { DeviceRequest } from '@owf/mdoc'
 import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import { encryptionInfo, signedRequestClaims, unsignedRequest } from '../../src/openid4vp/exchange/dc-request.ts'
-import { deviceRequestParts, encodeDeviceRequest } from '../../src/openid4vp/exchange/device-request.ts'
+import { deviceRequestParts, encodeDeviceRequest, partsForBrowsers } from '../../src/openid4vp/exchange/device-request.ts'
 import { openHpke } from '../../src/openid4vp/exchange/hpke.ts'
 import { boundToOrigin, isoDcApiTranscript } from '../../src/openid4vp/exchange/session-transcript.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
@@ -23,8 +23,8 @@ const mdl = (id: string, elements: string[], more: object = {}) => ({
 const pid = { id: 'pid', format: 'dc+sd-jwt' as const, meta: { vct_values: ['urn:eudi:pid:1'] }, claims: [{ path: ['age'] }] }
 
 const requestFor = (query: DcqlQuery) => {
-  const parts = deviceRequestParts(query)
-  return parts && Buffer.from(encodeDeviceRequest(parts))
+  const parts = partsForBrowsers(query)
+  return parts && Buffer.from(encodeDeviceRequest(parts, parts.isSimple ? '1.0' : '1.1'))
 }
 const items = (elements: Record<string, boolean>, more: object = {}) =>
   embedded({ docType: MDL, nameSpaces: { [NAME_SPACE]: elements }, ...more })
@@ -159,7 +159,7 @@ describe('Annex C: a query as a DeviceRequest', () => {
     ],
   ]
   test.each(inexpressible)('a query for %s is not asked this way', (_, query) => {
-    expect(deviceRequestParts(query)).toBeUndefined()
+    expect(partsForBrowsers(query)).toBeUndefined()
   })
 
   test('20 requests and 49 document sets are asked for', () => {
@@ -178,14 +178,27 @@ describe('Annex C: a query as a DeviceRequest', () => {
     expect(read.every(([, count]) => count > 0)).toBe(true)
   })
 
-  test('a reader identity makes it version 1.1, with use cases', () => {
-    const parts = deviceRequestParts({ credentials: [mdl('mdl', ['age_over_18'])] })!
-    expect(encodeDeviceRequest(parts, ['signed']) as Buffer).toEqual(
+  test('what browsers refuse is asked of a phone in person', () => {
+    const parts = deviceRequestParts({ credentials: [mdl('mdl', ['oidc_info'])] })!
+    expect(encodeDeviceRequest(parts, '1.0') as Buffer).toEqual(
+      cbor({ version: '1.0', docRequests: [{ itemsRequest: items({ oidc_info: false }) }] }),
+    )
+  })
+
+  test('nothing is asked for an option that needs the other format too', () => {
+    const query = {
+      credentials: [mdl('a', ['age_over_18']), mdl('b', ['portrait']), pid],
+      credential_sets: [{ options: [['pid', 'b'], ['a']] }],
+    }
+    expect(requestFor(query)).toEqual(cbor({ version: '1.0', docRequests: [{ itemsRequest: items({ age_over_18: false }) }] }))
+  })
+
+  test('version 1.0 leaves out the use cases, and asks for all documents at once', () => {
+    const parts = deviceRequestParts({ credentials: [mdl('a', ['age_over_18']), mdl('b', ['portrait'])] })!
+    expect(encodeDeviceRequest(parts, '1.0') as Buffer).toEqual(
       cbor({
-        version: '1.1',
-        docRequests: [{ itemsRequest: items({ age_over_18: false }) }],
-        deviceRequestInfo: embedded({ useCases: [{ mandatory: true, documentSets: [[0]] }] }),
-        readerAuthAll: ['signed'],
+        version: '1.0',
+        docRequests: [{ itemsRequest: items({ age_over_18: false }) }, { itemsRequest: items({ portrait: false }) }],
       }),
     )
   })

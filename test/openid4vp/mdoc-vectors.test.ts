@@ -1,27 +1,13 @@
 // Presentations made by others: public vectors, and another implementation.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import {
-  CoseKey,
-  DateOnly,
-  DeviceKey,
-  DeviceNamespaces,
-  DeviceRequest,
-  DeviceResponse,
-  DeviceSignedItems,
-  DocRequest,
-  Issuer,
-  ItemsRequest,
-  KeyAuthorizations,
-  type MdocContext,
-  SessionTranscript,
-  SignatureAlgorithm,
-} from '@owf/mdoc'
+import { type MdocContext, SessionTranscript } from '@owf/mdoc'
 import type { ReadCredential } from '../../src/openid4vp/credential.ts'
 import { boundToRedirect, dcApiTranscript } from '../../src/openid4vp/exchange/session-transcript.ts'
 import { type Check, Findings } from '../../src/openid4vp/finding.ts'
 import { MdocReader } from '../../src/openid4vp/mdoc/mdoc.ts'
-import { type CurveName, cbor, hex, type Keys, makeCertificate, makeKeys, NOW, Raw } from '../helpers/mdoc.ts'
+import { type CurveName, cbor, hex, NOW, Raw } from '../helpers/mdoc.ts'
+import { CRYPTO, OWF_CLAIMS, OWF_NAME_SPACE, presentByOwf } from '../helpers/owf-mdoc.ts'
 import { type Vector, vectors } from '../helpers/vectors.ts'
 
 type Input = Record<string, string | undefined>
@@ -197,7 +183,6 @@ describe('presentations made by @owf/mdoc', () => {
     responseUri: 'https://verifier.example.org/wallet/response/s1',
   }
   const ASKED = { ...REQUEST, encryptionKeyThumbprint: Buffer.alloc(32, 5) }
-  const NAME_SPACE = 'eu.europa.ec.eudi.pid.1'
 
   const readText = async (text: string, asked = ASKED) => {
     const findings = new Findings(() => NOW)
@@ -206,23 +191,18 @@ describe('presentations made by @owf/mdoc', () => {
     return { credential, failures: findings.failures, detail: findings.all.find(({ status }) => status === 'fail')?.detail }
   }
 
-  test.each([
-    ['P-256', SignatureAlgorithm.ES256],
-    ['Ed25519', SignatureAlgorithm.EdDSA],
-  ] as [CurveName, SignatureAlgorithm][])(
+  test.each(['P-256', 'P-384', 'P-521', 'Ed25519'] as CurveName[])(
     'a presentation made by @owf/mdoc on %s is accepted, with the claims of the issuer',
-    async (curve, algorithm) => {
-      const { credential, failures } = await readText(await present(curve, algorithm))
+    async curve => {
+      const { credential, failures } = await readText(await present(curve))
       expect(failures).toEqual([])
-      expect(credential?.type).toBe(NAME_SPACE)
-      expect(credential?.claims).toEqual({
-        [NAME_SPACE]: { family_name: 'Möbius', birth_date: '1984-01-26', portrait: '-_8A', nationalities: ['DE', 'AT'], age: 42 },
-      })
+      expect(credential?.type).toBe(OWF_NAME_SPACE)
+      expect(credential?.claims).toEqual(OWF_CLAIMS)
     },
   )
 
   test('a presentation made by @owf/mdoc is refused for any other request', async () => {
-    const text = await present('P-256', SignatureAlgorithm.ES256)
+    const text = await present('P-256')
     for (const change of [
       { nonce: 'x' },
       { clientId: 'x' },
@@ -234,91 +214,15 @@ describe('presentations made by @owf/mdoc', () => {
   })
 
   test('authorised data of the device is accepted and does not become a claim', async () => {
-    const text = await present('P-256', SignatureAlgorithm.ES256, { states: true })
+    const text = await present('P-256', { states: true })
     const { credential, failures } = await readText(text)
     expect(failures).toEqual([])
     expect(JSON.stringify(credential?.claims)).not.toContain('nickname')
   })
 
-  async function present(curve: CurveName, algorithm: SignatureAlgorithm, { states = false } = {}): Promise<string> {
-    const [issuerKeys, deviceKeys] = [await makeKeys(curve), await makeKeys(curve)]
-    const keys = new Map([issuerKeys, deviceKeys].map(pair => [pair.privateKey, pair]))
-    const context = { crypto: CRYPTO, cose: { sign1: { sign: signWith([...keys.values()]) } } } as unknown as MdocContext
-    const issuer = new Issuer(NAME_SPACE, context)
-    issuer.addIssuerNamespace(NAME_SPACE, {
-      family_name: 'Möbius',
-      birth_date: new DateOnly('1984-01-26'),
-      portrait: new Uint8Array(hex('fbff00')),
-      nationalities: ['DE', 'AT'],
-      age: 42,
-      secret: 'not asked for',
-    })
-    const issuerSigned = await issuer.sign({
-      signingKey: await privateKey(issuerKeys),
-      algorithm,
-      digestAlgorithm: 'SHA-256',
-      certificates: [await makeCertificate(issuerKeys, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')],
-      validityInfo: {
-        signed: new Date('2026-06-01T00:00:00Z'),
-        validFrom: new Date('2026-06-01T00:00:00Z'),
-        validUntil: new Date('2026-07-01T00:00:00Z'),
-      },
-      deviceKeyInfo: {
-        deviceKey: DeviceKey.fromJwk(await jwkOf(deviceKeys.publicKey, algorithm)) as DeviceKey,
-        keyAuthorizations: states ? KeyAuthorizations.create({ namespaces: ['org.example.device'] }) : undefined,
-      },
-    })
-    const asked = { family_name: true, birth_date: true, portrait: true, nationalities: true, age: true }
-    const itemsRequest = ItemsRequest.create({ docType: NAME_SPACE, namespaces: { [NAME_SPACE]: asked } })
-    const response = await DeviceResponse.createWithDeviceRequest(
-      {
-        deviceRequest: DeviceRequest.create({ docRequests: [DocRequest.create({ itemsRequest })] }),
-        sessionTranscript: await SessionTranscript.forOid4Vp(
-          { ...REQUEST, jwkThumbprint: ASKED.encryptionKeyThumbprint },
-          context,
-        ),
-        issuerSigned: [issuerSigned],
-        deviceNamespaces: states ? deviceNamespaces() : undefined,
-        signature: { signingKey: await privateKey(deviceKeys, algorithm) },
-      },
-      context,
-    )
-    return response.encodedForOid4Vp
+  const present = async (curve: CurveName, more: { states?: boolean } = {}): Promise<string> => {
+    const asked = { ...REQUEST, jwkThumbprint: ASKED.encryptionKeyThumbprint }
+    const transcript = await SessionTranscript.forOid4Vp(asked, { crypto: CRYPTO } as unknown as MdocContext)
+    return (await presentByOwf(curve, transcript, more)).encodedForOid4Vp
   }
-
-  const deviceNamespaces = () =>
-    DeviceNamespaces.create({
-      deviceNamespaces: new Map([
-        ['org.example.device', DeviceSignedItems.create({ deviceSignedItems: new Map([['nickname', 'M']]) })],
-      ]),
-    })
-
-  const CRYPTO = {
-    random: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
-    digest: async ({ digestAlgorithm, bytes }: { digestAlgorithm: string; bytes: Uint8Array }) =>
-      new Uint8Array(await crypto.subtle.digest(digestAlgorithm, new Uint8Array(bytes))),
-  }
-
-  const ALGORITHM_NAMES: Partial<Record<SignatureAlgorithm, string>> = {
-    [SignatureAlgorithm.ES256]: 'ES256',
-    [SignatureAlgorithm.EdDSA]: 'EdDSA',
-  }
-
-  const jwkOf = async (key: CryptoKey, algorithm?: SignatureAlgorithm) => {
-    const { kty, crv, x, y, d } = await crypto.subtle.exportKey('jwk', key)
-    return { kty, crv, x, ...(y && { y }), ...(d && { d }), ...(algorithm && { alg: ALGORITHM_NAMES[algorithm] }) }
-  }
-
-  const privateKey = async ({ privateKey: key }: Keys, algorithm?: SignatureAlgorithm) =>
-    CoseKey.fromJwk(await jwkOf(key, algorithm))
-
-  const signWith =
-    (pairs: Keys[]) =>
-    async ({ toBeSigned, key }: { toBeSigned: Uint8Array; key: CoseKey }): Promise<Uint8Array> => {
-      const jwks = await Promise.all(pairs.map(pair => jwkOf(pair.privateKey)))
-      const pair = pairs[jwks.findIndex(({ d }) => d === key.jwk.d)]!
-      const hashes = { 'P-256': 'SHA-256', 'P-384': 'SHA-384', 'P-521': 'SHA-512', Ed25519: '' }
-      const parameters = pair.curve === 'Ed25519' ? 'Ed25519' : { name: 'ECDSA', hash: hashes[pair.curve] }
-      return new Uint8Array(await crypto.subtle.sign(parameters, pair.privateKey, new Uint8Array(toBeSigned)))
-    }
 })

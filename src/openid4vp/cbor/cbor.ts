@@ -24,9 +24,9 @@ const ITEMS_MAX = 20_000
 const TAGS_MAX = 4
 const BIGNUM_BYTES_MAX = 64
 
-/** Parses exactly one item; throws CborError. Presentations keep the default limit of items. */
-export const parseCbor = (bytes: Uint8Array, itemsMax = ITEMS_MAX): CborItem =>
-  new Scan(bytes, itemsMax).embedded(0, bytes.length)
+/** Parses exactly one item; throws CborError. Presentations keep the default limits. */
+export const parseCbor = (bytes: Uint8Array, itemsMax = ITEMS_MAX, depthMax = DEPTH_MAX): CborItem =>
+  new Scan(bytes, itemsMax, depthMax).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
 const NO_MEMBERS: CborMap = new Map([])
@@ -44,6 +44,7 @@ class Scan implements Origin {
     { buffer, byteOffset, byteLength }: Uint8Array,
     /** Items that may still follow, embedded ones included. */
     private itemsLeft: number,
+    private readonly depthMax: number,
   ) {
     this.bytes = new Uint8Array(buffer, byteOffset, byteLength)
     this.text = Buffer.from(buffer, byteOffset, byteLength)
@@ -68,12 +69,17 @@ class Scan implements Origin {
     let members = NO_MEMBERS
     if (major === BYTES) this.advance(argument)
     else if (major === TEXT) this.skipText(argument)
-    else if (major === ARRAY) children = this.array(argument, nested(depth), tags)
-    else if (major === MAP) members = this.map(argument, nested(depth), tags)
+    else if (major === ARRAY) children = this.array(argument, this.nested(depth), tags)
+    else if (major === MAP) members = this.map(argument, this.nested(depth), tags)
     else if (major === TAG) children = [this.tagged(argument, depth, tags)]
     else if (major === SIMPLE) this.simple(initial & 0x1f, argument, start)
     const hasTag = this.tagsSeen > tagsBefore
     return new CborItem(this, major, argument, start, contentStart, this.at, children, members, hasTag)
+  }
+
+  private nested(depth: number): number {
+    if (depth >= this.depthMax) throw new CborError('nested too deeply')
+    return depth + 1
   }
 
   private initial(): number {
@@ -181,11 +187,6 @@ class Scan implements Origin {
         throw new CborError('a number that is not finite')
     } else if (additional === 24 || argument < FALSE) throw new CborError('an unassigned simple value')
   }
-}
-
-function nested(depth: number): number {
-  if (depth >= DEPTH_MAX) throw new CborError('nested too deeply')
-  return depth + 1
 }
 
 /** Keys are compared by name, as in JSON: 1 and "1" are the same key, in any encoding. */

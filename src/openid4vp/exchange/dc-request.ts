@@ -1,7 +1,8 @@
 // Requests that a page hands to the browser's own wallet call (W3C Digital Credentials): OpenID4VP 1.0 Appendix A, signed
 // or unsigned, and ISO/IEC TS 18013-7 Annex C. Answers are always encrypted.
 import type { JWTPayload } from 'jose'
-import { encodeCbor } from '../cbor/encode.ts'
+import { coseKeyOf } from '../cbor/cose-key.ts'
+import { type Cbor, encodeCbor } from '../cbor/encode.ts'
 import type { DcqlQuery } from '../dcql/dcql.ts'
 import { AUDIENCE, clientMetadata, type EncryptionKey, verifierInfo } from './request-object.ts'
 
@@ -44,19 +45,11 @@ export const signedRequestClaims = (request: SignedRequest): JWTPayload => ({
   exp: Math.floor(request.expiresAt / 1000),
 })
 
-type Point = { x: string; y: string }
-
 /** Annex C: the text that is sent, which the transcript covers as it is. */
-export function encryptionInfo(nonce: Uint8Array, { x, y }: Point): string {
-  const coseKey = new Map<number, number | Uint8Array>([
-    [1, 2],
-    [-1, 1],
-    [-2, Buffer.from(x, 'base64url')],
-    [-3, Buffer.from(y, 'base64url')],
-  ])
-  const parameters = new Map<string, Uint8Array | typeof coseKey>([
+export function encryptionInfo(nonce: Uint8Array, { x, y }: { x: string; y: string }): string {
+  const parameters = new Map<string, Cbor>([
     ['nonce', nonce],
-    ['recipientPublicKey', coseKey],
+    ['recipientPublicKey', coseKeyOf({ crv: 'P-256', x, y })],
   ])
   return Buffer.from(encodeCbor(['dcapi', parameters])).toString('base64url')
 }

@@ -1,5 +1,5 @@
-// A DCQL query as the DeviceRequest of ISO/IEC 18013-5, which browsers carry to wallets as `org-iso-mdoc`. Values, `multiple`
-// and purposes cannot be said in it: the answer is judged by the query itself.
+// A DCQL query as the DeviceRequest of ISO/IEC 18013-5, which phones are asked in person, and browsers carry to wallets as
+// `org-iso-mdoc`. Values, `multiple` and purposes cannot be said in it: the answer is judged by the query itself.
 import { decodeBase64url } from '../../base/base64url.ts'
 import { type Cbor, Embedded, encodeCbor } from '../cbor/encode.ts'
 import { withoutFormats } from '../dcql/credential-sets.ts'
@@ -13,12 +13,28 @@ const DRIVING_LICENCE_NAMESPACE = 'org.iso.18013.5.1'
 const REFUSED_ELEMENTS = new Set<unknown>(['oidc_info', 'webapi_info'])
 
 /** The encoded parts of a request, which readers sign. */
-export type DeviceRequestParts = { itemsRequests: readonly Embedded[]; info: Embedded; isSimple: boolean }
+export type DeviceRequestParts = {
+  itemsRequests: readonly Embedded[]
+  info: Embedded
+  isSimple: boolean
+  /** Of each credential the claims that are preferred: without use cases a wallet would show a document once for each set. */
+  preferred: readonly Embedded[]
+}
+
+/** The same for the wallet call of a browser, unless it would refuse the whole call. */
+export const partsForBrowsers = (query: DcqlQuery): DeviceRequestParts | undefined =>
+  query.credentials.some(({ format, claims }) => format === 'mso_mdoc' && claims?.some(isRefused))
+    ? undefined
+    : deviceRequestParts(query)
 
 /** Undefined for a query that cannot be asked this way. */
 export function deviceRequestParts(query: DcqlQuery): DeviceRequestParts | undefined {
-  const { credentials, credential_sets: sets } = withoutFormats(query, new Set(['mso_mdoc']))
+  const { credentials: known, credential_sets: sets } = withoutFormats(query, new Set(['mso_mdoc']))
+  // Of an option that needs another format nothing is asked for.
+  const named = new Set(sets?.flatMap(({ options }) => options.flat()))
+  const credentials = sets ? known.filter(({ id }) => named.has(id)) : known
   const itemsRequests: Embedded[] = []
+  const preferred: Embedded[] = []
   /** The places of each query's alternatives among the requests. */
   const places = new Map<string, number[]>()
   for (const credential of credentials) {
@@ -30,6 +46,7 @@ export function deviceRequestParts(query: DcqlQuery): DeviceRequestParts | undef
       alternatives.map((_, index) => first + index),
     )
     itemsRequests.push(...alternatives)
+    preferred.push(alternatives[0]!)
     if (itemsRequests.length > DOC_REQUESTS_MAX) return undefined
   }
   const useCases: { mandatory: boolean; documentSets: number[][] }[] = []
@@ -46,29 +63,42 @@ export function deviceRequestParts(query: DcqlQuery): DeviceRequestParts | undef
     itemsRequests,
     info: new Embedded(new Map([['useCases', encoded]])),
     isSimple: itemsRequests.length === 1,
+    preferred,
   }
 }
 
-/**
- * Version 1.0 asks for one document. Several of them, or a reader's identity, need 1.1, where iOS 26 expects use cases always.
- */
-export function encodeDeviceRequest(parts: DeviceRequestParts, readerAuthAll: readonly Cbor[] = []): Uint8Array {
-  const { itemsRequests, info, isSimple } = parts
-  const docRequests = itemsRequests.map(itemsRequest => new Map([['itemsRequest', itemsRequest]]))
-  const hasReader = readerAuthAll.length > 0
-  const members: [string, Cbor][] = [
-    ['version', isSimple && !hasReader ? '1.0' : '1.1'],
+/** Version 1.1 adds which of the documents are enough, and signatures over the whole. */
+export type Version = '1.0' | '1.1'
+
+type Signatures = { readerAuth?: readonly Cbor[]; readerAuthAll?: readonly Cbor[] }
+
+/** What a request of this version asks for. */
+export const askedIn = ({ itemsRequests, preferred }: DeviceRequestParts, version: Version): readonly Embedded[] =>
+  version === '1.0' ? preferred : itemsRequests
+
+/** `readerAuth`: one for each document, or none. */
+export function encodeDeviceRequest(
+  parts: DeviceRequestParts,
+  version: Version,
+  { readerAuth = [], readerAuthAll = [] }: Signatures = {},
+): Uint8Array {
+  const docRequests = askedIn(parts, version).map((itemsRequest, at) => {
+    const docRequest = new Map<string, Cbor>([['itemsRequest', itemsRequest]])
+    return readerAuth[at] ? docRequest.set('readerAuth', readerAuth[at]) : docRequest
+  })
+  const members = new Map<string, Cbor>([
+    ['version', version],
     ['docRequests', docRequests],
-  ]
-  if (!isSimple || hasReader) members.push(['deviceRequestInfo', info])
-  if (hasReader) members.push(['readerAuthAll', readerAuthAll])
-  return encodeCbor(new Map(members))
+  ])
+  if (version === '1.1') members.set('deviceRequestInfo', parts.info)
+  if (readerAuthAll.length > 0) members.set('readerAuthAll', readerAuthAll)
+  return encodeCbor(members)
 }
 
-/** One request for each set of claims; undefined where a query has none, or names what browsers refuse. */
+/** One request for each set of claims; undefined where a query has none. */
 function alternativesOf(credential: CredentialQuery): Embedded[] | undefined {
   const { format, claims, claim_sets: sets } = credential
-  if (format !== 'mso_mdoc' || !claims || claims.some(isRefused)) return undefined
+  if (format !== 'mso_mdoc' || !claims) return undefined
   const byId = new Map(claims.map(claim => [claim.id, claim]))
   const choices = sets?.map(ids => ids.flatMap(id => byId.get(id) ?? [])) ?? [claims]
   return choices.map(choice => new Embedded(itemsRequest(credential.meta.doctype_value, choice, credential)))

@@ -19,6 +19,7 @@ const ERROR_CODE = /^[a-z_]{1,64}$/
 
 /** Logged: a closed list, so that nothing of an answer can get into it. */
 type UnreadableReason =
+  | 'no phone was asked'
   | 'state is missing or of another session'
   | 'the encrypted response cannot be decrypted'
   | 'the encrypted response cannot be read'
@@ -34,6 +35,9 @@ type UnreadableReason =
   | 'the response is not base64url without padding'
   | 'the response must be encrypted'
   | 'the response was not encrypted for this request'
+  | 'the session message cannot be read'
+  | 'the session message has neither data nor a known status'
+  | 'the session message is of another session'
   | 'there is neither a vp_token nor an error'
   | 'this origin was not asked by this protocol'
   | 'vp_token is not valid JSON'

@@ -4,8 +4,10 @@
 
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from '../cbor/cose.ts'
 import { readCoseKey } from '../cbor/cose-key.ts'
+import { verifyMac0 } from '../cbor/cose-mac.ts'
 import { Embedded, encodeCbor, Received } from '../cbor/encode.ts'
 import type { CborItem } from '../cbor/item.ts'
+import type { Expected } from '../credential.ts'
 import { embeddedIn, type Mso, member } from './issuer.ts'
 
 type DeviceSigned = {
@@ -13,7 +15,7 @@ type DeviceSigned = {
   nameSpacesBytes: Uint8Array
   elements: { nameSpace: string; identifier: string }[]
   signature: Sign1 | undefined
-  hasMac: boolean
+  mac: CborItem | undefined
 }
 
 /** Throws CborError. */
@@ -37,29 +39,36 @@ export function parseDeviceSigned(item: CborItem | undefined): DeviceSigned | un
     nameSpacesBytes: nameSpaces.bytes,
     elements,
     signature: signature && parseSign1(signature),
-    hasMac: deviceAuth?.has('deviceMac') ?? false,
+    mac: deviceAuth?.get('deviceMac'),
   }
 }
 
+type Binding = Pick<Expected, 'macKey'> & { mso: Mso; docType: string; transcript: Uint8Array }
+
 export async function findHolderBindingProblem(
   deviceSigned: DeviceSigned | undefined,
-  { mso, docType, transcript }: { mso: Mso; docType: string; transcript: Uint8Array },
+  { mso, docType, transcript, macKey }: Binding,
 ): Promise<string | undefined> {
-  if (!deviceSigned || (!deviceSigned.signature && !deviceSigned.hasMac))
+  if (!deviceSigned || (!deviceSigned.signature && !deviceSigned.mac))
     return 'The proof that the holder owns the credential is missing.'
-  const { signature, hasMac, nameSpacesBytes } = deviceSigned
+  const { signature, mac, nameSpacesBytes } = deviceSigned
   // OpenID4VP does not define our key for a MAC, and the request does not announce any (§ B.2.2).
-  if (!signature) return 'The wallet proved possession with a MAC (deviceMac), which is not supported: a signature is needed.'
-  if (hasMac) return 'The wallet sent two proofs of possession.'
+  if (!signature && !macKey)
+    return 'The wallet proved possession with a MAC (deviceMac), which is not supported: a signature is needed.'
+  if (signature && mac) return 'The wallet sent two proofs of possession.'
   const deviceKeyInfo = mso.deviceKeyInfo?.isMap ? mso.deviceKeyInfo.asMap() : undefined
   const deviceKey = deviceKeyInfo?.get('deviceKey')
   const key = deviceKey && (await readCoseKey(deviceKey))
   if (!key) return "The issuer signed no usable key of the holder's device."
-  if (!fitsKey(signature, key)) return 'The algorithm of the proof of possession is not accepted.'
+  const keyOfMac = mac && (await macKey?.(deviceKey))
+  if (mac && !keyOfMac) return 'The wallet proved possession with a MAC by a key of another curve.'
+  if (signature && !fitsKey(signature, key)) return 'The algorithm of the proof of possession is not accepted.'
   if (!isAuthorized(deviceSigned, deviceKeyInfo?.get('keyAuthorizations')))
     return 'The device stated data that the issuer did not allow it to state.'
   const detachedPayload = deviceAuthenticationBytes(transcript, docType, nameSpacesBytes)
-  const isValid = await verifySign1(signature, key, { detachedPayload })
+  const isValid = signature
+    ? await verifySign1(signature, key, { detachedPayload })
+    : verifyMac0(mac!, keyOfMac!, detachedPayload)
   return isValid ? undefined : 'The proof of possession is not valid for this request.'
 }
 

@@ -13,7 +13,7 @@ export const MDOC_BYTES_MAX = 1024 * 1024
 const PRESENTATION_CHARS_MAX = Math.ceil((MDOC_BYTES_MAX * 4) / 3)
 
 /** `transcript`: the encoded SessionTranscript that the device must have signed. */
-export type MdocContext = { now: number; transcript: Uint8Array; holderBindingRequired: boolean }
+export type MdocContext = Pick<Expected, 'now' | 'macKey'> & { transcript: Uint8Array; holderBindingRequired: boolean }
 
 /** Neither method throws: problems are in the findings, and the result is undefined if nothing could be read. */
 export class MdocReader {
@@ -30,6 +30,7 @@ export class MdocReader {
     return this.readDeviceResponse(findings, bytes, {
       now: expected.now,
       transcript: expected.transcript(),
+      macKey: expected.macKey,
       holderBindingRequired,
     })
   }
@@ -59,7 +60,7 @@ export class MdocReader {
     const certificate = auth.x5chain[0] && (await this.signers.read(auth.x5chain[0]))
     const [issuerProblem, holderProblem] = await Promise.all([
       findIssuerSignatureProblem(auth, certificate),
-      isProofChecked ? findHolderBindingProblem(deviceSigned, { mso, docType, transcript: context.transcript }) : undefined,
+      isProofChecked ? findHolderBindingProblem(deviceSigned, { ...context, mso, docType }) : undefined,
     ])
     record(findings, 'issuer_signature', 'signature_invalid', issuerProblem)
     const claims = checkDigests(findings, issuerSigned)
@@ -77,6 +78,7 @@ export class MdocReader {
       signed: auth.payload!,
       chain: auth.x5chain,
       status: readStatus(mso.status),
+      ...(deviceSigned?.mac && { proof: 'mac' as const }),
     }
   }
 }

@@ -2,8 +2,8 @@ import { isoUtc } from '../../base/time.ts'
 import { readBody } from '../../http/body.ts'
 import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
 import { type DcProtocol, signedRequestClaims, unsignedRequest } from '../../openid4vp/exchange/dc-request.ts'
-import { type DeviceRequestParts, deviceRequestParts, encodeDeviceRequest } from '../../openid4vp/exchange/device-request.ts'
-import { readerAuthAll } from '../../openid4vp/exchange/reader-auth.ts'
+import { type DeviceRequestParts, partsForBrowsers } from '../../openid4vp/exchange/device-request.ts'
+import { requestForBrowsers } from '../../openid4vp/exchange/reader-auth.ts'
 import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import type { OpenSession } from '../read.ts'
@@ -18,7 +18,7 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const session = await openSessionOf(deps, door)
   const { origin, protocols } = await readAsking(deps, session, door)
   const { query } = await askedOf(deps, session)
-  const asked = { query, device: deviceRequestParts(query) }
+  const asked = { query, device: partsForBrowsers(query) }
   const possible = await protocolsOf(deps, session, asked)
   const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible
   const entry = wanted.length > 0 ? await keepDcEntry(deps, session, origin, possible) : undefined
@@ -79,9 +79,9 @@ async function dataOf(deps: Deps, session: OpenSession, { query, device }: Reque
     }
     case 'org-iso-mdoc': {
       const { encryptionInfo, origin } = entry
-      const readers = session.profile === 'eu-av' ? [] : await deps.readers(session.tenantId)
-      const signed = await readerAuthAll(device!, isoDcApiTranscript(encryptionInfo, origin), readers)
-      return { deviceRequest: Buffer.from(encodeDeviceRequest(device!, signed)).toString('base64url'), encryptionInfo }
+      const all = session.profile === 'eu-av' ? [] : await deps.readers(session.tenantId)
+      const request = await requestForBrowsers(device!, isoDcApiTranscript(encryptionInfo, origin), { all })
+      return { deviceRequest: Buffer.from(request).toString('base64url'), encryptionInfo }
     }
   }
 }
