@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts'
 import { readForm, readJson } from '../../src/http/body.ts'
 import { addressBucket, clientAddress } from '../../src/http/client-address.ts'
 import { parseCbor } from '../../src/openid4vp/cbor/cbor.ts'
+import { encodeCbor } from '../../src/openid4vp/cbor/encode.ts'
 import { cborToJson } from '../../src/openid4vp/cbor/json.ts'
 import { type ResponseKey, readResponse } from '../../src/openid4vp/exchange/response.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
@@ -14,7 +15,11 @@ import { MdocReader } from '../../src/openid4vp/mdoc/mdoc.ts'
 import { SdJwtReader } from '../../src/openid4vp/sd-jwt/sd-jwt.ts'
 import { readStatusJwt } from '../../src/openid4vp/status/token.ts'
 import { readCookie } from '../../src/people/cookie.ts'
+import { type Engagement, readEngagement } from '../../src/proximity/engagement.ts'
+import { readSessionData, sessionError } from '../../src/proximity/messages.ts'
+import { establishment, openAnswer, openSession } from '../../src/proximity/session.ts'
 import { NOON } from '../helpers/app.ts'
+import { makePhone, takeEstablishment, textOf } from '../helpers/engagement.ts'
 import { FRESH_SEED } from '../helpers/fresh-seed.ts'
 import { anyText } from '../helpers/texts.ts'
 
@@ -129,6 +134,51 @@ test('2,000 mdocs as text are answered with findings, and none passes', async ()
     const findings = new Findings(() => NOON)
     await reader.read(findings, text, EXPECTED, true)
     expect(findings.failures.length).toBeGreaterThan(0)
+  })
+})
+
+/** Some of its bytes changed, and its end cut off. */
+const spoilt = (good: Uint8Array): fc.Arbitrary<Uint8Array<ArrayBuffer>> =>
+  fc.tuple(fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 4 }), fc.nat(3)).map(([changes, cut]) => {
+    const bytes = new Uint8Array(good)
+    for (const [at, byte] of changes) bytes[at] = byte
+    return bytes.slice(0, bytes.length - cut)
+  })
+
+test('5,000 codes of phones are read, or refused, and what was read has usable parts only', async () => {
+  const { bytes, text } = await makePhone()
+  const drawn = fc.oneof(
+    { weight: 4, arbitrary: spoilt(bytes).map(textOf) },
+    { weight: 2, arbitrary: edited(text, BASE64URL) },
+    fc.uint8Array({ minLength: 15, maxLength: 80 }).map(textOf),
+    anyText(),
+  )
+  await always(5000, drawn, async code => {
+    const read = await readEngagement(code)
+    if ('refusal' in read) return expect(['invalid', 'curve_not_supported']).toContain(read.refusal)
+    expect(read.version).toMatch(/^1\.\d{1,3}$/)
+    for (const each of read.transports)
+      if (each.type !== 'nfc') expect(each.service).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    const session = await openSession(read)
+    expect([session.skReader.length, session.skDevice.length]).toEqual([32, 32])
+  })
+})
+
+test('5,000 messages of a session are read or refused, and none is opened that the phone did not seal', async () => {
+  const phone = await makePhone()
+  const session = await openSession((await readEngagement(phone.text)) as Engagement)
+  const { seal } = await takeEstablishment(phone, establishment(session, Buffer.from('request')))
+  const good = encodeCbor(
+    new Map<string, Uint8Array | number>([
+      ['data', seal(Buffer.from('answer'))],
+      ['status', 20],
+    ]),
+  )
+  await always(5000, fc.oneof(spoilt(good), fc.uint8Array({ maxLength: 60 })), message => {
+    const { data, status } = readSessionData(message) ?? {}
+    sessionError(status)
+    const opened = data && openAnswer(session.skDevice, data)
+    if (opened) expect(Buffer.from(opened).toString()).toBe('answer')
   })
 })
 
