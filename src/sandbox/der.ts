@@ -1,12 +1,14 @@
-// A minimal X.509 reader for a wallet in a browser: issuer, subject and host names.
+// A minimal X.509 reader for a wallet in a browser: issuer, subject and names.
 import { fromBase64, toBase64Url } from './bytes.ts'
 
 const CONTEXT_0 = 0xa0
 const CONTEXT_3 = 0xa3
 const DNS_NAME = 0x82
+/** The common name, before the name of the organisation. */
+const NAMES = [Uint8Array.of(0x55, 4, 3), Uint8Array.of(0x55, 4, 10)].map(toBase64Url)
 const SUBJECT_ALT_NAME = toBase64Url(Uint8Array.of(0x55, 0x1d, 0x11))
 
-export type Certificate = { der: Uint8Array<ArrayBuffer>; isSelfIssued: boolean; dnsNames: string[] }
+export type Certificate = { der: Uint8Array<ArrayBuffer>; isSelfIssued: boolean; subject: string; dnsNames: string[] }
 
 type Element = { tag: number; raw: Uint8Array; content: Uint8Array }
 
@@ -21,8 +23,15 @@ export function readCertificate(base64: string): Certificate {
   return {
     der,
     isSelfIssued: toBase64Url(issuer!.raw) === toBase64Url(subject!.raw),
+    subject: nameOf(subject!),
     dnsNames: dnsNames(fields.find(({ tag }) => tag === CONTEXT_3)),
   }
+}
+
+function nameOf(subject: Element): string {
+  const parts = elements(subject.content).flatMap(set => elements(set.content).map(part => elements(part.content)))
+  const found = NAMES.map(name => parts.find(([id]) => toBase64Url(id!.content) === name)).find(part => part !== undefined)
+  return new TextDecoder().decode(found?.[1]?.content)
 }
 
 function dnsNames(extensions: Element | undefined): string[] {

@@ -124,15 +124,15 @@ describe('a reader certificate', () => {
     ])
     more.set('docRequests', [new Map([['itemsRequest', embedded(asked)]])])
     await expect(answer({ deviceRequest: toBase64Url(encodeCbor(more)) })).rejects.toThrow(wrong)
-    const { chainPem } = await readerOf('Other', { extensions: [] })
+    const { chainPem } = await readerOf('Other', { extensions: [purposes(['1.3.6.1.5.5.7.3.2'])] })
     const other = new X509Certificate(chainPem).raw
-    const purposeless = withAuth(([header, , payload, signature]) => [
+    const forClients = withAuth(([header, , payload, signature]) => [
       header,
       new Map([[33, Uint8Array.from(other)]]),
       payload,
       signature,
     ])
-    await expect(answer({ deviceRequest: purposeless })).rejects.toThrow('the certificate of a reader has another purpose')
+    await expect(answer({ deviceRequest: forClients })).rejects.toThrow('the certificate of a reader has another purpose')
   })
 
   test('of a tenant is used instead of those of the installation, and another one of the same issuer replaces it', async () => {

@@ -6,10 +6,10 @@ import type { Credential, Holder, Place } from '../credential.ts'
 import { newPrivateJwk } from '../es256.ts'
 import type { Mutations } from '../mutations.ts'
 import { PERSONAS } from '../personas.ts'
-import { chooseDocuments } from './dc-device-request.ts'
-import { checkReaders } from './dc-reader.ts'
+import { chooseDocuments, type DeviceRequest, readDeviceRequest } from './device-request.ts'
 import { sealHpke } from './hpke-seal.ts'
-import { deviceResponse, isoTranscript, presentDocument } from './mdoc.ts'
+import { deviceResponse, handover, isoTranscript, presentDocument } from './mdoc.ts'
+import { checkReaders } from './reader.ts'
 import {
   checkClientId,
   checkFormats,
@@ -126,28 +126,30 @@ async function answerOpenId(request: PresentationRequest, holder: Holder, option
 /** ISO/IEC TS 18013-7 Annex C. */
 async function readIso({ deviceRequest, encryptionInfo }: Members, origin: string): Promise<Read> {
   demand(isText(deviceRequest) && isText(encryptionInfo), 'deviceRequest or encryptionInfo is missing')
-  await checkReaders(deviceRequest, await isoTranscript(encryptionInfo, origin))
-  const asked = { deviceRequest, encryptionInfo, point: readEncryptionInfo(encryptionInfo), origin }
+  demand(/^[\w-]+$/.test(deviceRequest), 'deviceRequest is not base64url without padding')
+  const request = readDeviceRequest(fromBase64(deviceRequest))
+  await checkReaders(request, await isoTranscript(encryptionInfo, origin))
+  const asked = { request, encryptionInfo, point: readEncryptionInfo(encryptionInfo), origin }
   return {
-    select: credentials => chooseDocuments(deviceRequest, credentials),
+    select: credentials => chooseDocuments(request, credentials),
     dataOf: (holder, options) => answerIso(asked, holder, options),
   }
 }
 
-type IsoAsked = { deviceRequest: string; encryptionInfo: string; point: Uint8Array; origin: string }
+type IsoAsked = { request: DeviceRequest; encryptionInfo: string; point: Uint8Array; origin: string }
 
-async function answerIso(
-  { deviceRequest, encryptionInfo, point, origin }: IsoAsked,
-  holder: Holder,
-  { accept, mutations }: Answering,
-) {
-  const chosen = chooseDocuments(deviceRequest, accept ? holder.credentials.filter(accept) : holder.credentials)
+async function answerIso({ request, encryptionInfo, point, origin }: IsoAsked, holder: Holder, { accept, mutations }: Answering) {
+  const chosen = chooseDocuments(request, accept ? holder.credentials.filter(accept) : holder.credentials)
   const isDeclined = PERSONAS[holder.persona].declines
   if (!chosen && !isDeclined) throw new NothingToShow(`no document of the persona ${holder.persona} answers the request`)
   const key = mutations.otherKey ? await newPrivateJwk() : holder.deviceKey
-  const request = { page: { origin, encryptionInfo } } as PresentationRequest
+  const signedOver = mutations.handover
+    ? await handover(...mutations.handover)
+    : await isoTranscript(encryptionInfo, mutations.transcriptOrigin ?? origin)
   const documents = await Promise.all(
-    (isDeclined ? [] : chosen!).map(({ credential, places }) => presentDocument(credential, { places, request, key, mutations })),
+    (isDeclined ? [] : chosen!).map(({ credential, places }) =>
+      presentDocument(credential, { places, transcript: signedOver, key, mutations }),
+    ),
   )
   const plaintext = deviceResponse([...documents, ...(mutations.moreDocuments ?? [])], mutations)
   const transcript = await isoTranscript(mutations.sealedInfo ?? encryptionInfo, mutations.sealedOrigin ?? origin)

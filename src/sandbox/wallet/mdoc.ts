@@ -1,18 +1,30 @@
 import { calculateJwkThumbprint } from 'jose'
 import { flipLastBit, fromBase64, sha256, toBase64Url } from '../bytes.ts'
-import { type Cbor, cborMap, decodeCbor, embedded, encodeCbor, type Tag } from '../cbor.ts'
+import { type Cbor, cborMap, decodeCbor, embedded, encodeCbor } from '../cbor.ts'
 import { coseSign1, type Sign1, withFlippedSignature } from '../cose.ts'
 import type { MdocCredential, MdocItem, Place } from '../credential.ts'
 import type { PrivateJwk } from '../es256.ts'
 import type { Mutations } from '../mutations.ts'
 import type { PresentationRequest } from './request.ts'
 
-type Presenting = { places: readonly Place[]; request: PresentationRequest; key: PrivateJwk; mutations: Mutations }
+type Presenting = Signing & { places: readonly Place[] }
+
+type Signing = {
+  transcript: Cbor
+  key: PrivateJwk
+  mutations: Mutations
+  /** The member of DeviceAuth that proves possession over DeviceAuthentication; by default a signature. */
+  prove?: (authentication: Uint8Array) => Promise<Record<string, Cbor>>
+}
 
 /** A DeviceResponse with one document (HAIP 5.3.1), base64url (OpenID4VP 1.0 § B.2.5). */
-export async function presentMdoc(credential: MdocCredential, presenting: Presenting): Promise<string> {
+export async function presentMdoc(
+  credential: MdocCredential,
+  { request, ...presenting }: Omit<Presenting, 'transcript'> & { request: PresentationRequest },
+): Promise<string> {
   const { mutations } = presenting
-  const document = await presentDocument(credential, presenting)
+  const transcript = await sessionTranscript(request, mutations)
+  const document = await presentDocument(credential, { ...presenting, transcript })
   return toBase64Url(
     deviceResponse(
       Array.from({ length: mutations.documentCount ?? 1 }, () => document),
@@ -30,10 +42,8 @@ export const deviceResponse = (documents: readonly Cbor[], mutations: Mutations)
     }),
   )
 
-export async function presentDocument(
-  credential: MdocCredential,
-  { places, request, key, mutations }: Presenting,
-): Promise<Cbor> {
+export async function presentDocument(credential: MdocCredential, { places, ...signing }: Presenting): Promise<Cbor> {
+  const { mutations } = signing
   const docType = mutations.docType ?? credential.type
   const issuerAuth = decodeCbor(fromBase64(credential.issuerAuth)) as Sign1
   return cborMap({
@@ -42,7 +52,7 @@ export async function presentDocument(
       nameSpaces: nameSpacesOf(cheatedItems(credential, places, mutations)),
       issuerAuth: mutations.issuerSignatureFlip ? withFlippedSignature(issuerAuth) : issuerAuth,
     }),
-    deviceSigned: mutations.deviceAuth === 'absent' ? undefined : await deviceSigned(docType, { request, key, mutations }),
+    deviceSigned: mutations.deviceAuth === 'absent' ? undefined : await deviceSigned(docType, signing),
   })
 }
 
@@ -50,7 +60,6 @@ export async function presentDocument(
 async function sessionTranscript(request: PresentationRequest, mutations: Mutations): Promise<Cbor> {
   const { page } = request
   if (mutations.handover) return handover(...mutations.handover)
-  if (page?.encryptionInfo !== undefined) return isoTranscript(page.encryptionInfo, mutations.transcriptOrigin ?? page.origin)
   const nonce = mutations.transcriptNonce ?? request.nonce
   const thumbprint = mutations.thumbprint === undefined ? await thumbprintOf(request, mutations) : mutations.thumbprint
   if (page && !mutations.redirectTranscript)
@@ -66,29 +75,29 @@ async function sessionTranscript(request: PresentationRequest, mutations: Mutati
 export const isoTranscript = (encryptionInfo: string, origin: string): Promise<Cbor> =>
   handover('dcapi', [encryptionInfo, origin])
 
-const handover = async (name: string, info: Cbor): Promise<Cbor> => [null, null, [name, await sha256(encodeCbor(info))]]
+export const handover = async (name: string, info: Cbor): Promise<Cbor> => [null, null, [name, await sha256(encodeCbor(info))]]
 
 /** Thumbprint of the key that the answer is encrypted to; null without encryption. */
 async function thumbprintOf({ encryption }: PresentationRequest, { plain }: Mutations): Promise<Uint8Array | null> {
   return encryption && !plain ? fromBase64(await calculateJwkThumbprint(encryption.key, 'sha256')) : null
 }
 
-type Signing = Omit<Presenting, 'places'>
-
-async function deviceSigned(docType: string, { request, key, mutations }: Signing): Promise<Cbor> {
+async function deviceSigned(docType: string, signing: Signing): Promise<Cbor> {
+  const { transcript, mutations } = signing
   const claims = Object.entries(mutations.deviceClaims ?? {}).map(([name, elements]) => [name, cborMap(elements)] as const)
   const nameSpaces = embedded(new Map<string, Cbor>(claims))
-  const authentication = embedded(['DeviceAuthentication', await sessionTranscript(request, mutations), docType, nameSpaces])
-  return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, { request, key, mutations }) })
+  const authentication = encodeCbor(embedded(['DeviceAuthentication', transcript, docType, nameSpaces]))
+  return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, signing) })
 }
 
-async function deviceAuth(authentication: Tag, { key, mutations }: Signing): Promise<Cbor> {
+async function deviceAuth(authentication: Uint8Array, { key, mutations, prove }: Signing): Promise<Cbor> {
   if (mutations.deviceAuth === 'empty') return new Map()
   if (mutations.deviceAuth === 'mac') {
     // HMAC 256/256 with an invented tag: the request did not announce it.
     return cborMap({ deviceMac: [encodeCbor(new Map([[1, 5]])), new Map(), null, new Uint8Array(32)] })
   }
-  const signature = await coseSign1({ key, payload: encodeCbor(authentication), isDetached: true })
+  if (prove) return cborMap(await prove(authentication))
+  const signature = await coseSign1({ key, payload: authentication, isDetached: true })
   return cborMap({ deviceSignature: mutations.holderSignatureFlip ? withFlippedSignature(signature) : signature })
 }
 

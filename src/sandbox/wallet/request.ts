@@ -25,8 +25,8 @@ export type PresentationRequest = {
   encryption: { key: JWK; encs: string[] } | undefined
   /** All parameters as received. */
   parameters: Members
-  /** Where the browser carries request and answer: the page that asks, and for Annex C the text that was sent with it. */
-  page?: { origin: string; encryptionInfo?: string }
+  /** Where the browser carries request and answer: the page that asks. */
+  page?: { origin: string }
 }
 
 export type FetchOptions = {

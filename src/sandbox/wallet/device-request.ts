@@ -1,21 +1,32 @@
 // A DeviceRequest (ISO/IEC 18013-5) read as a wallet does: which documents are asked for, and which of the holder's answer.
-import { fromBase64 } from '../bytes.ts'
 import { type Cbor, decodeCbor, Tag } from '../cbor.ts'
 import type { Credential, MdocCredential, Place } from '../credential.ts'
 import { demand } from './request.ts'
 
-type DocumentRequest = { docType: string; places: Place[] }
+export type DeviceRequest = {
+  version: '1.0' | '1.1'
+  documents: { docType: string; places: Place[] /** Encoded, as signed. */; items: Tag; readerAuth?: Cbor }[]
+  /** Absent in version 1.0: everything is asked for. */
+  useCases?: UseCase[]
+  info?: Cbor
+  readerAuthAll?: Cbor
+}
+
 type UseCase = { mandatory: boolean; documentSets: number[][] }
 type ChosenDocument = { credential: MdocCredential; places: Place[] }
 
 type CborObject = ReadonlyMap<string | number, Cbor>
 
 /** Undefined if these credentials cannot answer. */
-export function chooseDocuments(deviceRequest: string, credentials: readonly Credential[]): ChosenDocument[] | undefined {
-  const { asked, useCases } = readDeviceRequest(deviceRequest)
-  const held = asked.map(request => answerTo(request, credentials))
+export function chooseDocuments(
+  { documents, useCases }: DeviceRequest,
+  credentials: readonly Credential[],
+): ChosenDocument[] | undefined {
+  const held = documents.map(asked => answerTo(asked, credentials))
   const chosen = new Set<number>()
-  for (const { mandatory, documentSets } of useCases) {
+  for (const { mandatory, documentSets } of useCases ?? [
+    { mandatory: true, documentSets: [documents.map((_, place) => place)] },
+  ]) {
     const set = documentSets.find(places => places.every(place => held[place] !== undefined))
     if (!set && mandatory) return undefined
     for (const place of set ?? []) chosen.add(place)
@@ -23,7 +34,18 @@ export function chooseDocuments(deviceRequest: string, credentials: readonly Cre
   return [...chosen].map(place => held[place]!)
 }
 
-function answerTo({ docType, places }: DocumentRequest, credentials: readonly Credential[]): ChosenDocument | undefined {
+/** Version 1.0 in person: one of each type that the holder has. Undefined if there is none. */
+export function chooseWhatIsHeld({ documents }: DeviceRequest, credentials: readonly Credential[]): ChosenDocument[] | undefined {
+  const held = documents.flatMap(asked => answerTo(asked, credentials) ?? [])
+  const types = held.map(({ credential }) => credential.type)
+  const chosen = held.filter((_, place) => types.indexOf(types[place]!) === place)
+  return chosen.length > 0 ? chosen : undefined
+}
+
+function answerTo(
+  { docType, places }: Pick<DeviceRequest['documents'][number], 'docType' | 'places'>,
+  credentials: readonly Credential[],
+): ChosenDocument | undefined {
   const credential = credentials.find(
     (one): one is MdocCredential =>
       one.format === 'mso_mdoc' &&
@@ -33,34 +55,34 @@ function answerTo({ docType, places }: DocumentRequest, credentials: readonly Cr
   return credential && { credential, places }
 }
 
-function readDeviceRequest(text: string): { asked: DocumentRequest[]; useCases: UseCase[] } {
-  demand(/^[\w-]+$/.test(text), 'deviceRequest is not base64url without padding')
-  const request = asMap(decodeCbor(fromBase64(text)))
+export function readDeviceRequest(bytes: Uint8Array): DeviceRequest {
+  const request = asMap(decodeCbor(bytes))
   const version = request.get('version')
   demand(version === '1.0' || version === '1.1', 'the version of the DeviceRequest is unknown')
   const docRequests = request.get('docRequests')
   demand(Array.isArray(docRequests) && docRequests.length > 0, 'the DeviceRequest asks for nothing')
-  const asked = docRequests.map(docRequest => readItems(asMap(docRequest as Cbor).get('itemsRequest')))
+  const documents = (docRequests as Cbor[]).map(readDocRequest)
   const info = request.get('deviceRequestInfo')
-  if (info === undefined) {
-    demand(version === '1.0', 'a DeviceRequest of version 1.1 has use cases')
-    return { asked, useCases: [{ mandatory: true, documentSets: [asked.map((_, place) => place)] }] }
-  }
+  demand(info !== undefined || version === '1.0', 'a DeviceRequest of version 1.1 has use cases')
+  const readerAuthAll = request.get('readerAuthAll')
+  if (info === undefined) return { version, documents, readerAuthAll }
   const useCases = (embeddedMap(info).get('useCases') as readonly Cbor[]).map(useCase => ({
     mandatory: asMap(useCase).get('mandatory') === true,
     documentSets: asMap(useCase).get('documentSets') as number[][],
   }))
-  return { asked, useCases }
+  return { version, documents, useCases, info, readerAuthAll }
 }
 
-function readItems(item: Cbor | undefined): DocumentRequest {
-  const items = embeddedMap(item)
-  const [docType, nameSpaces] = [items.get('docType'), asMap(items.get('nameSpaces'))]
+function readDocRequest(docRequest: Cbor): DeviceRequest['documents'][number] {
+  const members = asMap(docRequest)
+  const items = members.get('itemsRequest')
+  const asked = embeddedMap(items)
+  const [docType, nameSpaces] = [asked.get('docType'), asMap(asked.get('nameSpaces'))]
   demand(typeof docType === 'string' && nameSpaces.size > 0, 'an ItemsRequest names no type or no element')
   const places = [...nameSpaces].flatMap(([space, elements]) =>
     [...asMap(elements).keys()].map(element => [space, element] as Place),
   )
-  return { docType, places }
+  return { docType, places, items: items as Tag, readerAuth: members.get('readerAuth') }
 }
 
 function embeddedMap(item: Cbor | undefined): CborObject {
