@@ -174,6 +174,8 @@ test('names are looked up in one place, and never by getaddrinfo, which holds up
 const FOR_BOTH = [
   'base/nearest.ts',
   'openid4vp/merge-claims.ts',
+  'sandbox/in-person/peripheral.ts',
+  'sandbox/in-person/phone.ts',
   'sandbox/wallet/dc-wallet.ts',
   'sandbox/personas.ts',
   'sandbox/wallet/wallet.ts',

@@ -66,6 +66,39 @@ export type Mutations = {
   /** Documents, encoded, that are added to the answer. */
   readonly moreDocuments?: readonly Cbor[]
 
+  // In person.
+  /** Possession is proven by a MAC: as it should be (`tagged` is good, too), or with one thing wrong. */
+  readonly mac?: true | 'flipped' | 'short_tag' | 'other_alg' | 'with_payload' | 'beside_signature' | 'tagged'
+  /** The MAC is made with a new key on the reader's curve. */
+  readonly macCurve?: boolean
+  /** The proof of possession is over a transcript with another code, another key of the reader, or the handover of a touch. */
+  readonly transcriptEngagement?: Uint8Array
+  readonly transcriptReaderKey?: Uint8Array
+  readonly handoverNotNull?: boolean
+  /** The session's keys come from that transcript, too. */
+  readonly keysToo?: boolean
+  /** They come from a transcript that is not in a byte string with tag 24. */
+  readonly saltUntagged?: boolean
+  readonly ivCounter?: number
+  /** The identifier of the reader instead of the phone's. */
+  readonly ivRole?: boolean
+  /** Encrypted with the key of the reader, or with half of a key. */
+  readonly skSwapped?: boolean
+  readonly skHalf?: boolean
+  readonly gcmAad?: Uint8Array
+  /** Encrypted instead of a DeviceResponse. */
+  readonly plaintext?: Uint8Array
+  readonly statusOnly?: number
+  readonly statusWithData?: number
+  /** Members of SessionData to add or replace. */
+  readonly sessionData?: ReadonlyMap<string, Cbor>
+  /** The answer is sent twice. */
+  readonly secondMessage?: boolean
+  /** Bytes of the payload. */
+  readonly chunkSize?: number
+  readonly badChunk?: 'first_byte' | 'empty' | 'after_last'
+  readonly neverLast?: boolean
+
   // The token and its envelope.
   /** Changes each presentation before it is sent. */
   readonly presentation?: (text: string, credentialId: string) => string

@@ -33,6 +33,8 @@ export type Persona = {
 
 /** The nonce of another session. */
 const CAPTURED_NONCE = 'bm9uY2Ugb2YgYW5vdGhlciBzZXNzaW9uLCBjYXB0dXI'
+/** The code of another session in person: an empty map. */
+const CAPTURED_ENGAGEMENT = Uint8Array.of(0xa0)
 
 export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
   adult: {
@@ -135,7 +137,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     expects: 'holder_binding_invalid',
     person: 'adult',
     document: 'valid',
-    cheat: { kbNonce: CAPTURED_NONCE, transcriptNonce: CAPTURED_NONCE },
+    cheat: { kbNonce: CAPTURED_NONCE, transcriptNonce: CAPTURED_NONCE, transcriptEngagement: CAPTURED_ENGAGEMENT },
   },
   declines: {
     id: 'declines',

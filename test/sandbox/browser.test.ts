@@ -7,15 +7,22 @@ import { holderOf, mdlQuery, NOW, newSession, sdJwtQuery } from './world.ts'
 
 const SANDBOX = join(import.meta.dir, '../../src/sandbox')
 
-async function bundled(entry = 'wallet/wallet.ts'): Promise<string> {
+async function bundled(entry: string): Promise<string> {
   const built = await Bun.build({ entrypoints: [join(SANDBOX, entry)], target: 'browser' })
   expect(built.success).toBe(true)
   return built.outputs[0]!.text()
 }
 
-test('the bundle of the wallet asks for no node: module and evaluates no text, which the page forbids', async () => {
-  for (const text of [await bundled(), await bundled('wallet/dc-wallet.ts')]) {
-    expect(text).toContain('OpenID4VPHandover')
+const ENTRIES = {
+  'wallet/wallet.ts': 'OpenID4VPHandover',
+  'wallet/dc-wallet.ts': 'OpenID4VPHandover',
+  'in-person/phone.ts': 'EMacKey',
+}
+
+test('the bundles of wallet and phone ask for no node: module and evaluate no text, which the page forbids', async () => {
+  for (const [entry, part] of Object.entries(ENTRIES)) {
+    const text = await bundled(entry)
+    expect(text).toContain(part)
     expect(text).not.toMatch(/["']node:/)
     expect(text).not.toMatch(/\beval\(|new Function\(/)
     expect(text).not.toContain('MII')
@@ -36,7 +43,7 @@ test('the bundle of the wallet presents both formats where there is no Buffer an
 
 async function presentedWithoutBuffer(input: object): Promise<VpToken> {
   const [wallet, page] = [
-    urlOf(await bundled()),
+    urlOf(await bundled('wallet/wallet.ts')),
     urlOf(`
     delete globalThis.Buffer
     delete globalThis.process

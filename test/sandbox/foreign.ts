@@ -15,7 +15,7 @@ const notUsed = () => {
   throw new Error('not used')
 }
 
-const context: Pick<MdocContext, 'cose' | 'crypto' | 'x509'> = {
+export const context: Pick<MdocContext, 'cose' | 'crypto' | 'x509'> = {
   crypto: {
     random: notUsed,
     digest: ({ digestAlgorithm, bytes }) =>

@@ -1,0 +1,185 @@
+// A phone that is read in person (ISO/IEC 18013-5 device retrieval): it shows a code, opens what a reader sends, and answers. Radio
+// is not its business. It shares no code with the verifier, so that an error of one is not an error of both.
+import { sha256 } from '../bytes.ts'
+import { type Cbor, cborMap, decodeCbor, encodeCbor, Tag } from '../cbor.ts'
+import type { Credential, Holder, Place } from '../credential.ts'
+import { newPrivateJwk } from '../es256.ts'
+import type { Mutations } from '../mutations.ts'
+import { PERSONAS } from '../personas.ts'
+import { chooseDocuments, chooseWhatIsHeld, type DeviceRequest, readDeviceRequest } from '../wallet/device-request.ts'
+import { deviceResponse, presentDocument } from '../wallet/mdoc.ts'
+import { checkReaders } from '../wallet/reader.ts'
+import { demand, RequestRefused } from '../wallet/request.ts'
+import type { AnswerOptions } from '../wallet/wallet.ts'
+import { type Point, readCurveKey } from './curves.ts'
+import { proveByMac } from './device-mac.ts'
+import { type Engagement, type EngagementOptions, makeEngagement } from './engagement.ts'
+import { decrypt, encrypt, type SessionKeys, saltOf, sessionKeys, sessionTranscript } from './session.ts'
+
+export type { EngagementOptions } from './engagement.ts'
+
+/** Status of SessionData: what a phone says that has no answer. */
+const STATUS = { encryptionError: 10, decodingError: 11, termination: 20 } as const
+
+/** The message of the reader cannot be opened, and the reader is told. */
+class Unopened extends RequestRefused {
+  constructor(
+    readonly status: number,
+    reason: string,
+  ) {
+    super(reason)
+  }
+}
+
+export type Phone = Omit<Engagement, 'bytes' | 'key'> & {
+  engagement: Uint8Array
+  /** Takes a SessionEstablishment. */
+  open: (message: Uint8Array) => Promise<InPersonRequest>
+}
+
+/** A checked request of a reader. */
+export type InPersonRequest = Pick<DeviceRequest, 'version'> & {
+  docTypes: string[]
+  /** Names in the certificates that signed; none of an unknown reader. */
+  readers: string[]
+  /** The signatures, all of them valid. */
+  readerAuth: number
+  readerAuthAll: number
+  /** What would be shared; undefined if no credential answers the request. */
+  select: (credentials: readonly Credential[]) => { credential: Credential; places: readonly Place[] }[] | undefined
+  /** SessionData. */
+  answer: (holder: Holder, options: Pick<AnswerOptions, 'accept' | 'mutations'>) => Promise<Uint8Array<ArrayBuffer>>
+  decline: () => Uint8Array<ArrayBuffer>
+}
+
+type PhoneOptions = EngagementOptions & { mutations?: Mutations }
+
+export async function createPhone({ mutations: always = {}, ...options }: PhoneOptions = {}): Promise<Phone> {
+  const { code, bytes, service, key } = await makeEngagement(options)
+
+  async function open(message: Uint8Array): Promise<InPersonRequest> {
+    const { readerKeyBytes, data } = readEstablishment(message)
+    const readerKey = readCurveKey(decodeCbor(readerKeyBytes))
+    demand(readerKey.crv === key.crv, 'the key of the reader is on another curve than that of the code')
+    const transcript = sessionTranscript(bytes, readerKeyBytes)
+    const keys = await sessionKeys(key, readerKey, await saltOf(transcript))
+    const plaintext = await decrypt(keys.reader, { from: 'reader' }, data).catch(() => {
+      throw new Unopened(STATUS.encryptionError, 'the request was not encrypted for this session')
+    })
+    const request = readDeviceRequest(plaintext)
+    const readers = await checkReaders(request, transcript)
+    const choose = request.useCases ? chooseDocuments : chooseWhatIsHeld
+    return {
+      version: request.version,
+      docTypes: request.documents.map(({ docType }) => docType),
+      readers,
+      readerAuth: request.documents.filter(({ readerAuth }) => readerAuth !== undefined).length,
+      readerAuthAll: (request.readerAuthAll as Cbor[] | undefined)?.length ?? 0,
+      select: credentials => choose(request, credentials),
+      async answer(holder, { accept, mutations: given }) {
+        const mutations = { ...PERSONAS[holder.persona].cheat, ...always, ...given }
+        const chosen = choose(request, accept ? holder.credentials.filter(accept) : holder.credentials) ?? []
+        const proof = await proofOf({ engagement: bytes, readerKeyBytes, readerKey, holder, mutations })
+        const documents = await Promise.all(
+          chosen.map(({ credential, places }) => presentDocument(credential, { places, ...proof, mutations })),
+        )
+        const response = deviceResponse([...documents, ...(mutations.moreDocuments ?? [])], mutations)
+        const used = mutations.keysToo || mutations.saltUntagged ? await sessionKeys(key, readerKey, proof.salt) : keys
+        return await sessionData(mutations.plaintext ?? response, used, mutations)
+      },
+      decline: () => statusMessage(STATUS.termination),
+    }
+  }
+
+  return { code, engagement: bytes, service, open }
+}
+
+export type HolderPhone = Phone & {
+  /** Answers a SessionEstablishment; a status of the reader ends the session. */
+  receive: (message: Uint8Array) => Promise<Uint8Array | undefined>
+  /** The status that the reader sent. */
+  ended: number | undefined
+}
+
+/** A phone that decides as its persona does. */
+export async function phoneOf(
+  holder: Holder,
+  { accept, ...options }: PhoneOptions & Pick<AnswerOptions, 'accept'> = {},
+): Promise<HolderPhone> {
+  const phone: HolderPhone = { ...(await createPhone(options)), receive, ended: undefined }
+  async function receive(message: Uint8Array) {
+    phone.ended = readStatus(message)
+    if (phone.ended !== undefined) return undefined
+    const request = await phone.open(message)
+    return PERSONAS[holder.persona].declines ? request.decline() : await request.answer(holder, { accept })
+  }
+  return phone
+}
+
+/** What a reader is told whose request is refused. */
+export const refusalOf = (error: RequestRefused): Uint8Array<ArrayBuffer> =>
+  statusMessage(error instanceof Unopened ? error.status : STATUS.termination)
+
+const statusMessage = (status: number): Uint8Array<ArrayBuffer> => encodeCbor(cborMap({ status }))
+
+/** Of a SessionData without data. */
+export function readStatus(message: Uint8Array): number | undefined {
+  const members = membersOf(message)
+  const status = members.get('status')
+  return members.has('data') || typeof status !== 'number' ? undefined : status
+}
+
+function readEstablishment(message: Uint8Array): { readerKeyBytes: Uint8Array; data: Uint8Array } {
+  const members = membersOf(message)
+  const [tagged, data] = [members.get('eReaderKey'), members.get('data')]
+  demand([...members.keys()].join() === 'eReaderKey,data', 'the SessionEstablishment has other members than eReaderKey and data')
+  demand(tagged instanceof Tag && tagged.tag === 24 && tagged.value instanceof Uint8Array, 'eReaderKey lacks tag 24')
+  demand(data instanceof Uint8Array, 'data is no byte string')
+  return { readerKeyBytes: tagged.value, data }
+}
+
+function membersOf(message: Uint8Array): ReadonlyMap<string, Cbor> {
+  try {
+    const members = decodeCbor(message)
+    if (members instanceof Map) return members
+  } catch {
+    // Told below, like any other message that is no map.
+  }
+  throw new Unopened(STATUS.decodingError, 'the message is no CBOR map')
+}
+
+type Proving = {
+  engagement: Uint8Array
+  readerKeyBytes: Uint8Array
+  readerKey: Point
+  holder: Holder
+  mutations: Mutations
+}
+
+/** The handover after a touch: the message that was selected, and no request. */
+const NFC_HANDOVER: Cbor = [Uint8Array.of(0x91, 2), null]
+
+/** What the device signs, and with which key. Cheats change the transcript. */
+async function proofOf({ engagement, readerKeyBytes, readerKey, holder, mutations }: Proving) {
+  const transcript = sessionTranscript(
+    mutations.transcriptEngagement ?? engagement,
+    mutations.transcriptReaderKey ?? readerKeyBytes,
+    mutations.handoverNotNull ? NFC_HANDOVER : null,
+  )
+  const salt = mutations.saltUntagged ? await sha256(encodeCbor(transcript)) : await saltOf(transcript)
+  const key = mutations.otherKey ? await newPrivateJwk() : holder.deviceKey
+  const prove = (authentication: Uint8Array) => proveByMac(authentication, { key, readerKey, salt, mutations })
+  return { transcript, salt, key, ...(mutations.mac && { prove }) }
+}
+
+async function sessionData(plaintext: Uint8Array, keys: SessionKeys, mutations: Mutations): Promise<Uint8Array<ArrayBuffer>> {
+  if (mutations.statusOnly !== undefined) return statusMessage(mutations.statusOnly)
+  const whole = mutations.skSwapped ? keys.reader : keys.device
+  const iv = {
+    from: mutations.ivRole ? ('reader' as const) : ('device' as const),
+    counter: mutations.ivCounter,
+    aad: mutations.gcmAad,
+  }
+  const data = await encrypt(mutations.skHalf ? whole.slice(0, 16) : whole, iv, plaintext)
+  return encodeCbor(new Map([...cborMap({ data, status: mutations.statusWithData }), ...(mutations.sessionData ?? [])]))
+}
