@@ -72,7 +72,7 @@ test('one of several long pieces that arrive together passes, and each other wai
   }
 })
 
-test('of long lists that arrive together one is begun in each turn, and a short one waits for none of them', async () => {
+test('one of several long lists that arrive together is begun in each turn, and a short one waits for none of them', async () => {
   const { clock, turns, endTurn } = loop()
   const begun: string[] = []
   const list = async (name: string, limit: number) => {
