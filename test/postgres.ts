@@ -31,6 +31,12 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     helpers: ['next-version.ts', 'wal-cuts.ts', 'killed-acts.ts', 'damage.ts'],
   },
   {
+    // Every function of their stores is called on both engines by db/stores.
+    what: 'menus, log-in and lists of settings, whose statements are simple',
+    folders:
+      /^(cli\/(origin|trust-source|user)|dashboard\/(go-live|pages|second-factor|setup)|doctor\/trust-lists|http\/limits|signing\/schedule)\./,
+  },
+  {
     what: 'help, TLS and demo of the program, on its directory',
     folders: /^cli\/(command|demo|tls)\./,
   },
