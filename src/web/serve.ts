@@ -47,6 +47,7 @@ const PAGES: readonly Page[] = [
     bundle: till,
     paths: ['/till'],
     usesCamera: true,
+    asksWallets: true,
     policy: { 'manifest-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'till' },
     inDemo: 'framed',
   },

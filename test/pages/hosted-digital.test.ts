@@ -342,7 +342,7 @@ describe('the sandbox in place of the wallet of a browser', () => {
   )
 })
 
-test('only the hosted page may ask wallets, and only it and the sandbox keep their popups', async () => {
+test('P53: only the hosted page and the till may ask wallets, and only they and the sandbox keep their popups', async () => {
   const { app } = await startShop()
   const policyOf = async (path: string) => {
     const { headers } = await app.call('GET', path)
@@ -350,9 +350,9 @@ test('only the hosted page may ask wallets, and only it and the sandbox keep the
     const [, get] = /digital-credentials-get=\((.*?)\)/.exec(permissions) ?? []
     return [get, permissions.includes('digital-credentials-create=()'), headers.get('cross-origin-opener-policy')]
   }
-  expect(await policyOf('/v/vs_anything')).toEqual(['self', true, 'same-origin-allow-popups'])
+  for (const path of ['/v/vs_anything', '/till']) expect(await policyOf(path)).toEqual(['self', true, 'same-origin-allow-popups'])
   expect(await policyOf('/sandbox')).toEqual(['', true, 'unsafe-none'])
-  for (const path of ['/dashboard', '/till']) expect(await policyOf(path)).toEqual(['', true, 'same-origin'])
+  expect(await policyOf('/dashboard')).toEqual(['', true, 'same-origin'])
 })
 
 browserTest('the page has the logo, colour and privacy link of its shop', async openPage => {

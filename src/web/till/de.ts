@@ -46,6 +46,16 @@ export const till: typeof en.till = {
   qrLabel: 'QR-Code für die Wallet der Kundin oder des Kunden',
   left: time => `noch ${time}`,
   trySandbox: 'Mit der Sandbox-Wallet antworten',
+  digital: { idle: 'Über diesen Browser fragen', asking: 'Wartet auf die Wallet', checking: 'Antwort wird geprüft' },
+  digitalNotes: {
+    cancelled: 'Es wurde nichts geteilt. Versuchen Sie es noch einmal, oder nehmen Sie einen anderen Weg.',
+    declined: 'Die Kundin oder der Kunde wollte nicht teilen. Es wurde nichts gesendet.',
+    wallet_error:
+      'Die Wallet konnte nicht antworten. Es wurde nichts geteilt. Versuchen Sie eine andere Wallet oder einen anderen Weg.',
+    unreadable: 'Die Antwort der Wallet war nicht lesbar. Versuchen Sie es noch einmal, oder nehmen Sie einen anderen Weg.',
+    not_delivered: 'Die Antwort hat den Server nicht erreicht. Prüfen Sie das Netz, und versuchen Sie es noch einmal.',
+  },
+  trySandboxBrowser: 'Die simulierte Wallet fragen',
   scanned: 'Wartet auf die Zustimmung',
   scannedMore: 'Die Wallet hat die Anfrage. Geantwortet wird auf dem Telefon.',
   codeAgain: 'Code wieder zeigen',

@@ -63,5 +63,5 @@ function Pending({ check, title, asked, aheadMs }: PendingProps) {
   const words = useTillWords()
   const leftMs = useLeftMs(asked, aheadMs)
   if (leftMs === 0) return <Waiting check={check} title={title} line={words.overdue} />
-  return <Asking check={check} title={title} asked={asked} leftMs={leftMs} />
+  return <Asking check={check} title={title} asked={asked} leftMs={leftMs} aheadMs={aheadMs} />
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, canAsk, type DcAnswer, fetchRequests, type Prepared, prefetch, Refused, send } from '../../sdk/wallet-call.ts'
 import type { HostedVerification } from '../../verifications/schema.ts'
-import { askSandbox } from '../shared/ask-sandbox.ts'
-import { BASE } from '../shared/base.ts'
+import { askSandbox } from './ask-sandbox.ts'
+import { BASE } from './base.ts'
 
 const PREFETCH_MS = 5000
 
