@@ -12,7 +12,7 @@ import { createNetworks, type Networks } from './guesses/networks.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status/list.ts'
 import { type CrlChecker, createCrlChecker } from './openid4vp/trust/crl-check.ts'
 import { createVerifier, type Verifier } from './openid4vp/verify.ts'
-import { statusListUri } from './sandbox/addresses.ts'
+import { identifierListUri, statusListUri } from './sandbox/addresses.ts'
 import { createSandbox, type Sandbox } from './sandbox/world.ts'
 import { type RequestIdentities, type RequestSigners, rememberIdentities, rememberSigners } from './signing/keys.ts'
 import { type Readers, rememberReaders } from './signing/readers.ts'
@@ -21,7 +21,7 @@ import { rememberVersions, type Versions } from './templates/resolve.ts'
 import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/status/crl.ts'
-import { isLocalList, statusFetcher } from './trust/status/status.ts'
+import { isLocalList, readIdentifiers, statusFetcher } from './trust/status/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { type Creations, shareCreations } from './verifications/create/creations.ts'
 import { createErasures, type Erasures } from './verifications/erasure/erasures.ts'
@@ -59,7 +59,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
   const audit = createAudit(ground.sealer, ground.random, ground.looseEntries)
   const sandbox = createSandbox(ground)
   // Asked each time: the public URL may be known only once the service listens.
-  const isSandboxList = (uri: string) => uri === statusListUri(config.publicUrl)
+  const isSandboxList = (uri: string) => uri === statusListUri(config.publicUrl) || uri === identifierListUri(config.publicUrl)
   return {
     ...ground,
     audit,
@@ -80,10 +80,11 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     registrations: rememberRegistrations(ground, registrationCertificate),
     anchors: rememberAnchors({ ...ground, sandbox }),
     verifier: createVerifier(ground.turns.next),
-    // The sandbox issuer's list is on plain http in development; it is read without a network.
+    // The sandbox issuer's lists are on plain http in development; they are read without a network.
     status: createStatusChecker(statusFetcher({ ...ground, sandbox }), now, {
       allowHttp: isSandboxList,
       isLocal: isLocalList(config, isSandboxList),
+      readIdentifiers,
     }),
     crls: createCrlChecker(crlFetcher({ ...ground, sandbox }), now),
     sandbox,

@@ -3,7 +3,7 @@ import { ok, problem, warning } from '../db/check.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { coverage } from '../openid4vp/exchange/registration.ts'
 import { statusAt } from '../openid4vp/status/bits.ts'
-import { findTokenFault } from '../openid4vp/status/list.ts'
+import { findTokenFault, STATUS_BODY_BYTES_MAX } from '../openid4vp/status/list.ts'
 import { readStatusJwt } from '../openid4vp/status/token.ts'
 import { type SigningState, signingState } from '../signing/certificate.ts'
 import { organizationOf } from '../signing/keys.ts'
@@ -77,7 +77,11 @@ async function readStatuses(deps: Scene['deps'], rows: RegistrationRow[]): Promi
     listed.map(async ({ row, uri, idx }): Promise<Judged> => {
       if (!uri.startsWith('https://')) return { row, status: 'unknown' }
       try {
-        const answer = await fetchStatus(uri, 'application/statuslist+jwt', false)
+        const answer = await fetchStatus(uri, {
+          accept: 'application/statuslist+jwt',
+          bytesMax: STATUS_BODY_BYTES_MAX,
+          isLocal: false,
+        })
         if (!answer.ok) return { row, status: 'unknown' }
         const token = await readStatusJwt(Buffer.from(answer.body).toString('latin1').trim())
         const status = findTokenFault(token, uri, deps.now()) === undefined ? statusAt(token.list, idx) : undefined

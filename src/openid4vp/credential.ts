@@ -27,13 +27,14 @@ export type ReadCredential = {
   signed: string | Uint8Array
   /** DER, leaf first, as the issuer sent it. */
   chain: readonly Uint8Array[]
-  /** The place of its status; `unsupported` for an unknown mechanism. */
-  status: StatusReference | 'unsupported' | undefined
+  /** The places of its status, all of which count; `unsupported` for an unknown mechanism. */
+  status: readonly StatusReference[] | 'unsupported' | undefined
   /** How possession was proven, if not by a signature. */
   proof?: 'mac'
 }
 
-export type StatusReference = { uri: string; index: number }
+/** `certificate`: DER of the authority that must have issued the signer of this list. */
+export type StatusReference = { uri: string; certificate?: Uint8Array } & ({ index: number } | { id: Uint8Array })
 
 /** Tolerated difference between clocks. */
 export const CLOCK_SKEW_MS = 60_000

@@ -58,7 +58,7 @@ const CIPHER_SUITE = 1
 
 /** Throws CborError. */
 async function engagementIn(bytes: Uint8Array): Promise<Engagement | Refused> {
-  const members = parseCbor(bytes, ITEMS_MAX, DEPTH_MAX).asMap()
+  const members = parseCbor(bytes, { itemsMax: ITEMS_MAX, depthMax: DEPTH_MAX }).asMap()
   const version = required(members, VERSION).asText()
   const [suite, keyBytes, ...more] = required(members, SECURITY).asArray()
   if (!/^1\.\d{1,3}$/.test(version) || suite?.asUint() !== CIPHER_SUITE || !keyBytes || more.length > 0) return INVALID

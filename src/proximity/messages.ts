@@ -10,7 +10,7 @@ const ITEMS_MAX = 100
 /** Undefined for anything else. Unknown members are ignored. */
 export function readSessionData(message: Uint8Array): SessionData | undefined {
   try {
-    const members = parseCbor(message, ITEMS_MAX).asMap()
+    const members = parseCbor(message, { itemsMax: ITEMS_MAX }).asMap()
     return { data: members.get('data')?.asBytes(), status: members.get('status')?.asUint() }
   } catch (error) {
     if (error instanceof CborError) return undefined

@@ -6,7 +6,15 @@ import type { Json } from './json.ts'
 export { Tag }
 
 /** Mdocs have no floats. */
-export type Cbor = null | boolean | number | string | Uint8Array | readonly Cbor[] | ReadonlyMap<string | number, Cbor> | Tag
+export type Cbor =
+  | null
+  | boolean
+  | number
+  | string
+  | Uint8Array
+  | readonly Cbor[]
+  | ReadonlyMap<string | number | Uint8Array, Cbor>
+  | Tag
 
 /** `tagUint8Array: false`: where there is a Buffer, byte strings would get tag 64. */
 const codec = new Encoder({ mapsAsObjects: false, useRecords: false, tagUint8Array: false })
@@ -30,6 +38,6 @@ export function cborToJson(value: Cbor, bytesToText: (bytes: Uint8Array) => stri
   const toJson = (inner: Cbor) => cborToJson(inner, bytesToText)
   if (value instanceof Tag) return toJson(value.value)
   if (value instanceof Uint8Array) return bytesToText(value)
-  if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [name, toJson(member)]))
+  if (value instanceof Map) return Object.fromEntries([...value].map(([name, member]) => [String(name), toJson(member)]))
   return Array.isArray(value) ? value.map(toJson) : (value as Exclude<Json, object>)
 }

@@ -9,6 +9,7 @@ export type PersonaId =
   | 'expired'
   | 'not_yet_valid'
   | 'revoked'
+  | 'revoked_identifier'
   | 'untrusted_issuer'
   | 'tampered_claim'
   | 'wrong_device_key'
@@ -27,6 +28,8 @@ export type Persona = {
   readonly expects: 'completed' | 'wallet_declined' | Failure
   readonly person: 'adult' | 'minor'
   readonly document: DocumentState
+  /** Its mdocs are on the list of identifiers instead of the status list. */
+  readonly byIdentifier?: boolean
   readonly declines?: boolean
   readonly cheat?: Mutations
 }
@@ -91,6 +94,18 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     expects: 'credential_revoked',
     person: 'adult',
     document: 'revoked',
+  },
+  revoked_identifier: {
+    id: 'revoked_identifier',
+    title: { en: 'Revoked (identifier list)', de: 'Widerrufen (Kennungsliste)' },
+    explanation: {
+      en: 'An adult whose mdocs the issuer names in its list of revoked identifiers.',
+      de: 'Eine Erwachsene, deren mdocs der Aussteller in seiner Liste widerrufener Kennungen nennt.',
+    },
+    expects: 'credential_revoked',
+    person: 'adult',
+    document: 'revoked',
+    byIdentifier: true,
   },
   untrusted_issuer: {
     id: 'untrusted_issuer',

@@ -6,10 +6,7 @@ import type { Deps } from './deps.ts'
 import { issueDocuments } from './issuer/issue-documents.ts'
 import { IssueDocuments, IssuedDocuments } from './schema.ts'
 
-/**
- * The status list and revocation list of the sandbox issuer, which any verifier may fetch, and the
- * documents for the wallet's page.
- */
+/** The lists of the sandbox issuer, which any verifier may fetch, and the documents for the wallet's page. */
 export const sandboxRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/sandbox', tags: ['Sandbox'] })
     .use(accessPlugin(deps))
@@ -35,6 +32,26 @@ export const sandboxRoutes = (deps: Deps) =>
           ...errorResponses(429, 500),
         },
         detail: { operationId: 'getSandboxStatusList', summary: "The sandbox issuer's status list" },
+      },
+    )
+    .get(
+      '/identifier-list',
+      async () => {
+        const { issuer } = await deps.sandbox()
+        return new Response(await issuer.identifierList(deps.now()), {
+          headers: { 'content-type': 'application/identifierlist+cwt' },
+        })
+      },
+      {
+        open: {},
+        response: {
+          200: Type.Unknown({
+            contentMediaType: 'application/identifierlist+cwt',
+            description: 'A list of revoked identifiers (ISO/IEC 18013-5), CWT',
+          }),
+          ...errorResponses(429, 500),
+        },
+        detail: { operationId: 'getSandboxIdentifierList', summary: "The sandbox issuer's list of revoked identifiers" },
       },
     )
     .get(

@@ -1,30 +1,45 @@
 import { startThread } from '../base/threads.ts'
 import { within } from '../base/time.ts'
+import type { IdentifierToken } from '../openid4vp/status/identifier-list.ts'
+import { StatusFault } from '../openid4vp/status/token.ts'
 import type { ListKind, ReadList } from './list.ts'
-import type { Order } from './read-thread.ts'
+import type { Order, ReadIdentifiers } from './read-thread.ts'
 import { refuse } from './refuse.ts'
 
 const READING_MS_MAX = 10_000
 
+type Options = { hire?: () => Worker; msMax?: number }
+
 /** One thread for each list. It ends with the list, or when it took too long. */
-export async function readInThread(
-  kind: ListKind,
-  bytes: Uint8Array,
-  { hire = startReader, msMax = READING_MS_MAX } = {},
-): Promise<ReadList> {
+export const readInThread = (kind: ListKind, bytes: Uint8Array, options?: Options): Promise<ReadList> =>
+  ask<ReadList>({ kind, bytes }, detail => refuse('malformed', detail), options)
+
+/** Throws a `StatusFault`. */
+export async function readIdentifiersInThread(bytes: Uint8Array, options?: Options): Promise<IdentifierToken> {
+  const unreadable = (detail: string) => ({ ok: false, detail: `The issuer's status list: ${detail}.` }) as const
+  const read = await ask<ReadIdentifiers>({ kind: 'identifiers', bytes }, unreadable, options)
+  if (!read.ok) throw new StatusFault(read.detail)
+  return read.token
+}
+
+async function ask<Answer>(
+  order: Order,
+  unreadable: (detail: string) => Answer,
+  { hire = startReader, msMax = READING_MS_MAX }: Options = {},
+): Promise<Answer> {
   const worker = hire()
   try {
-    const { promise, resolve } = Promise.withResolvers<ReadList>()
-    const unreadable = () => resolve(refuse('malformed', 'it could not be read'))
-    worker.addEventListener('message', ({ data }: MessageEvent<ReadList>) => resolve(data))
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    const failed = () => resolve(unreadable('it could not be read'))
+    worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => resolve(data))
     worker.addEventListener('error', event => {
       // The runtime would otherwise end this process too.
       event.preventDefault()
-      unreadable()
+      failed()
     })
-    worker.addEventListener('close', unreadable)
-    worker.postMessage({ kind, bytes } satisfies Order)
-    return await within<ReadList>(msMax, promise, () => refuse('malformed', 'it took too long to read'))
+    worker.addEventListener('close', failed)
+    worker.postMessage(order)
+    return await within<Answer>(msMax, promise, () => unreadable('it took too long to read'))
   } finally {
     worker.terminate()
   }

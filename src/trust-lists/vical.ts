@@ -26,7 +26,7 @@ export function readVical(bytes: Uint8Array): ReadList {
   }
 }
 
-const parse = (bytes: Uint8Array): CborItem => parseCbor(bytes, ITEMS_MAX)
+const parse = (bytes: Uint8Array): CborItem => parseCbor(bytes, { itemsMax: ITEMS_MAX })
 
 function verifiedPayload(sign1: Sign1): Uint8Array {
   if (!sign1.payload) throw malformed('its content is not inside')

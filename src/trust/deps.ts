@@ -13,6 +13,8 @@ type TestIssuer = {
   issuer: {
     statusListUri: string
     statusListToken(at: number): Promise<string>
+    identifierListUri: string
+    identifierList(at: number): Promise<Uint8Array>
     crlUri: string
     crl(at: number): Promise<Uint8Array>
   }

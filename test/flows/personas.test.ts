@@ -22,6 +22,7 @@ const OUTCOMES: Record<Exclude<PersonaId, 'replay'>, string> = {
   expired: 'credential_expired',
   not_yet_valid: 'credential_not_yet_valid',
   revoked: 'credential_revoked',
+  revoked_identifier: 'credential_revoked',
   untrusted_issuer: 'issuer_untrusted',
   tampered_claim: '',
   wrong_device_key: 'holder_binding_invalid',

@@ -131,10 +131,18 @@ export default [
   ],
   [
     'unknown status passes',
-    'createStatusChecker',
+    'failUnknown',
     "findings.fail('status', 'status_unknown', detail)",
     "findings.pass('status')",
     'openid4vp/status-list',
+  ],
+  ['an identifier that is not listed is revoked', 'hasIdentifier', 'at >= 0', 'at >= -1', 'openid4vp/identifier-list'],
+  [
+    'the certificate for one list counts for nothing, and the anchor for it',
+    'signerOf',
+    'anchors: anchors.only(own), own',
+    'anchors, own: anchor',
+    'openid4vp/identifier-list',
   ],
   [
     'unanswered query passes',

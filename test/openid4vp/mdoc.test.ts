@@ -485,9 +485,33 @@ describe('holder binding', () => {
 
 const uri = 'https://status.example/1'
 const STATUSES: [string, unknown, unknown][] = [
-  ['a status list', { status_list: { idx: 412, uri } }, { uri, index: 412 }],
-  ['a status list with more members', { status_list: { idx: 0, uri, certificate: hex('00') } }, { uri, index: 0 }],
-  ['a list of identifiers', { identifier_list: { id: hex('00'), uri } }, 'unsupported'],
+  ['a status list', { status_list: { idx: 412, uri } }, [{ uri, index: 412 }]],
+  ['a status list with more members', { status_list: { idx: 0, uri, other: 1 } }, [{ uri, index: 0 }]],
+  [
+    'a status list with its certificate',
+    { status_list: { idx: 0, uri, certificate: hex('01') } },
+    [{ uri, index: 0, certificate: hex('01') }],
+  ],
+  ['a list of identifiers', { identifier_list: { id: hex('00'), uri } }, [{ uri, id: hex('00') }]],
+  [
+    'a list of identifiers with its certificate',
+    { identifier_list: { id: hex('00'), uri, certificate: hex('01') } },
+    [{ uri, id: hex('00'), certificate: hex('01') }],
+  ],
+  [
+    'both mechanisms',
+    { status_list: { idx: 1, uri }, identifier_list: { id: Buffer.alloc(64), uri } },
+    [
+      { uri, index: 1 },
+      { uri, id: Buffer.alloc(64) },
+    ],
+  ],
+  ['an identifier of 65 bytes', { identifier_list: { id: Buffer.alloc(65), uri } }, 'unsupported'],
+  ['an empty identifier', { identifier_list: { id: Buffer.alloc(0), uri } }, 'unsupported'],
+  ['an identifier as text', { identifier_list: { id: '00', uri } }, 'unsupported'],
+  ['an identifier in a status list', { status_list: { id: hex('00'), uri } }, 'unsupported'],
+  ['a certificate that is a text', { status_list: { idx: 0, uri, certificate: 'MII' } }, 'unsupported'],
+  ['one mechanism that is unreadable', { status_list: { idx: 1, uri }, identifier_list: { uri } }, 'unsupported'],
   ['an unknown mechanism', { other: 1 }, 'unsupported'],
   ['an empty status', {}, 'unsupported'],
   ['a status that is no map', 1, 'unsupported'],

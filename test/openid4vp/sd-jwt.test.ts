@@ -628,9 +628,9 @@ describe('status', () => {
   const reference = { status_list: { idx: 7, uri: 'https://status.example/1' } }
   const cases: [string, unknown, ReadCredential['status']][] = [
     ['none', undefined, undefined],
-    ['a status list', reference, { index: 7, uri: 'https://status.example/1' }],
-    ['a status list beside another mechanism', { ...reference, other: {} }, { index: 7, uri: 'https://status.example/1' }],
-    ['index 0', { status_list: { idx: 0, uri: 'u' } }, { index: 0, uri: 'u' }],
+    ['a status list', reference, [{ index: 7, uri: 'https://status.example/1' }]],
+    ['a status list beside another mechanism', { ...reference, other: {} }, [{ index: 7, uri: 'https://status.example/1' }]],
+    ['index 0', { status_list: { idx: 0, uri: 'u' } }, [{ index: 0, uri: 'u' }]],
     ['another mechanism', { identifier_list: { id: 'x', uri: 'u' } }, 'unsupported'],
     ['a text', 'validation status URL', 'unsupported'],
     ['null', null, 'unsupported'],

@@ -398,7 +398,7 @@ describe('fetching', () => {
       () => Promise.reject(new Error('secret')),
       () => NOW,
     )
-    await throwing.check(findings, { uri: URI, index: 0 }, world.context)
+    await throwing.check(findings, [{ uri: URI, index: 0 }], world.context)
     expect(findings.failures).toEqual(['status_unknown'])
     expect(JSON.stringify(findings.all)).not.toContain('secret')
   })
@@ -543,7 +543,7 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
   const fetches: string[] = []
   let now = NOW
   let answer: Awaited<ReturnType<FetchStatus>> = { ok: false, reason: 'it did not answer' }
-  const fetchStatus: FetchStatus = async (uri, accept) => {
+  const fetchStatus: FetchStatus = async (uri, { accept }) => {
     fetches.push(`${uri} ${accept}`)
     await Bun.sleep(0)
     return answer
@@ -569,7 +569,8 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
     ): Promise<string> {
       const findings = new Findings(() => now)
       const wanted = typeof reference === 'number' ? { uri: URI, index: reference } : reference
-      await checker.check(findings, wanted, { ...context, ...over })
+      const references = typeof wanted === 'object' ? [wanted] : wanted
+      await checker.check(findings, references, { ...context, ...over })
       const [finding, ...others] = findings.all
       if (!finding || others.length > 0 || finding.check !== 'status')
         throw new Error('exactly one finding on the status was expected')

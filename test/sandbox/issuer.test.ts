@@ -135,6 +135,23 @@ test('the CWT contains the same status list', async () => {
   for (const index of await indexesOf('revoked')) expect(bitAt(list, index)).toBe(1)
 })
 
+test('the list of identifiers has those of the mdocs of one persona', async () => {
+  const cwt = await issuer.identifierList(NOW)
+  expect(cwt[0]).toBe(0xc0 | 18)
+  const { protectedHeaders, payload } = Sign1.decode(cwt.subarray(1))
+  expect(protectedHeaders.headers?.get(16)).toBe('application/identifierlist+cwt')
+  const claims = cborDecode<Map<number, unknown>>(payload!)
+  expect([2, 6, 65534].map(claim => claims.get(claim))).toEqual([issuer.identifierListUri, Math.floor(NOW / 1000), 300])
+  const { identifiers } = Object.fromEntries(claims.get(65530) as Map<string, Map<Uint8Array, unknown>>)
+  const listed = new Set([...identifiers!.keys()].map(id => Buffer.from(id).toString()))
+  expect(listed.size).toBe(1024)
+  const { credentials } = await makeHolder(issuer, 'revoked_identifier', NOW, random)
+  const ids = credentials.flatMap(credential =>
+    credential.format === 'mso_mdoc' ? (statusOf(credential)?.get('identifier_list')?.get('id') ?? []) : [],
+  )
+  expect([ids.length, ids.every(id => listed.has(Buffer.from(id as Uint8Array).toString()))]).toEqual([4, true])
+})
+
 test('each document has its own status, and an untrusted one has none', async () => {
   expect(new Set(await indexesOf('adult')).size).toBe(5)
   expect(await indexesOf('untrusted_issuer')).toEqual([])
@@ -149,10 +166,13 @@ async function indexesOf(persona: PersonaId): Promise<number[]> {
 
 type Status = { status?: { status_list: { idx: number } } }
 
-function mdocIndex({ issuerAuth }: MdocCredential): number[] {
+function mdocIndex(credential: MdocCredential): number[] {
+  return [statusOf(credential)?.get('status_list')?.get('idx') ?? []].flat() as number[]
+}
+
+function statusOf({ issuerAuth }: MdocCredential): Map<string, Map<string, unknown>> | undefined {
   const [, , payload] = cborDecode<[unknown, unknown, Uint8Array]>(new Uint8Array(Buffer.from(issuerAuth, 'base64url')))
-  const securityObject = cborDecode<Map<string, Map<string, Map<string, number>>>>(payload)
-  return [securityObject.get('status')?.get('status_list')?.get('idx') ?? []].flat()
+  return cborDecode<Map<string, Map<string, Map<string, unknown>>>>(payload).get('status')
 }
 
 /** Index 0 is the least significant bit of byte 0 (Token Status List § 4.1). */

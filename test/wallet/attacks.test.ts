@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { CompactEncrypt, GeneralEncrypt, generateKeyPair, importJWK } from 'jose'
 import { parseAllowList } from '../../src/egress/addresses.ts'
-import { createStatusChecker } from '../../src/openid4vp/status/list.ts'
+import { createStatusChecker, STATUS_BODY_BYTES_MAX } from '../../src/openid4vp/status/list.ts'
 import { newPrivateJwk, signJwt } from '../../src/sandbox/es256.ts'
 import { type Credential, type Holder, type Mutations, type VpToken, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
@@ -923,6 +923,7 @@ await trust(own.app, by)
 describe('33: status lists', () => {
   const URI = 'https://status.issuer.example/lists/1'
   const STATUS_TYPE = 'application/statuslist+jwt'
+  const WANTED = { accept: STATUS_TYPE, bytesMax: STATUS_BODY_BYTES_MAX, isLocal: false }
   let served: { contentType: string; body: Uint8Array }
 
   type List = {
@@ -1069,7 +1070,7 @@ describe('33: status lists', () => {
     ])('33: a list at %s is fetched: %p, and no redirect to plain http is followed', async (path, ok) => {
       const allowing = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
       hits.length = 0
-      const fetched = await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, STATUS_TYPE, false)
+      const fetched = await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, WANTED)
       expect([fetched.ok, hits]).toEqual([ok, [path]])
     })
   })
@@ -1095,7 +1096,7 @@ describe('33: status lists', () => {
     afterAll(() => server.stop(true))
     const fetchList = async (path: string) => {
       const allowing = await startApp({ config: { egressAllow: parseAllowList(`127.0.0.1:${server.port}`) } })
-      return await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, STATUS_TYPE, false)
+      return await statusFetcher(allowing.deps)(`http://127.0.0.1:${server.port}${path}`, WANTED)
     }
 
     test.each(['/gzip', '/names-in-capitals'])(
@@ -1167,7 +1168,7 @@ describe('33: status lists', () => {
           return ['10.0.0.7']
         },
       })
-      const fetched = await statusFetcher(own.deps)(`http://127.0.0.1:${server.port}/1`, STATUS_TYPE, false)
+      const fetched = await statusFetcher(own.deps)(`http://127.0.0.1:${server.port}/1`, WANTED)
       expect(fetched).toMatchObject({ ok: false, reason: expect.stringContaining('public internet') })
       expect(asked).toEqual(['inside.example'])
       server.stop(true)

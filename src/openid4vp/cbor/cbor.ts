@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import {
   ARRAY,
+  BYTE_KEY,
   BYTES,
   CborError,
   CborItem,
@@ -24,9 +25,13 @@ const ITEMS_MAX = 20_000
 const TAGS_MAX = 4
 const BIGNUM_BYTES_MAX = 64
 
+type Limits = { itemsMax?: number; depthMax?: number; hasByteKeys?: boolean }
+
 /** Parses exactly one item; throws CborError. Presentations keep the default limits. */
-export const parseCbor = (bytes: Uint8Array, itemsMax = ITEMS_MAX, depthMax = DEPTH_MAX): CborItem =>
-  new Scan(bytes, itemsMax, depthMax).embedded(0, bytes.length)
+export const parseCbor = (
+  bytes: Uint8Array,
+  { itemsMax = ITEMS_MAX, depthMax = DEPTH_MAX, hasByteKeys = false }: Limits = {},
+): CborItem => new Scan(bytes, itemsMax, depthMax, hasByteKeys).embedded(0, bytes.length)
 
 const NO_CHILDREN: readonly CborItem[] = []
 const NO_MEMBERS: CborMap = new Map([])
@@ -45,6 +50,7 @@ class Scan implements Origin {
     /** Items that may still follow, embedded ones included. */
     private itemsLeft: number,
     private readonly depthMax: number,
+    private readonly hasByteKeys: boolean,
   ) {
     this.bytes = new Uint8Array(buffer, byteOffset, byteLength)
     this.text = Buffer.from(buffer, byteOffset, byteLength)
@@ -153,14 +159,16 @@ class Scan implements Origin {
     if (count > this.itemsLeft) throw new CborError('too many items')
   }
 
-  /** All keys in mdocs and COSE are texts or integers (RFC 9052 § 1.4). */
+  /** All keys in mdocs and COSE are texts or integers (RFC 9052 § 1.4); those in lists of identifiers are byte strings. */
   private key(depth: number, tags: number): CborKey {
     const major = this.bytes[this.at]! >> 5
     // Parsed first, so that a malformed item is reported as such.
-    if (major !== TEXT && major > NEGATIVE) return this.item(depth, tags).asInt()
+    const isByteKey = major === BYTES && this.hasByteKeys
+    if (major !== TEXT && major > NEGATIVE && !isByteKey) return this.item(depth, tags).asInt()
     // Every second item is a key, so no CborItem is made for it.
     const argument = this.argument(this.initial() & 0x1f)
     if (major === TEXT) return this.name(argument)
+    if (major === BYTES) return this.byteKey(argument)
     if (!Number.isSafeInteger(argument)) throw new CborError('an integer is too large')
     return major === NEGATIVE ? -1 - argument : argument
   }
@@ -169,6 +177,11 @@ class Scan implements Origin {
     const start = this.at
     this.skipText(length)
     return this.text.toString('utf8', start, this.at)
+  }
+
+  private byteKey(length: number): string {
+    const start = this.advance(length)
+    return BYTE_KEY + this.text.toString('latin1', start, this.at)
   }
 
   private tagged(tag: number, depth: number, tags: number): CborItem {

@@ -32,6 +32,8 @@ const UNDEFINED = 23
 export const LONG = 27
 
 export type CborKey = string | number
+/** The beginning of a key that is a byte string, where they are allowed. No text contains a lone surrogate. */
+export const BYTE_KEY = '\ud800'
 export type CborMap = ReadonlyMap<CborKey, CborItem>
 
 /** Shared by all items of one input. */

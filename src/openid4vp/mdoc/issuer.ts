@@ -7,12 +7,13 @@ import { parseCbor } from '../cbor/cbor.ts'
 import { fitsKey, parseSign1, type Sign1, verifySign1 } from '../cbor/cose.ts'
 import { CborError, type CborItem, type CborMap } from '../cbor/item.ts'
 import { cborToJson } from '../cbor/json.ts'
-import { CLOCK_SKEW_MS, ELEMENTS_MAX, type ReadCredential, TOO_MANY_ELEMENTS } from '../credential.ts'
+import { CLOCK_SKEW_MS, ELEMENTS_MAX, type ReadCredential, type StatusReference, TOO_MANY_ELEMENTS } from '../credential.ts'
 import type { Findings } from '../finding.ts'
 import type { SignerCertificate } from '../trust/signer-certificate.ts'
 
 /** ISO/IEC 18013-5 § 9.1.2.5. */
 const RANDOM_BYTES_MIN = 16
+const IDENTIFIER_BYTES_MAX = 64
 const EMBEDDED_CBOR = 24
 const DATE_TIME = 0
 const DATE_TIME_FORM = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
@@ -202,14 +203,39 @@ export function checkValidity(
     findings.warn('validity', 'The issuer meant to have updated the credential by now.')
 }
 
-/** Only status lists are supported. A list of revoked identifiers, or an unreadable reference, is not the same as no status. */
+/** ISO/IEC 18013-5, second edition, § 12.3.6. An unknown mechanism, or an unreadable reference, is not the same as no status. */
 export function readStatus(item: CborItem | undefined): ReadCredential['status'] {
   if (!item) return undefined
-  const list = mapIn(mapIn(item)?.get('status_list'))
-  const [idx, uri] = ['idx', 'uri'].map(name => cborToJson(list?.get(name)?.decode()))
-  return typeof uri === 'string' && Number.isSafeInteger(idx) && (idx as number) >= 0
-    ? { uri, index: idx as number }
-    : 'unsupported'
+  const status = mapIn(item)
+  const [byIndex, byId] = [status?.get('status_list'), status?.get('identifier_list')]
+  const references = [byIndex && readReference(byIndex, readIndex), byId && readReference(byId, readIdentifier)]
+  const known = references.filter(reference => reference !== undefined)
+  const readable = known.filter(reference => reference !== 'unsupported')
+  return known.length > 0 && readable.length === known.length ? readable : 'unsupported'
+}
+
+function readReference(
+  item: CborItem,
+  readEntry: (list: CborMap) => { index: number } | { id: Uint8Array } | undefined,
+): StatusReference | 'unsupported' {
+  const list = mapIn(item)
+  const uri = list?.get('uri')
+  const certificate = list?.get('certificate')
+  const entry = list && readEntry(list)
+  if (!entry || !uri?.isText || certificate?.isBytes === false) return 'unsupported'
+  return { uri: uri.asText(), ...(certificate && { certificate: certificate.asBytes() }), ...entry }
+}
+
+function readIndex(list: CborMap): { index: number } | undefined {
+  const index = cborToJson(list.get('idx')?.decode())
+  return Number.isSafeInteger(index) && (index as number) >= 0 ? { index: index as number } : undefined
+}
+
+function readIdentifier(list: CborMap): { id: Uint8Array } | undefined {
+  const id = list.get('id')
+  if (!id?.isBytes) return undefined
+  const { length } = id.asBytes()
+  return length > 0 && length <= IDENTIFIER_BYTES_MAX ? { id: id.asBytes() } : undefined
 }
 
 const mapIn = (item: CborItem | undefined): CborMap | undefined => (item?.isMap ? item.asMap() : undefined)

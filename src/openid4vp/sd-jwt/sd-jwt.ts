@@ -156,11 +156,11 @@ function assertDates({ exp, nbf, iat }: Members): void {
 // JSON.parse turns 1e999 into Infinity, which would never expire.
 const isDate = (date: unknown): date is number | undefined => date === undefined || Number.isFinite(date)
 
-function statusReference(status: unknown): StatusReference | 'unsupported' {
+function statusReference(status: unknown): [StatusReference] | 'unsupported' {
   const list = isObject(status) ? status.status_list : undefined
   if (!isObject(list)) return 'unsupported'
   const { uri, idx } = list
-  return typeof uri === 'string' && Number.isSafeInteger(idx) && Number(idx) >= 0 ? { uri, index: Number(idx) } : 'unsupported'
+  return typeof uri === 'string' && Number.isSafeInteger(idx) && Number(idx) >= 0 ? [{ uri, index: Number(idx) }] : 'unsupported'
 }
 
 function checkValidity(findings: Findings, { exp, nbf, iat }: Members, now: number): void {

@@ -1,27 +1,32 @@
 // Status List Tokens (Token Status List § 5): a signed list, as JWT or as CWT. Reading one verifies
-// its form and signature. The caller judges the certificates. Throws `StatusFault`.
+// its form and signature. The caller judges the certificates. Throws `StatusFault`. Lists of
+// identifiers (identifier-list.ts) are CWTs with the same dates.
 
 import { parseJson } from '../../base/json.ts'
 import { isObject } from '../../base/members.ts'
 import { parseCbor } from '../cbor/cbor.ts'
-import { parseSign1, verifySign1 } from '../cbor/cose.ts'
+import { parseSign1, type Sign1, verifySign1 } from '../cbor/cose.ts'
 import type { Curve } from '../cbor/cose-key.ts'
-import { CborError, type CborItem, type CborKey, type CborMap } from '../cbor/item.ts'
+import { CborError, type CborItem, type CborMap } from '../cbor/item.ts'
 import { CERTIFICATE_BYTES_MAX, CERTIFICATES_MAX } from '../credential.ts'
 import { isSignedBy, jwtKeyOf } from '../sd-jwt/jws.ts'
 import { readSignerCertificate, type SignerCertificate } from '../trust/signer-certificate.ts'
 import { decodeStatusList, type StatusList } from './bits.ts'
 
-export type StatusToken = {
+export type StatusToken = SignedDates & {
+  list: StatusList
+  /** DER, leaf first; empty if there is none. */
+  chain: Uint8Array[]
+}
+
+export type SignedDates = {
   /** Its `sub`: the address where it is published. */
   uri: string
-  list: StatusList
+  issuedAt: number
   /** Milliseconds; the later of its issue and its `nbf`. */
   countsFrom: number
   expiresAt: number | undefined
   ttlMs: number | undefined
-  /** DER, leaf first; empty if there is none. */
-  chain: Uint8Array[]
 }
 
 /** The message is for the merchant and contains nothing of the token. */
@@ -32,7 +37,7 @@ export class StatusFault extends Error {
 /** Finds the key to verify with: that of the leaf, except in tests. */
 type KeyOf = (chain: readonly Uint8Array[]) => Promise<CryptoKey | undefined>
 
-type Claims = { sub: unknown; iat: unknown; nbf: unknown; exp: unknown; ttl: unknown; bits: unknown; lst: Uint8Array }
+type Dates = Record<'sub' | 'iat' | 'nbf' | 'exp' | 'ttl', unknown>
 
 const JSON_DEPTH_MAX = 16
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -43,9 +48,9 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 const COSE_TYP = 16
 /** RFC 8392 § 6: may stand before the tag of the signature. */
 const CWT_TAG = 61
-const CWT = { sub: 2, exp: 4, nbf: 5, iat: 6, list: 65533, ttl: 65534 }
+export const CWT = { sub: 2, exp: 4, nbf: 5, iat: 6, identifiers: 65530, list: 65533, ttl: 65534 }
 
-const NO_TOKEN = "What is at the address of the issuer's status list is not one, so the credential may be revoked."
+export const NO_TOKEN = "What is at the address of the issuer's status list is not one, so the credential may be revoked."
 const NO_LIST = "The issuer's status list is damaged or too large, so the credential may be revoked."
 const NO_KEY = "The issuer's status list came without a usable certificate, so the credential may be revoked."
 const UNPROVEN = "The signature of the issuer's status list does not hold, so the credential may be revoked."
@@ -64,7 +69,11 @@ export async function readStatusJwt(text: string, keyOf: KeyOf = jwtLeafKey): Pr
   const { bits, lst } = payload.status_list
   if (typeof lst !== 'string' || !BASE64URL.test(lst)) throw new StatusFault(NO_LIST)
   const { sub, iat, nbf, exp, ttl } = payload
-  return { ...(await readClaims({ sub, iat, nbf, exp, ttl, bits, lst: Buffer.from(lst, 'base64url') })), chain }
+  return {
+    ...readDates({ sub, iat, nbf, exp, ttl }),
+    list: await readBits({ bits, lst: Buffer.from(lst, 'base64url') }),
+    chain,
+  }
 }
 
 function readJsonPart(part: string): unknown {
@@ -100,40 +109,45 @@ async function jwtLeafKey(chain: readonly Uint8Array[]): Promise<CryptoKey | und
 /** Every kind of key that mdocs are signed with. */
 const cwtLeafKey: KeyOf = async chain => (await readLeaf(chain))?.key?.key
 
-export async function readStatusCwt(bytes: Uint8Array, keyOf: KeyOf = cwtLeafKey): Promise<StatusToken> {
-  const { sign1, claims } = parseCwt(bytes)
-  if (sign1.protected.get(COSE_TYP)?.decode() !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
-  const key = await keyFrom(keyOf, sign1.x5chain)
-  if (!(await verifySign1(sign1, { curve: curveOf(key), key }))) throw new StatusFault(UNPROVEN)
-  return { ...(await readClaims(claims)), chain: sign1.x5chain }
+export async function readStatusCwt(bytes: Uint8Array, keyOf?: KeyOf): Promise<StatusToken> {
+  const { sign1, claims, bits, lst } = parse(() => {
+    const cwt = parseCwt(bytes)
+    const list = cwt.claims.get(CWT.list)?.asMap()
+    return { ...cwt, bits: list?.get('bits')?.decode(), lst: list?.get('lst')?.asBytes() }
+  })
+  if (!lst) throw new StatusFault(NO_LIST)
+  if (typOf(sign1) !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
+  await verifyCwt(sign1, keyOf)
+  return { ...readCwtDates(claims), list: await readBits({ bits, lst }), chain: sign1.x5chain }
 }
 
-function parseCwt(bytes: Uint8Array) {
+/** CborErrors become faults. */
+export function parse<T>(read: () => T): T {
   try {
-    const token = parseCbor(bytes)
-    const sign1 = parseSign1(token.tag === CWT_TAG ? taggedSign1(token) : token)
-    const claims = parseCbor(sign1.payload ?? new Uint8Array()).asMap()
-    const list = claims.get(CWT.list)?.asMap()
-    const of = (members: CborMap | undefined, key: CborKey) => members?.get(key)?.decode()
-    const lst = list?.get('lst')?.asBytes()
-    if (!lst) throw new StatusFault(NO_LIST)
-    const { sub, iat, nbf, exp, ttl } = CWT
-    return {
-      sign1,
-      claims: {
-        sub: of(claims, sub),
-        iat: of(claims, iat),
-        nbf: of(claims, nbf),
-        exp: of(claims, exp),
-        ttl: of(claims, ttl),
-        bits: of(list, 'bits'),
-        lst,
-      },
-    }
+    return read()
   } catch (cause) {
     if (cause instanceof CborError) throw new StatusFault(NO_TOKEN, { cause })
     throw cause
   }
+}
+
+/** `limits` are those of the claims. */
+export function parseCwt(bytes: Uint8Array, limits?: Parameters<typeof parseCbor>[1]) {
+  const token = parseCbor(bytes)
+  const sign1 = parseSign1(token.tag === CWT_TAG ? taggedSign1(token) : token)
+  return { isTagged: token.tag !== undefined, sign1, claims: parseCbor(sign1.payload ?? new Uint8Array(), limits).asMap() }
+}
+
+export const typOf = (sign1: Sign1): unknown => sign1.protected.get(COSE_TYP)?.decode()
+
+export async function verifyCwt(sign1: Sign1, keyOf: KeyOf = cwtLeafKey): Promise<void> {
+  const key = await keyFrom(keyOf, sign1.x5chain)
+  if (!(await verifySign1(sign1, { curve: curveOf(key), key }))) throw new StatusFault(UNPROVEN)
+}
+
+export function readCwtDates(claims: CborMap): SignedDates {
+  const of = (name: keyof Dates) => claims.get(CWT[name])?.decode()
+  return readDates({ sub: of('sub'), iat: of('iat'), nbf: of('nbf'), exp: of('exp'), ttl: of('ttl') })
 }
 
 /** RFC 8392 § 7.2: behind the tag of a CWT, that of the signature is mandatory. */
@@ -147,19 +161,23 @@ function curveOf({ algorithm }: CryptoKey): Curve {
   return ('namedCurve' in algorithm ? algorithm.namedCurve : algorithm.name) as Curve
 }
 
-async function readClaims({ sub, iat, nbf = iat, exp, ttl, bits, lst }: Claims): Promise<Omit<StatusToken, 'chain'>> {
+function readDates({ sub, iat, nbf = iat, exp, ttl }: Dates): SignedDates {
   if (typeof sub !== 'string' || !isSeconds(iat) || !isSeconds(nbf) || !isOptionalSeconds(exp) || !isOptionalSeconds(ttl)) {
     throw new StatusFault(NO_TOKEN)
   }
-  const list = await decodeStatusList({ bits, lst })
-  if (!list) throw new StatusFault(NO_LIST)
   return {
     uri: sub,
-    list,
+    issuedAt: iat * 1000,
     countsFrom: Math.max(iat, nbf) * 1000,
     expiresAt: exp === undefined ? undefined : exp * 1000,
     ttlMs: ttl === undefined ? undefined : ttl * 1000,
   }
+}
+
+async function readBits(list: Parameters<typeof decodeStatusList>[0]): Promise<StatusList> {
+  const decoded = await decodeStatusList(list)
+  if (!decoded) throw new StatusFault(NO_LIST)
+  return decoded
 }
 
 function isSeconds(value: unknown): value is number {

@@ -60,6 +60,11 @@ export class AnchorIndex {
     return false
   }
 
+  /** This anchor alone, with the same blocks. */
+  only(anchor: TrustAnchor): AnchorIndex {
+    return new AnchorIndex([anchor], this.blocked)
+  }
+
   isBlocked(digest: string): boolean {
     return this.blocked.has(digest)
   }

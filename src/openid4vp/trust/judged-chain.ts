@@ -36,7 +36,7 @@ const NAME_RESPELT = 'A certificate of the issuer names its root in other bytes,
 
 const WITHOUT_PROFILE = "If you accept this issuer all the same, remove its anchor and add it again with '--mode pkix'."
 
-const DRIVING_LICENCE = 'org.iso.18013.5.1.mDL'
+export const DRIVING_LICENCE = 'org.iso.18013.5.1.mDL'
 /** The final name of ISO/IEC TS 23220-4, and those of its drafts that wallets still use. */
 const PHOTO_IDS = new Set(['org.iso.23220.photoID.1', 'org.iso.23220.photoid.1', 'org.iso.23220.2.photoid.1'])
 

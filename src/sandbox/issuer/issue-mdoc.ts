@@ -18,7 +18,7 @@ export async function issueMdoc(
   { mdocSigner, authority }: World,
   { doctype, elements, holderKey, issuance }: Mdoc,
 ): Promise<MdocCredential> {
-  const { random, validity, status } = issuance
+  const { random, validity, status, identifier } = issuance
   // The value is the last member, so that a cheating wallet can change the last byte.
   const items = elements.map(([namespace, element, value], digestID) => ({
     at: [namespace, element] as const,
@@ -43,7 +43,7 @@ export async function issueMdoc(
       validFrom: tdate(validity.from),
       validUntil: tdate(validity.until),
     }),
-    status: status && cborMap({ status_list: cborMap(status) }),
+    status: identifier ? cborMap({ identifier_list: cborMap(identifier) }) : status && cborMap({ status_list: cborMap(status) }),
   })
   const issuerAuth = await coseSign1({
     key: mdocSigner.key,

@@ -1,7 +1,7 @@
 // The sandbox issuer: one authority that test sessions trust, and one that they do not. Its state
 // is JSON with private keys, which the service seals.
 import type { Random } from '../../base/ids.ts'
-import { crlUri, statusListUri } from '../addresses.ts'
+import { crlUri, identifierListUri, statusListUri } from '../addresses.ts'
 import type { Credential, Holder } from '../credential.ts'
 import {
   type Document,
@@ -24,6 +24,7 @@ import {
   privateJwkFrom,
   type World,
 } from './certificates.ts'
+import { identifierListCwt, newRevokedIdentifier } from './identifier-list.ts'
 import type { Issuance } from './issuance.ts'
 import { issueMdoc } from './issue-mdoc.ts'
 import { issueSdJwt } from './issue-sd-jwt.ts'
@@ -40,6 +41,7 @@ export type Issuer = {
   readonly anchor: Uint8Array
   readonly anchorPem: string
   readonly statusListUri: string
+  readonly identifierListUri: string
   readonly crlUri: string
   /** Documents of a persona, bound to the key. */
   issue(request: IssueRequest): Promise<Credential[]>
@@ -47,6 +49,8 @@ export type Issuer = {
   statusListToken(now: number): Promise<string>
   /** `application/statuslist+cwt`. */
   statusListCwt(now: number): Promise<Uint8Array<ArrayBuffer>>
+  /** `application/identifierlist+cwt`. */
+  identifierList(now: number): Promise<Uint8Array<ArrayBuffer>>
   /** `application/pkix-crl`. */
   crl(now: number): Promise<Uint8Array<ArrayBuffer>>
 }
@@ -68,16 +72,19 @@ export const renewalDueAt = ({ trusted }: IssuerState): number => trusted.mdocSi
 
 export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issuer {
   const uri = statusListUri(publicUrl)
+  const identifiersUri = identifierListUri(publicUrl)
   return {
     anchor: Buffer.from(trusted.authority.certificate, 'base64'),
     anchorPem: pem(trusted.authority.certificate),
     statusListUri: uri,
+    identifierListUri: identifiersUri,
     crlUri: crlUri(publicUrl),
     statusListToken: now => statusListJwt({ signer: trusted.sdJwtSigner, uri, now }),
     statusListCwt: now => statusListCwt({ signer: trusted.sdJwtSigner, uri, now }),
+    identifierList: now => identifierListCwt({ signer: trusted.sdJwtSigner, uri: identifiersUri, now }),
     crl: now => newCrl(trusted.authority, now),
     issue({ persona, holderKey, now, random }) {
-      const { person, document: state } = PERSONAS[persona]
+      const { person, document: state, byIdentifier } = PERSONAS[persona]
       const world = state === 'untrusted' ? untrusted : trusted
       const validity = validityOf(state, now)
       const document = documentOf(person, { state, now, until: validity.until })
@@ -87,6 +94,7 @@ export function loadIssuer({ publicUrl, trusted, untrusted }: IssuerState): Issu
         issuer: `${publicUrl}/sandbox`,
         validity,
         status: state === 'untrusted' ? undefined : newStatusReference(uri, { isRevoked: state === 'revoked', random }),
+        identifier: byIdentifier ? newRevokedIdentifier(identifiersUri, random) : undefined,
       })
       const mdoc = (doctype: string, elements: ReturnType<typeof pidElements>) =>
         issueMdoc(world, { doctype, elements, holderKey: publicJwk(holderKey), issuance: issuance() })

@@ -19,7 +19,7 @@ export function newStatusReference(uri: string, { isRevoked, random }: { isRevok
   return { idx: pair * 2 + (isRevoked ? 1 : 0), uri }
 }
 
-type Signing = { signer: Party; uri: string; now: number }
+export type Signing = { signer: Party; uri: string; now: number }
 
 export function statusListJwt({ signer, uri, now }: Signing): Promise<string> {
   const iat = Math.floor(now / 1000)
