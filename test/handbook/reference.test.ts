@@ -33,6 +33,7 @@ const WITHOUT = [
   'postWalletResponse',
   'getMetrics',
   'getSandboxCrl',
+  'getSandboxIdentifierList',
   'getSandboxStatusList',
 ]
 const isBrowser = (operationId: string): boolean => /Dc(Request|Response)$/.test(operationId)
