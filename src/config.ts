@@ -48,6 +48,8 @@ export type Config = {
     clientIdPrefix: 'x509_hash' | 'x509_san_dns'
     registrationCertFile: string
   }
+  /** Who signs requests by ISO/IEC 18013-5, in person and through browsers. */
+  readerAuth: 'auto' | 'access' | 'reader' | 'none'
   /** The wallet call of browsers. */
   dcApi: {
     mode: 'auto' | 'signed' | 'unsigned' | 'iso' | 'off'
@@ -124,6 +126,7 @@ export function loadConfig(env: Environment): Config {
       clientIdPrefix: oneOf('VIDIMUS_CLIENT_ID', text('VIDIMUS_CLIENT_ID'), ['x509_hash', 'x509_san_dns']),
       registrationCertFile: text('VIDIMUS_REGISTRATION_CERT'),
     },
+    readerAuth: oneOf('VIDIMUS_READER_AUTH', text('VIDIMUS_READER_AUTH'), ['auto', 'access', 'reader', 'none']),
     dcApi: {
       mode: oneOf('VIDIMUS_DC_API', text('VIDIMUS_DC_API'), ['auto', 'signed', 'unsigned', 'iso', 'off']),
       googleRpMetadata: base64url('VIDIMUS_GOOGLE_RP_METADATA', text('VIDIMUS_GOOGLE_RP_METADATA')),

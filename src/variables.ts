@@ -55,6 +55,11 @@ export const VARIABLES = {
     meaning:
       'how wallets are asked through the browser: auto signs once a certificate was imported; signed, unsigned, iso (ISO/IEC 18013-7 only) or off',
   },
+  VIDIMUS_READER_AUTH: {
+    default: 'auto',
+    meaning:
+      'who signs ISO/IEC 18013-5 requests, in person and through browsers: access (the imported certificate), reader (a reader certificate), none, or auto: access for EU documents or without a reader certificate',
+  },
   VIDIMUS_GOOGLE_RP_METADATA: {
     default: '',
     meaning: "base64url text that Google's wallet wants in signed requests (gw_rp_metadata_bytes)",

@@ -8,7 +8,7 @@ import { notYet, statesOf } from './signing-checks.ts'
 
 /** The wallet call of browsers: whether it exists on our pages, and what wallets get. */
 export async function checkDcApi({ deps, tenants }: Scene) {
-  const { publicUrl, dcApi } = deps.config
+  const { publicUrl, dcApi, readerAuth } = deps.config
   if (dcApi.mode === 'off') return ok('dc_off')
   const states = await statesOf(deps)
   if (!states) return notYet()
@@ -23,6 +23,7 @@ export async function checkDcApi({ deps, tenants }: Scene) {
   return ok('dc_offered', {
     protocols: protocolsOf(dcApi.mode, isSelfMade),
     isSelfMade,
+    isReader: !isSelfMade && (readerAuth === 'access' || (readerAuth === 'auto' && readers.length === 0)),
     readers: readers.map(({ subject }) => subject),
     origins: await countOrigins({ deps, tenants }),
   })

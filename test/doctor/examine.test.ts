@@ -376,8 +376,10 @@ describe('dc_api', () => {
     await listOrigin(app, id, 'https://shop.example', 'test')
     await getCertificate(app)
     expect((await found(app, 'dc_api')).detail).toBe(
-      'Browsers are offered openid4vp-v1-signed and org-iso-mdoc; the certificate was imported; there is no reader certificate, so org-iso-mdoc requests are not signed; one more origin may ask in live sessions.',
+      'Browsers are offered openid4vp-v1-signed and org-iso-mdoc; the certificate was imported; org-iso-mdoc requests are signed by it; one more origin may ask in live sessions.',
     )
+    app.deps.config.readerAuth = 'reader'
+    expect((await found(app, 'dc_api')).detail).toContain('there is no reader certificate')
     app.deps.config.dcApi.mode = 'iso'
     await listOrigin(app, id, 'https://two.example', 'live')
     expect((await found(app, 'dc_api')).detail).toMatch(/^Browsers are offered org-iso-mdoc; .* 2 more origins may ask/)

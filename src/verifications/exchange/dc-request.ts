@@ -6,6 +6,7 @@ import { type DeviceRequestParts, partsForBrowsers } from '../../openid4vp/excha
 import { requestForBrowsers } from '../../openid4vp/exchange/reader-auth.ts'
 import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
+import { signatoriesOf } from '../../signing/signatories.ts'
 import type { OpenSession } from '../read.ts'
 import { askedOf } from './asked.ts'
 import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
@@ -79,8 +80,8 @@ async function dataOf(deps: Deps, session: OpenSession, { query, device }: Reque
     }
     case 'org-iso-mdoc': {
       const { encryptionInfo, origin } = entry
-      const all = session.profile === 'eu-av' ? [] : await deps.readers(session.tenantId)
-      const request = await requestForBrowsers(device!, isoDcApiTranscript(encryptionInfo, origin), { all })
+      const signatories = await signatoriesOf(deps, session, query, 'browser')
+      const request = await requestForBrowsers(device!, isoDcApiTranscript(encryptionInfo, origin), signatories)
       return { deviceRequest: Buffer.from(request).toString('base64url'), encryptionInfo }
     }
   }

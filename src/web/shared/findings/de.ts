@@ -360,11 +360,12 @@ export const findings: FindingWords = {
     `Das Lesezertifikat ${subject} ${hasEnded ? 'ist' : 'läuft'} am ${day} ${hasEnded ? 'abgelaufen' : 'ab'}: Danach signiert es keine Anfrage mehr.`,
     `Setzen Sie seinen Nachfolger ein: ${command}`,
   ],
-  dc_offered: ({ protocols, isSelfMade, readers, origins }) => {
+  dc_offered: ({ protocols, isSelfMade, isReader, readers, origins }) => {
+    const signers = isReader ? 'es' : some(readers)
     const signed =
-      readers.length === 0
+      readers.length === 0 && !isReader
         ? 'es gibt kein Lesezertifikat, Anfragen für org-iso-mdoc sind also nicht signiert'
-        : `Anfragen für org-iso-mdoc signiert ${some(readers)}`
+        : `Anfragen für org-iso-mdoc signiert ${signers}`
     const more = origins === 1 ? 'darf ein weiterer Ursprung fragen' : `dürfen ${origins} weitere Ursprünge fragen`
     const asking = origins === 0 ? 'in Live fragen nur Seiten dieses Dienstes' : `in Live ${more}`
     return `Browsern wird ${protocols.join(' und ')} angeboten; das Zertifikat ${isSelfMade ? 'stammt von diesem Dienst' : 'wurde eingesetzt'}; ${signed}; ${asking}.`

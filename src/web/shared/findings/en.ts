@@ -309,11 +309,12 @@ export const findings: FindingWords = {
     `The reader certificate ${subject} ${hasEnded ? 'has ended' : 'ends'} on ${day}: it signs no request after that.`,
     `Import its successor: ${command}`,
   ],
-  dc_offered: ({ protocols, isSelfMade, readers, origins }) => {
+  dc_offered: ({ protocols, isSelfMade, isReader, readers, origins }) => {
+    const signers = isReader ? 'it' : some(readers)
     const signed =
-      readers.length === 0
+      readers.length === 0 && !isReader
         ? 'there is no reader certificate, so org-iso-mdoc requests are not signed'
-        : `org-iso-mdoc requests are signed by ${some(readers)}`
+        : `org-iso-mdoc requests are signed by ${signers}`
     const asking =
       origins === 0
         ? 'in live sessions only pages of this service may ask'
