@@ -11,11 +11,13 @@ import { ERRORS, type ErrorCode, PAGE_ERRORS } from '../../src/http/errors.ts'
 import type { OpenApi } from '../../src/http/openapi.ts'
 import { POLICIES, type Policy } from '../../src/http/rate-limit.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
+import { formatsOf } from '../../src/templates/forms.ts'
 import { PLANS } from '../../src/tenants/settings.ts'
 import { VARIABLES } from '../../src/variables.ts'
 import type { OutcomeName } from '../../src/web/shared/outcome-code.ts'
 import { outcomeNames as german } from '../../src/web/shared/words/de.ts'
 import { outcomeNames as english, outcomes } from '../../src/web/shared/words/en.ts'
+import { FORMAT_NAMES } from '../../src/words/templates.ts'
 import evidence from '../../test/evidence.json' with { type: 'json' }
 
 type Row = { what: string; floor: string; service: string; ratio: string; aim: string }
@@ -97,10 +99,15 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
     ),
     limits: limitTable(document),
     templates: table(
-      ['template', 'asks for', 'keeps'],
-      [...BUILTIN_TEMPLATES.values()]
-        .filter(({ key }) => !key.endsWith('_mdoc'))
-        .map(({ key, title, retention }) => [code(key), title.en, RETENTIONS[retention]]),
+      ['template', 'asks for', 'formats', 'keeps'],
+      [...BUILTIN_TEMPLATES.values()].map(({ key, title, query, retention }) => [
+        code(key),
+        title.en,
+        formatsOf(query)
+          .map(format => FORMAT_NAMES[format])
+          .join(', '),
+        RETENTIONS[retention],
+      ]),
     ),
     events: await eventTable(),
     soaks: table(

@@ -2,14 +2,13 @@ import { JSON_BYTES_MAX, parseArray, parseObject } from '../http/body.ts'
 import { ApiError } from '../http/errors.ts'
 import { type DcqlProblem, type DcqlQuery, findQueryProblem } from '../openid4vp/dcql/dcql.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { presentTemplate } from '../templates/present.ts'
-import { BUILTIN, readTemplates } from '../templates/read.ts'
+import { BUILTIN, readTemplates, withAliases } from '../templates/read.ts'
 import { findRulesProblem } from '../templates/rules.ts'
 import { removeTemplate, saveTemplate } from '../templates/save.ts'
 import { isTemplateKey, PURPOSE_CHARS_MAX, TITLE_CHARS_MAX } from '../templates/schema.ts'
 import { defineCommand, listing } from './command.ts'
-import { checked, oneOf, optional, required, shortText, TENANT, text } from './flags.ts'
+import { checked, oneOf, optional, required, shortText, TENANT, text, toggle } from './flags.ts'
 import { ACTOR, CommandError } from './output.ts'
 import { readGivenFile } from './pem-file.ts'
 import { withDeps, withTenant } from './with-deps.ts'
@@ -44,7 +43,12 @@ export const command = defineCommand(
           profile: optional(oneOf(['haip', 'plain', 'eu-av'])),
         },
       },
-      list: { flags: { tenant: optional(text('ID')) } },
+      list: {
+        flags: {
+          tenant: optional(text('ID')),
+          all: toggle('also KEY_mdoc and KEY_sd_jwt, the names of a built-in template in one form'),
+        },
+      },
       delete: { flags: { tenant: TENANT, key: required(text('KEY')) } },
     },
     about: `A template is a DCQL query under a name. Every tenant has the built-in ones, which cannot be
@@ -53,7 +57,6 @@ replaced.`,
   },
   {
     async put({ tenant: tenantId, key, title = key, purpose, profile, file, rules: rulesFile }, shell) {
-      if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template; choose another key`)
       const query = readQuery(file)
       const rules = readRules(rulesFile, query)
       const draft = { tenantId, key, title, query, profile, rules, purpose }
@@ -61,19 +64,19 @@ replaced.`,
       return { json: { key, title, builtin: false }, text: `Template ${key} is saved.` }
     },
 
-    async list({ tenant }, shell) {
+    async list({ tenant, all }, shell) {
       const known = tenant === undefined ? BUILTIN : await withTenant(shell, tenant, deps => readTemplates(deps, tenant))
-      return listing(known.map(presentTemplate), {
+      return listing((all ? withAliases(known) : known).map(presentTemplate), {
         KEY: template => template.key,
         TITLE: template => template.title,
         '': template => (template.builtin ? 'built in' : 'own'),
+        FORMATS: template => template.formats.join(', '),
         RULES: template => template.rules.map(describeRule).join(', ') || 'none',
         PURPOSE: template => template.purpose ?? '',
       })
     },
 
     async delete({ tenant, key }, shell) {
-      if (BUILTIN_TEMPLATES.has(key)) throw new CommandError(`${key} is a built-in template and stays; delete only your own`)
       if (!(await withDeps(shell, deps => removeTemplate(deps, { tenantId: tenant, key }, ACTOR))))
         throw new CommandError(`tenant ${tenant} has no template ${key}; "vidimus template list --tenant ${tenant}" shows all`)
       return { json: { key, deleted: true }, text: `Template ${key} is deleted.` }

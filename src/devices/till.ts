@@ -2,7 +2,7 @@ import { isoUtc } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { deviceRequestParts } from '../openid4vp/exchange/device-request.ts'
-import { readTemplates } from '../templates/read.ts'
+import { readTemplates, withAliases } from '../templates/read.ts'
 import { effectiveRules } from '../templates/rules.ts'
 import { readTenant } from '../tenants/settings.ts'
 import type { Till, Way } from './schema.ts'
@@ -24,7 +24,7 @@ export async function readTill(deps: Reading, caller: Asking): Promise<Till> {
     throw apiError('insufficient_scope', { message: 'Only devices may call this; use a device token instead of an API key.' })
   const { name, environment, tenantId, allowedTemplates, ways } = caller
   const tenant = await readTenant(deps.db, tenantId)
-  const templates = new Map((await readTemplates(deps, tenantId)).map(template => [template.key, template]))
+  const templates = new Map(withAliases(await readTemplates(deps, tenantId)).map(template => [template.key, template]))
   return {
     name,
     environment,

@@ -10,10 +10,9 @@ import { organizationOf } from '../signing/keys.ts'
 import { choose, isOfSame, storedFor } from '../signing/registration-choice.ts'
 import { isEnding, isOfListed, type RegistrationRow, readRegistrations } from '../signing/registrations.ts'
 import { askedBy } from '../templates/minimise.ts'
-import { readTemplates } from '../templates/read.ts'
 import { readRegistrars } from '../trust/lists/sources.ts'
 import { statusFetcher } from '../trust/status/status.ts'
-import { readTemplatesInUse } from '../verifications/browse/figures.ts'
+import { readUsedTemplates } from '../verifications/template-use.ts'
 import type { Scene } from './scene.ts'
 import { notYet, statesOf } from './signing-checks.ts'
 
@@ -101,13 +100,10 @@ async function gapsOf(deps: Scene['deps'], rows: RegistrationRow[], tenantId: st
   const state = await signingState(deps, tenantId)
   const signer = { tenantId: state.isOwn ? tenantId : null, organization: organizationOf(state.chain) }
   const stored = storedFor(rows, tenantId, signer)
-  const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
-  const templates = (await readTemplates(deps, tenantId)).filter(
-    ({ key, isBuiltin, profile }) => profile !== 'eu-av' && (!isBuiltin || inUse.has(key)),
-  )
-  return templates.flatMap(({ key, query }): Gap[] => {
+  const templates = (await readUsedTemplates(deps, tenantId)).filter(({ profile }) => profile !== 'eu-av')
+  return templates.flatMap(({ key, aliasOf, query }): Gap[] => {
     if (stored.length === 0) return isMissing(deps, state, query) ? [{ key, gap: 'missing' }] : []
-    const chosen = choose(stored, { at: deps.now(), signer, template: key, query })
+    const chosen = choose(stored, { at: deps.now(), signer, names: [key, aliasOf], query })
     const { asked, covered } = coverage(chosen?.credentials ?? [], query)
     return covered < asked ? [{ key, gap: 'beyond' }] : []
   })

@@ -6,7 +6,6 @@ import { hasStrongKey } from '../openid4vp/x509/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509/x509.ts'
 import { EXPIRY_WARNING_DAYS } from '../signing/certificate.ts'
 import { askedBy } from '../templates/minimise.ts'
-import { readTemplates } from '../templates/read.ts'
 import { readBlocks } from '../trust/blocks.ts'
 import { presetFor } from '../trust/lists/presets.ts'
 import { hasHalved, hasNumberGoneBack } from '../trust/lists/record-list.ts'
@@ -14,7 +13,7 @@ import { type SourceView, WITHDRAWN } from '../trust/lists/source.ts'
 import { readSources } from '../trust/lists/sources.ts'
 import { presentAnchor, readAnchors } from '../trust/settings.ts'
 import { endOf, nextUpdateOf, sourceState } from '../trust/state.ts'
-import { readTemplatesInUse } from '../verifications/browse/figures.ts'
+import { readUsedTemplates } from '../verifications/template-use.ts'
 import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
@@ -70,8 +69,7 @@ async function liveAnchors(deps: Scene['deps'], at: number): Promise<Anchor[]> {
 
 /** A tenant's own templates, and the built-in ones it used lately: nobody needs issuers for all of those. */
 async function templatesInUse(deps: Scene['deps'], tenantId: string): Promise<{ key: string; types: string[] }[]> {
-  const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
-  const templates = (await readTemplates(deps, tenantId)).filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))
+  const templates = await readUsedTemplates(deps, tenantId)
   return templates.map(({ key, query }) => ({ key, types: askedBy(query).flatMap(asked => asked.types) }))
 }
 

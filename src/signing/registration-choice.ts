@@ -5,6 +5,7 @@ import { Lru } from '../base/lru.ts'
 import type { Reading, Remembering } from '../ground.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { claimCount, coverage } from '../openid4vp/exchange/registration.ts'
+import { builtinOf } from '../templates/resolve.ts'
 import type { Signer } from './keys.ts'
 import { listRegistrations, type RegistrationRow } from './registration-store.ts'
 
@@ -35,8 +36,9 @@ export function rememberRegistrations(deps: Reading & Remembering, fallback: str
     const stored = rows.length > 0 ? storedFor(rows, session.tenantId, signer) : []
     if (stored.length === 0) return signer.tenantId === null ? fallback : undefined
     const { tenantId, template, templateVersion, signingKeyId } = session
+    const names = [template, builtinOf(session)?.key ?? null]
     const key = `${signingKeyId} ${tenantId} ${template} ${templateVersion}`
-    const chosen = (templateVersion !== null && choices.get(key)) || { jwt: choose(stored, { at, signer, template, query })?.jwt }
+    const chosen = (templateVersion !== null && choices.get(key)) || { jwt: choose(stored, { at, signer, names, query })?.jwt }
     if (templateVersion !== null) choices.set(key, chosen)
     return chosen.jwt
   }
@@ -55,17 +57,25 @@ export function storedFor(
   return own.length > 0 || signer.tenantId !== null ? own : rows.filter(row => row.tenantId === null)
 }
 
-type RequestFacts = { at: number; signer: { organization: string | undefined }; template: string | null; query: DcqlQuery }
+type RequestFacts = {
+  at: number
+  signer: { organization: string | undefined }
+  /** The name that the template was asked for by, and the template's own. */
+  names: readonly (string | null)[]
+  query: DcqlQuery
+}
 
 /** The one assigned to the template; else of those that cover the query the narrowest; else the nearest. */
 export function choose(
   stored: readonly RegistrationRow[],
-  { at, signer, template, query }: RequestFacts,
+  { at, signer, names, query }: RequestFacts,
 ): RegistrationRow | undefined {
   // The newest first: of two that fit equally it replaces the other.
   const usable = stored.filter(row => isCurrent(row, at) && isOfSame(row, signer.organization)).toReversed()
-  const assigned = usable.find(({ templates }) => template !== null && templates.includes(template))
-  if (assigned) return assigned
+  for (const name of names) {
+    const assigned = usable.find(({ templates }) => name !== null && templates.includes(name))
+    if (assigned) return assigned
+  }
   const judged = usable.map(row => ({ row, claims: claimCount(row.credentials), ...coverage(row.credentials, query) }))
   const covering = judged.filter(({ asked, covered }) => covered === asked)
   const [best] = (covering.length > 0 ? covering : judged).toSorted(

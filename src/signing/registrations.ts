@@ -4,7 +4,7 @@ import { base62 } from '../base/ids.ts'
 import { isoUtc } from '../base/time.ts'
 import type { Making, Reading } from '../ground.ts'
 import { type Registration, RegistrationFault, readRegistration, registrarChain } from '../openid4vp/exchange/registration.ts'
-import { readTemplates } from '../templates/read.ts'
+import { readTemplates, withAliases } from '../templates/read.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { EXPIRY_WARNING_DAYS, type KeyOwner, signingState } from './certificate.ts'
 import { leadsTo } from './import.ts'
@@ -69,7 +69,9 @@ function parse(text: string): Registration {
 async function refuseUnknownTemplates(deps: Reading, owner: KeyOwner, templates: readonly string[]): Promise<void> {
   if (templates.length === 0) return
   const owners = owner === null ? (await readTenants(deps.db)).map(({ id }) => id) : [owner]
-  const known = new Set((await Promise.all(['', ...owners].map(id => readTemplates(deps, id)))).flat().map(({ key }) => key))
+  const known = new Set(
+    (await Promise.all(['', ...owners].map(id => readTemplates(deps, id)))).flatMap(withAliases).map(({ key }) => key),
+  )
   const unknown = templates.find(key => !known.has(key))
   if (unknown !== undefined) throw new RegistrationProblem('template_not_here', { key: unknown })
 }

@@ -3,7 +3,7 @@
 // default rules. No `claim_sets`: wallets' support for them is patchy.
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
-import { type Localized, mdocOnly, TEMPLATE_WORDS } from '../words/templates.ts'
+import { type Localized, TEMPLATE_WORDS } from '../words/templates.ts'
 import {
   GERMAN_PID,
   GOOGLE_ID_PASS,
@@ -206,22 +206,7 @@ function ageOver(age: 16 | 18 | 21 | 65): Draft {
 /** With its words; the profile is HAIP where none is named. */
 function catalogue(drafts: readonly Draft[]): ReadonlyMap<string, Template> {
   const templates = drafts.map(draft => ({ profile: 'haip' as const, ...draft, ...TEMPLATE_WORDS[draft.key] }))
-  const all = templates.flatMap((template: Template) => (isMixed(template.query) ? [template, mdocTwin(template)] : [template]))
-  return new Map(all.map(template => [template.key, deepFreeze(template)]))
-}
-
-function isMixed({ credentials }: DcqlQuery): boolean {
-  return new Set(credentials.map(({ format }) => format)).size > 1
-}
-
-/** The same template for wallets that refuse a query with a format that they do not support. */
-function mdocTwin(template: Template): Template {
-  return {
-    ...template,
-    key: `${template.key}_mdoc`,
-    title: mdocOnly(template.title),
-    query: oneOf(...template.query.credentials.filter(({ format }) => format === 'mso_mdoc')),
-  }
+  return new Map(templates.map(template => [template.key, deepFreeze(template)]))
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -1,15 +1,18 @@
 import { isoUtc } from '../base/time.ts'
+import { formatsOf } from './forms.ts'
 import { askedBy, hintsFor } from './minimise.ts'
 import type { KnownTemplate } from './read.ts'
 import { effectiveRules } from './rules.ts'
 
-/** `title`, `purpose` and `rules` as the API has them; `localized` and `saved_rules` are for its editor. */
-export function presentTemplate({ key, isBuiltin, title, purpose, profile, query, rules, ageOver, updatedAt }: KnownTemplate) {
+/** `title`, `purpose` and `rules` as the API has them; `localized`, `saved_rules` and `aliases` are for the dashboard. */
+export function presentTemplate(template: KnownTemplate) {
+  const { key, isBuiltin, title, purpose, profile, query, rules, ageOver, updatedAt, aliases } = template
   const asks = askedBy(query)
   return {
     key,
     title: title.en,
     builtin: isBuiltin,
+    formats: formatsOf(query),
     documents: [...new Set(asks.flatMap(({ types }) => types))],
     claims: [...new Set(asks.flatMap(({ claims }) => claims))],
     rules: [...effectiveRules(query, rules)],
@@ -21,6 +24,7 @@ export function presentTemplate({ key, isBuiltin, title, purpose, profile, query
     asks,
     hints: hintsFor(query),
     age_over: ageOver,
+    aliases: aliases.map(alias => ({ key: alias.key, format: alias.format })),
     updated_at: updatedAt === null ? null : isoUtc(updatedAt),
   }
 }

@@ -2,8 +2,9 @@ import type { Reading } from '../ground.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import type { Localized } from '../words/templates.ts'
+import { inFormat, type Localized } from '../words/templates.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
+import { ALIASES, type Alias } from './forms.ts'
 import { listTemplates, type TemplateRow } from './store.ts'
 
 /** A built-in template, or one of the tenant's own. */
@@ -19,12 +20,33 @@ export type KnownTemplate = {
   rules: readonly Rule[] | null
   ageOver: number | null
   updatedAt: number | null
+  /** Names of the template in one form. */
+  aliases: readonly Alias[]
+  /** The template that this is an alias of. */
+  aliasOf: string | null
 }
 
 /** Built-in templates first. */
 export async function readTemplates({ db }: Reading, tenantId: string): Promise<KnownTemplate[]> {
-  return [...BUILTIN, ...(await listTemplates(db, tenantId)).map(own)]
+  const rows = await listTemplates(db, tenantId)
+  const taken = new Set(rows.map(({ key }) => key))
+  const builtin = BUILTIN.map(each => ({ ...each, aliases: each.aliases.filter(({ key }) => !taken.has(key)) }))
+  return [...builtin, ...rows.map(own)]
 }
+
+/** Every name that a creation may give: after each template its aliases. */
+export const withAliases = (templates: readonly KnownTemplate[]): KnownTemplate[] =>
+  templates.flatMap(template => [
+    template,
+    ...template.aliases.map(({ key, format, query }) => ({
+      ...template,
+      key,
+      query,
+      title: inFormat(template.title, format),
+      aliases: [],
+      aliasOf: template.key,
+    })),
+  ])
 
 export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
   ({ key, title, purpose, profile, query, ageOver }) => ({
@@ -37,6 +59,8 @@ export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()]
     rules: null,
     ageOver: ageOver ?? null,
     updatedAt: null,
+    aliases: [...ALIASES.values()].filter(({ template }) => template.key === key),
+    aliasOf: null,
   }),
 )
 
@@ -50,4 +74,6 @@ const own = ({ key, title, query, profile, rules, purpose, updatedAt }: Template
   rules,
   ageOver: null,
   updatedAt,
+  aliases: [],
+  aliasOf: null,
 })

@@ -1,10 +1,14 @@
 import { canonicalJson, sha256Hex } from '../base/hash.ts'
 import { Lru } from '../base/lru.ts'
 import type { Db } from '../db/engine.ts'
+import { apiError } from '../http/errors.ts'
+import { narrowed } from '../openid4vp/dcql/credential-sets.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import { BUILTIN_TEMPLATES } from './builtin.ts'
+import type { Format } from '../words/templates.ts'
+import { BUILTIN_TEMPLATES, type Template } from './builtin.ts'
+import { ALIASES, formatsOf, mayBeOwn } from './forms.ts'
 import { effectiveRules } from './rules.ts'
 import { type Share, sharesOf } from './shares.ts'
 import { findTemplate, findVersion, keepVersion, markLive } from './store.ts'
@@ -34,7 +38,8 @@ type Builtin = { byKey: ReadonlyMap<string, ResolvedTemplate>; byVersion: Readon
 let builtin: Builtin | undefined
 
 function resolveBuiltin(): Builtin {
-  const resolved = [...BUILTIN_TEMPLATES.values()].map(({ key, query, profile }) => {
+  const aliases = [...ALIASES.values()].map(({ key, query, template: { profile } }) => ({ key, query, profile }))
+  const resolved = [...BUILTIN_TEMPLATES.values(), ...aliases].map(({ key, query, profile }) => {
     const version = versionOf({ query, rules: null })
     // `haip` is the default, which an operator may change; only another profile is part of the template.
     return [key, { query, rules: null, ...(profile !== 'haip' && { profile }), version }] as const
@@ -51,12 +56,36 @@ function resolveBuiltin(): Builtin {
 export async function resolveTemplate(db: Db, tenantId: string, key: string): Promise<ResolvedTemplate | undefined> {
   builtin ??= resolveBuiltin()
   const known = builtin.byKey.get(key)
-  if (known) return known
+  if (known && !mayBeOwn(key)) return known
   const own = await findTemplate(db, tenantId, key)
-  if (!own) return undefined
+  if (!own) return known
   const { query, rules, profile, purpose, liveSince } = own
   const isNewToLive = liveSince === null
   return { query, rules, profile: profile ?? undefined, purpose: purpose ?? undefined, isNewToLive, version: versionOf(own) }
+}
+
+/** The template in these formats only, as a version of its own. */
+export function inFormats(key: string, resolved: ResolvedTemplate, formats: readonly Format[]): ResolvedTemplate {
+  const refuse = (reason: string) => apiError('invalid_request', { message: `formats: ${reason}` })
+  const had = formatsOf(resolved.query)
+  const left = had.filter(format => !formats.includes(format))
+  if (left.length === 0) return resolved
+  const missing = formats.find(format => !had.includes(format))
+  if (missing) throw refuse(`the template ${key} has no form in ${missing}; it has ${had.join(', ')}`)
+  const query = narrowed(resolved.query, new Set(formats))
+  if (!query) throw refuse(`without ${left.join(', ')} this template cannot be answered`)
+  return { ...resolved, query, version: versionOf({ query, rules: resolved.rules }) }
+}
+
+type Made = { template: string | null; templateVersion: string | null }
+
+/** The built-in template that a session was made with, under any of its names. */
+export function builtinOf({ template, templateVersion }: Made): Template | undefined {
+  if (template === null) return undefined
+  const alias = ALIASES.get(template)
+  if (!alias || !mayBeOwn(template)) return alias?.template ?? BUILTIN_TEMPLATES.get(template)
+  builtin ??= resolveBuiltin()
+  return builtin.byKey.get(template)?.version === templateVersion ? alias.template : undefined
 }
 
 /** Stores a version: the template may change, the query and rules of a session must not. */

@@ -4,6 +4,7 @@ import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
+import { isBuiltinName } from './forms.ts'
 import { deleteTemplate, lockTemplate, type TemplateRow, upsertTemplate } from './store.ts'
 
 export type TemplateDraft = {
@@ -36,6 +37,8 @@ export async function saveTemplate(deps: Setting, draft: TemplateDraft, actor: s
   const at = deps.now()
   await deps.writeSettings(async tx => {
     const before = await lockTemplate(tx, tenantId, key)
+    if (!before && isBuiltinName(key))
+      throw apiError('builtin_template', { message: `${key} is a name of a built-in template; choose another key` })
     await judge(tx, before)
     if (seenAt !== undefined && seenAt !== (before?.updatedAt ?? null)) throw apiError('template_changed')
     await upsertTemplate(tx, {
@@ -69,7 +72,10 @@ export async function removeTemplate(
 ): Promise<boolean> {
   const at = deps.now()
   return await deps.writeSettings(async tx => {
-    await judge(tx, await lockTemplate(tx, tenantId, key))
+    const before = await lockTemplate(tx, tenantId, key)
+    if (!before && isBuiltinName(key))
+      throw apiError('builtin_template', { message: `${key} is a built-in template and stays; delete only your own` })
+    await judge(tx, before)
     const removed = await deleteTemplate(tx, tenantId, key)
     if (removed)
       await deps.audit.append(tx, {

@@ -44,11 +44,16 @@ export const AgeRule = Exactly(
 )
 export const Rule = Type.Union([IsRule, OneOfRule, AgeRule], { $id: 'Rule' })
 
+const Format = Type.Union([Type.Literal('dc+sd-jwt'), Type.Literal('mso_mdoc')])
+export const Formats = (description: string) =>
+  Type.Array(Format, { minItems: 1, maxItems: 2, uniqueItems: true, description, examples: [['mso_mdoc']] })
+
 export const Template = Type.Object(
   {
     key: Text({ minLength: 1, maxLength: 64, description: 'Goes into `template` of a creation.', examples: ['age_over_18'] }),
     title: Type.String({ description: 'In English for built-in templates.' }),
     builtin: Type.Boolean(),
+    formats: Formats('The forms in which its documents may be presented; a creation may ask for one of them.'),
     documents: Type.Array(Type.String(), { description: 'The types (vct or doctype) that may be presented.' }),
     claims: Type.Array(Type.String(), { description: 'The merged claims that it may ask for.' }),
     rules: Type.Array(Rule, {

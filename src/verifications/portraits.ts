@@ -7,7 +7,7 @@ import { SALT_BYTES } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Reading, Sealing, Unsealing } from '../ground.ts'
-import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
+import { builtinOf } from '../templates/resolve.ts'
 import { findPortrait, insertPortrait } from './portrait-store.ts'
 import type { Verification } from './schema.ts'
 import type { SessionKey, VerificationRow } from './store.ts'
@@ -43,27 +43,32 @@ export async function openPortrait(
   return found && JSON.parse(sealer.open(SEALED.portrait(session, found.salt, session.sessionKey), found.sealed))
 }
 
-type Answered = Pick<VerificationRow, 'id' | 'tenantId' | 'template' | 'respondedAt'> & Keyed
+type Made = Pick<VerificationRow, 'template' | 'templateVersion'>
+type Answered = Pick<VerificationRow, 'id' | 'tenantId' | 'respondedAt'> & Made & Keyed
 
 /** The result as a merchant reads it: with its portrait, while that is kept. */
 export async function withKeptPortrait(deps: Reading & Unsealing, session: Answered, stored: Result): Promise<Result> {
   const isOver = (session.respondedAt ?? 0) + PORTRAIT_MS <= deps.now()
-  if (isOver || !mayHaveHad({ template: session.template ?? undefined, credentials: stored.credentials })) return stored
+  if (isOver || !mayHaveHad(session, stored)) return stored
   return (await openPortrait(deps, deps.db, session)) ?? stored
 }
 
 /** True for a result that may have had a portrait, which is no longer kept. */
-export async function isPortraitGone({ db, now }: Reading, tenantId: string, verification: Verification): Promise<boolean> {
-  return mayHaveHad(verification) && !(await findPortrait(db, { id: verification.id, tenantId }, now()))
+export async function isPortraitGone(
+  { db, now }: Reading,
+  session: SessionKey & Made,
+  verification: Verification,
+): Promise<boolean> {
+  return mayHaveHad(session, verification) && !(await findPortrait(db, session, now()))
 }
 
 /** A portrait may have been presented: the template asks for one, and something was answered. */
-const mayHaveHad = ({ template, credentials = [] }: Pick<Verification, 'template' | 'credentials'>): boolean =>
-  isUnkept(template ?? null) && credentials.some(({ claims }) => Object.keys(claims).length > 0)
+const mayHaveHad = (session: Made, { credentials = [] }: Result): boolean =>
+  isUnkept(session) && credentials.some(({ claims }) => Object.keys(claims).length > 0)
 
 /** True for a template that asks for a portrait, to be looked at only. */
-export function isUnkept(template: string | null): boolean {
-  const { query, retention } = BUILTIN_TEMPLATES.get(template ?? '') ?? {}
+export function isUnkept(session: Made): boolean {
+  const { query, retention } = builtinOf(session) ?? {}
   const asked = query?.credentials.flatMap(({ claims = [] }) => claims.map(({ path }) => path.at(-1))) ?? []
   return retention !== 'claims' && asked.some(name => typeof name === 'string' && PORTRAITS.includes(name))
 }

@@ -3,6 +3,7 @@ import { UTC_INSTANT } from '../base/time.ts'
 import { toJsonSchema } from '../http/json-schema.ts'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { CredentialSets, Credentials } from '../openid4vp/dcql/schema.ts'
+import { Formats } from '../templates/schema.ts'
 
 export const Status = Type.Union(
   [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
@@ -117,6 +118,12 @@ export const CreateVerification = Type.Object(
           description:
             'An explicit DCQL 1.0 query. Members that DCQL does not know are passed on; a known one must be spelt right.',
         },
+      ),
+    ),
+    formats: Type.Optional(
+      Formats(
+        'Asks for the template in these forms only, for wallets that stop at a query with both; without it in all that it has. ' +
+          'Only with template.',
       ),
     ),
     webhook_url: Type.Optional(

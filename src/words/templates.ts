@@ -13,7 +13,15 @@ const ofAge = (years: number): Words => ({
   purpose: purposeOfAge(years),
 })
 
-export const mdocOnly = ({ en, de }: Localized): Localized => ({ en: `${en} (mdoc only)`, de: `${de} (nur mdoc)` })
+export type Format = 'dc+sd-jwt' | 'mso_mdoc'
+
+export const FORMAT_NAMES: Readonly<Record<Format, string>> = { 'dc+sd-jwt': 'SD-JWT', mso_mdoc: 'mdoc' }
+
+/** The title of a template that is asked for in one format. */
+export const inFormat = ({ en, de }: Localized, format: Format): Localized => ({
+  en: `${en} (${FORMAT_NAMES[format]} only)`,
+  de: `${de} (nur ${FORMAT_NAMES[format]})`,
+})
 
 export const TEMPLATE_WORDS = {
   age_over_16: ofAge(16),

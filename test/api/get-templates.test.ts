@@ -42,6 +42,7 @@ test('a key gets the built-in templates and its own, with documents, claims and 
     key: 'by_default',
     title: 'Own',
     builtin: false,
+    formats: ['dc+sd-jwt', 'mso_mdoc'],
     documents: ['urn:eudi:pid:1', 'urn:eudi:pid:de:1', 'org.iso.18013.5.1.mDL'],
     claims: ['age_over_18', 'nationalities', 'address.country'],
     rules: [{ claim: 'age_over_18', is: true }],

@@ -264,8 +264,8 @@ describe('a held answer that nobody redeems', () => {
     app.clock.advance(REDEEM_MS)
     await sweepHeld(app.deps)
     for (const part of parts) expect(filesContaining(app.dir, part)).toEqual([])
-    const answered = { id, template: 'age_over_18_photo', credentials: [{ claims: { portrait: '' } }] } as never
-    expect(await isPortraitGone(app.deps, tenant.id, answered)).toBe(true)
+    const session = { id, tenantId: tenant.id, template: 'age_over_18_photo', templateVersion: null }
+    expect(await isPortraitGone(app.deps, session, { credentials: [{ claims: { portrait: '' } }] } as never)).toBe(true)
   })
 })
 

@@ -18,7 +18,7 @@ type NewTenant = Tenant & { webhook_secret: string; webhook_secret_live: string 
 type Tenant = ReturnType<typeof presentTenant>
 type Key = ReturnType<typeof presentKey>
 type NewKey = Key & { key: string }
-type Template = { key: string; title: string; builtin: boolean; query: object }
+type Template = { key: string; title: string; builtin: boolean; formats?: string[]; query: object }
 type Verdict = { ok: boolean; count: number; head: string; signed_to: number; public_key: string; file?: string }
 
 const DAY_MS = 86_400_000
@@ -218,6 +218,12 @@ describe('--json prints exactly one object on standard output', () => {
     expect(data.find(each => each.key === 'age_over_18')).toMatchObject({ builtin: true, title: expect.any(String) })
     const everybody = await vidimusJson<{ data: Template[] }>(dir, 'template', 'list')
     expect(everybody.data.every(({ builtin }) => builtin)).toBe(true)
+    const all = await vidimusJson<{ data: Template[] }>(dir, 'template', 'list', '--all')
+    expect([everybody.data.length, all.data.length]).toEqual([14, 36])
+    expect(all.data.find(({ key }) => key === 'age_over_18_mdoc')).toMatchObject({
+      title: 'Age 18 or over (mdoc only)',
+      formats: ['mso_mdoc'],
+    })
     const gone = await vidimusJson<object>(dir, 'template', 'delete', '--tenant', tenant.id, '--key', 'membership')
     expect(gone).toEqual({ key: 'membership', deleted: true })
     const after = await vidimusJson<{ data: Template[] }>(dir, 'template', 'list', '--tenant', tenant.id)
@@ -268,7 +274,7 @@ describe('output for people', () => {
     const list = await vidimus(own, ['tenant', 'list'])
     expect(list.stdout).toMatch(/^ID +NAME +A DAY +KEPT\nten_\w+ +Café +10000 +for ever\n$/)
     const templates = await vidimus(own, ['template', 'list'])
-    expect(templates.stdout).toMatch(/^KEY +TITLE +RULES +PURPOSE\n(?:.+ built in .+\n)+$/)
+    expect(templates.stdout).toMatch(/^KEY +TITLE +FORMATS +RULES +PURPOSE\n(?:.+ built in .+\n)+$/)
     const verdict = await vidimus(own, ['audit', 'verify'])
     expect(verdict.stdout).toMatch(
       /^The chain is whole: 1 records, head [0-9a-f]{64}\.\nSigned up to record 0, public key \S+\n$/,
@@ -385,7 +391,10 @@ describe('a call that cannot be carried out exits 1 and says what to do', () => 
     ['key revoke key_nothing', /there is no valid key key_nothing; "vidimus key list --tenant ID" shows/],
     ['key roll key_nothing', /there is no valid key key_nothing; "vidimus key list --tenant ID" shows/],
     ['template put --tenant ten_nobody --key k --file QUERY', /there is no tenant ten_nobody/],
-    ['template put --tenant TENANT --key age_over_18 --file QUERY', /age_over_18 is a built-in template; choose another key/],
+    [
+      'template put --tenant TENANT --key age_over_18 --file QUERY',
+      /age_over_18 is a name of a built-in template; choose another key/,
+    ],
     [`${put} /nowhere/query.json`, /cannot read \/nowhere\/query\.json; give the path of a JSON file/],
     [`${put} ${broken}`, /broken\.json: not valid JSON; give a DCQL query/],
     [`${put} ${foreign}`, /foreign\.json: credentials: .*1 to 20/],

@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { ApiKey } from '../../src/dashboard/developers/keys/schema.ts'
+import type { TemplateUse } from '../../src/dashboard/templates/schema.ts'
 import type { VerificationDetail, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import type { Db } from '../../src/db/engine.ts'
 import { removeTemplate, saveTemplate } from '../../src/templates/save.ts'
@@ -105,6 +106,27 @@ test('a list is filtered by till, key and time of creation, names both, and filt
     expect(outcome(await boss.get(pathOf(query as unknown as Query)))).toBe('400 invalid_request')
 })
 
+test('a filter by template finds the sessions under every name of it, and one by a name those of the name', async () => {
+  const metadata = { order: 'D-1' }
+  const made: string[] = []
+  for (const template of ['identity_basic', 'identity_basic_mdoc', 'country', 'identity_basic_sd_jwt']) {
+    app.clock.advance(1)
+    made.push((await createVerification(app, shop.key, { template, metadata })).id)
+  }
+  const [whole, mdoc, , sdJwt] = made as [string, string, string, string]
+  const { access_token: till } = await pair(app, shop.key, { allowed_templates: ['identity_basic_mdoc'] })
+  app.clock.advance(1)
+  const { id: tilled, ...session } = await createVerification(app, till, { template: 'identity_basic_mdoc' })
+  const [{ device } = {}] = await listed({ search: tilled })
+  expect(session.status).toBe('pending')
+  expect(await idsOf({ template: 'identity_basic' })).toEqual([tilled, sdJwt, mdoc, whole])
+  expect(await idsOf({ template: 'identity_basic', search: 'D-1' })).toEqual([sdJwt, mdoc, whole])
+  expect(await idsOf({ template: 'identity_basic', device: device!.id })).toEqual([tilled])
+  expect(await idsOf({ template: 'identity_basic_sd_jwt' })).toEqual([sdJwt])
+  const use = await boss.get<TemplateUse>(`${at}/templates/identity_basic/use`)
+  expect(use.body).toMatchObject({ devices: [{ id: device!.id }], last_used_at: { test: session.created_at, live: null } })
+})
+
 sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whatever others are beside it', async () => {
   const client = new Database(join(app.dir, 'vidimus.db'), { readonly: true })
   const asked: string[] = []
@@ -119,7 +141,7 @@ sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whateve
   const term = [Buffer.alloc(16)]
   const plansOf = async (by: By) => {
     asked.length = 0
-    for (const wanted of [{}, { term, device: 'x', key: 'x', template: 'x', status: 'expired' as const }])
+    for (const wanted of [{}, { term, device: 'x', key: 'x', template: ['x'], status: 'expired' as const }])
       await listOutlines(db, owner, by, { ...wanted, at: 1 }, { ...range, limit: 20 })
     if (by.name !== 'all' && by.name !== 'id')
       for (const lookedAt of ['few', 'most'] as const) await findReach(db, owner, by, lookedAt, range)

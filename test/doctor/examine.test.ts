@@ -333,6 +333,11 @@ describe('checks of what wallets see', () => {
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'warning' })
     await addAnchors(app.deps, { pem, environment: 'live', trustedFor: 'eu.europa.ec.av.1' }, 'test')
     expect(await found(app, 'trust_anchors')).toMatchObject({ status: 'ok' })
+    await createVerification(app, liveKey, { template: 'photo_id_sd_jwt' })
+    expect(await found(app, 'trust_anchors')).toMatchObject({
+      status: 'warning',
+      detail: 'No issuer is trusted in live for what photo_id_sd_jwt asks for.',
+    })
   })
 
   test('status_lists names hosts that cannot be reached under the egress rules', async () => {

@@ -5,12 +5,11 @@ import type { CheckName } from '../../doctor/check.ts'
 import { examine } from '../../doctor/examine.ts'
 import { isLoopback } from '../../egress/addresses.ts'
 import { askedBy } from '../../templates/minimise.ts'
-import { type KnownTemplate, readTemplates } from '../../templates/read.ts'
 import { chooseDocuments, type DocumentKind, readGoLive } from '../../tenants/go-live.ts'
 import { readBlocks } from '../../trust/blocks.ts'
 import { readSources } from '../../trust/lists/sources.ts'
 import { readAnchors } from '../../trust/settings.ts'
-import { readTemplatesInUse } from '../../verifications/browse/figures.ts'
+import { readUsedTemplates } from '../../verifications/template-use.ts'
 import type { Deps } from '../deps.ts'
 import { registrationOf, signingOf } from './registration.ts'
 import type { GoLive } from './schema.ts'
@@ -41,7 +40,7 @@ export function createGoLiveChecks(deps: Deps): () => Promise<Checks> {
 export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenantId: string): Promise<GoLive> {
   const { documents, ...first } = await readGoLive(deps.db, tenantId)
   if (documents.length === 0) return { documents, steps: [], purposes: [], is_done: false }
-  const templates = await templatesOf(deps, tenantId)
+  const templates = await readUsedTemplates(deps, tenantId)
   const registration = await registrationOf(deps, tenantId, templates)
   const steps = stepsOf({
     tenantId,
@@ -78,12 +77,6 @@ async function isLocal({ config, resolve }: Deps): Promise<boolean> {
   if (/(^|\.)localhost$/.test(host)) return true
   const addresses = isIP(host) ? [host] : await resolve(host).catch(() => [])
   return addresses.length > 0 && addresses.every(isLoopback)
-}
-
-/** The shop's own templates, and the built-in ones it used lately. */
-async function templatesOf(deps: Deps, tenantId: string): Promise<KnownTemplate[]> {
-  const inUse = new Set(await readTemplatesInUse(deps.db, tenantId))
-  return (await readTemplates(deps, tenantId)).filter(({ key, isBuiltin }) => !isBuiltin || inUse.has(key))
 }
 
 /** The shop's own certificate, else the installation's. */

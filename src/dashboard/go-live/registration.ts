@@ -43,8 +43,8 @@ export async function registrationOf(
   const asking = templates.filter(
     ({ query, profile }) => profile !== 'eu-av' && askedBy(query).some(({ types }) => types.some(type => PID.test(type))),
   )
-  const chosen = asking.map(({ key, query, purpose }) => {
-    const registration = choose(stored, { at, signer, template: key, query })
+  const chosen = asking.map(({ key, aliasOf, query, purpose }) => {
+    const registration = choose(stored, { at, signer, names: [key, aliasOf], query })
     const { asked, covered } = coverage(registration?.credentials ?? [], query)
     return { key, purpose, isBeyond: covered < asked, registered: registration?.purposes ?? [] }
   })

@@ -39,6 +39,8 @@ export const Template = Exactly({
   hints: Type.Array(Hint),
   /** The age in years that a built-in template proves. */
   age_over: Nullable(Type.Integer()),
+  /** Names of the template in one form. */
+  aliases: Type.Array(Exactly({ key: Type.String(), format: OneOf('dc+sd-jwt', 'mso_mdoc') })),
   updated_at: Nullable(Timestamp),
 })
 export type Template = typeof Template.static

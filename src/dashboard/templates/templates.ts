@@ -7,8 +7,8 @@ import type { Profile } from '../../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../../openid4vp/rules.ts'
 import { actorOf, requireFresh, type Visit } from '../../people/session.ts'
 import { buildQuery, readChoice } from '../../templates/build.ts'
-import { BUILTIN_TEMPLATES } from '../../templates/builtin.ts'
 import { claimsOf, DOCUMENTS, FORMS, hasAges } from '../../templates/catalogue.ts'
+import { namesOf } from '../../templates/forms.ts'
 import { askedBy, hintsFor } from '../../templates/minimise.ts'
 import { presentTemplate } from '../../templates/present.ts'
 import { readTemplates } from '../../templates/read.ts'
@@ -70,7 +70,6 @@ export async function saveTenantTemplate(
   { tenantId, key }: Which,
   { title, query, rules, purpose, profile, seen_at }: SaveTemplate,
 ): Promise<Template> {
-  if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
   const problem = findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
   const asked = query as unknown as DcqlQuery
@@ -98,15 +97,16 @@ export async function saveTenantTemplate(
 
 const ENVIRONMENTS = ['test', 'live'] as const
 
-/** Revoked devices do not count. */
+/** Under any name of the template. Revoked devices do not count. */
 export async function readTemplateUse(deps: Reading, { tenantId, key }: Which): Promise<TemplateUse> {
+  const names = namesOf(key)
   const owners = ENVIRONMENTS.map(environment => ({ tenantId, environment }))
   const devices = await Promise.all(owners.map(async owner => ({ ...owner, all: await readDevices(deps, owner) })))
-  const [test, live] = await Promise.all(owners.map(owner => readLatestUse(deps, owner, key)))
+  const [test, live] = await Promise.all(owners.map(owner => readLatestUse(deps, owner, names)))
   return {
     devices: devices.flatMap(({ environment, all }) =>
       all
-        .filter(({ status, allowed_templates }) => status !== 'revoked' && allowed_templates.includes(key))
+        .filter(({ status, allowed_templates }) => status !== 'revoked' && allowed_templates.some(each => names.includes(each)))
         .map(({ id, name }) => ({ id, name, environment })),
     ),
     last_used_at: { test: test === undefined ? null : isoUtc(test), live: live === undefined ? null : isoUtc(live) },
@@ -129,7 +129,6 @@ async function requireFreshFor(deps: Reading, visit: Visit, changed: Changed): P
 }
 
 export async function removeTenantTemplate(deps: Deps, visit: Visit, { tenantId, key }: Which): Promise<void> {
-  if (BUILTIN_TEMPLATES.has(key)) throw apiError('builtin_template')
   const isRemoved = await removeTemplate(deps, { tenantId, key }, actorOf(visit.user), (db, before) =>
     requireFreshFor({ ...deps, db }, visit, { tenantId, key, liveSince: before?.liveSince ?? null }),
   )

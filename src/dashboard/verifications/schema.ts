@@ -109,6 +109,8 @@ export const VerificationDetail = Exactly({
   /** The body of GET /v1/verifications/{id}. */
   verification: Verification,
   environment: Environment,
+  /** Those of the query. */
+  formats: Type.Array(OneOf('dc+sd-jwt', 'mso_mdoc')),
   /** The DCQL query that the wallet got. */
   query: Type.Record(Type.String(), Type.Unknown()),
   /** False for a query of its own, and where an age is asked for that no rule judges: completed is no yes then. */
@@ -124,5 +126,6 @@ export const TryVerification = Exactly({
   purpose: CreateVerification.properties.purpose,
   /** Gets a real message, to try a receiver with. */
   webhook_url: CreateVerification.properties.webhook_url,
+  formats: CreateVerification.properties.formats,
 })
 export type TryVerification = typeof TryVerification.static

@@ -6,6 +6,7 @@ import { readDevices } from '../../devices/read.ts'
 import { inTurns, LIST_CHARS_MAX, longList } from '../../http/turns.ts'
 import { maySeeClaims } from '../../people/role.ts'
 import { actorOf, type Visit } from '../../people/session.ts'
+import { formatsOf } from '../../templates/forms.ts'
 import { dailyQuotaOf, type Owner, type TenantRow } from '../../tenants/settings.ts'
 import {
   type Browsed,
@@ -88,7 +89,8 @@ export async function readDetail(deps: Deps, visit: Visit, owner: Owner, id: str
     return label === undefined ? moment : { ...moment, actor_label: label }
   })
   const deliveries = await readLoggedDeliveries(deps, owner, id)
-  return { verification, environment: owner.environment, query: { ...query }, is_judged: isJudged, timeline, deliveries }
+  const formats = formatsOf(query)
+  return { verification, environment: owner.environment, formats, query: { ...query }, is_judged: isJudged, timeline, deliveries }
 }
 
 /**

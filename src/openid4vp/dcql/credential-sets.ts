@@ -21,18 +21,21 @@ export function answeringIds(
   return answering.size > 0 ? answering : undefined
 }
 
-/**
- * The query without formats that the wallet cannot present. Unchanged if nothing would be left:
- * then the wallet's own refusal is the answer.
- */
-export function withoutFormats(query: DcqlQuery, supported: ReadonlySet<string>): DcqlQuery {
-  const credentials = query.credentials.filter(({ format }) => supported.has(format))
+/** The query without other formats; undefined if it cannot be answered then. */
+export function narrowed(query: DcqlQuery, formats: ReadonlySet<string>): DcqlQuery | undefined {
+  const credentials = query.credentials.filter(({ format }) => formats.has(format))
   const kept = new Set(credentials.map(({ id }) => id))
   const sets = query.credential_sets
     ?.map(set => ({ ...set, options: set.options.filter(option => option.every(id => kept.has(id))) }))
     .filter(({ options, required = true }) => options.length > 0 || required)
   const isAnswerable = sets ? sets.every(({ options }) => options.length > 0) : credentials.length === query.credentials.length
-  if (!isAnswerable || credentials.length === 0 || sets?.length === 0) return query
+  if (!isAnswerable || credentials.length === 0 || sets?.length === 0) return undefined
   const { credential_sets: _, ...rest } = query
   return { ...rest, credentials, ...(sets && { credential_sets: sets }) }
 }
+
+/**
+ * The query without formats that the wallet cannot present. Unchanged if nothing would be left:
+ * then the wallet's own refusal is the answer.
+ */
+export const withoutFormats = (query: DcqlQuery, supported: ReadonlySet<string>): DcqlQuery => narrowed(query, supported) ?? query

@@ -31,7 +31,8 @@ export type RowFilter = {
   term?: Buffer[] | undefined
   device?: string | undefined
   key?: string | undefined
-  template?: string | undefined
+  /** Its names. */
+  template?: readonly string[] | undefined
   /** The status at the time `at`. */
   status?: Status | undefined
   at: number
@@ -185,12 +186,15 @@ const isWithoutIndex = (text: Column, value: unknown): SQL => sql`(${text} = ${v
 
 /** The filters whose index is not read. */
 function besides(by: By, owner: Owner, wanted: RowFilter): SQL[] {
-  const columns = { device: deviceId, key: keyId, template } as const
+  const columns = { device: deviceId, key: keyId } as const
   const isSettled = by.name === 'status' && by.value !== 'pending'
   return [
-    ...(['device', 'key', 'template'] as const).flatMap(each =>
+    ...(['device', 'key'] as const).flatMap(each =>
       wanted[each] === undefined || each === by.name ? [] : isWithoutIndex(columns[each], wanted[each]),
     ),
+    ...(wanted.template === undefined || by.name === 'template'
+      ? []
+      : [sql`(${inArray(template, [...wanted.template])}) IS TRUE`]),
     ...(wanted.status === undefined || isSettled ? [] : [sql`${shownStatus(wanted.at)} = ${wanted.status}`]),
     ...(wanted.term === undefined || by.name === 'term' ? [] : [hasTerm(owner, wanted.term)]),
   ]

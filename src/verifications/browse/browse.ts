@@ -3,6 +3,7 @@ import type { Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { waitToList } from '../../http/turns.ts'
 import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
+import { namesOf } from '../../templates/forms.ts'
 import { leavesAgeOpen } from '../../templates/rules.ts'
 import { readDelivery } from '../../webhooks/browse.ts'
 import type { Deps, Resolving } from '../deps.ts'
@@ -132,6 +133,7 @@ async function sourceOf(deps: Deps, owner: Owner, wanted: RowFilter, range: Rang
 
 function readsOf(name: (typeof INDEXED)[number], wanted: RowFilter): Indexed[] {
   if (name === 'status') return STORED[wanted.status!].map(value => ({ name, value }))
+  if (name === 'template') return wanted.template!.map(value => ({ name, value }))
   return [{ name, value: wanted[name] } as Indexed]
 }
 
@@ -140,7 +142,7 @@ const isExact = (by: Indexed): boolean => by.name !== 'status' || by.value !== '
 
 async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<RowFilter> {
   const { device, key, template, status } = filter
-  const wanted = { device, key, template, status, at: deps.now() }
+  const wanted = { device, key, template: template === undefined ? undefined : namesOf(template), status, at: deps.now() }
   if (filter.search === undefined) return wanted
   const text = filter.search.trim()
   if (/^vs_[0-9A-Za-z]{22}$/.test(text)) return { ...wanted, id: text }

@@ -62,11 +62,11 @@ type By = { actor: string; at: number; requestId: string }
 /** An own template keeps its portrait: only a completed session has one. */
 async function confirm(deps: Deps, tx: Db, { session, result }: Decided, by: By): Promise<() => void> {
   const sessionKey = await deps.sessionKeys.of(tx, session)
-  const whole = isUnkept(session.template) ? undefined : await openPortrait(deps, tx, { ...session, sessionKey })
+  const whole = isUnkept(session) ? undefined : await openPortrait(deps, tx, { ...session, sessionKey })
   if (whole)
     await updateResult(tx, session, deps.sealer.seal(SEALED.result(session, result.salt, sessionKey), JSON.stringify(whole)))
   // Its time ended during this decision.
-  else if (!isUnkept(session.template)) throw hasEnded()
+  else if (!isUnkept(session)) throw hasEnded()
   await deletePortrait(tx, session)
   const released = await recordRelease(deps, tx, session, { ...by, details: { same_person: true } })
   return () => announceRelease(deps, released)

@@ -6,7 +6,14 @@ import type { Peeking } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { type DcqlQuery, findQueryProblem } from '../../openid4vp/dcql/dcql.ts'
 import type { RequestIdentity } from '../../signing/keys.ts'
-import { fixVersion, noteLiveUse, type Question, type ResolvedTemplate, resolveTemplate } from '../../templates/resolve.ts'
+import {
+  fixVersion,
+  inFormats,
+  noteLiveUse,
+  type Question,
+  type ResolvedTemplate,
+  resolveTemplate,
+} from '../../templates/resolve.ts'
 import { sharesOf } from '../../templates/shares.ts'
 import { countCreation } from '../../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../../usage/quota.ts'
@@ -44,9 +51,13 @@ export async function createVerification(
   }
 }
 
-function refuseInvalid(caller: Caller, { template, query, redirect_url, release, metadata = {} }: CreateVerification): void {
+function refuseInvalid(caller: Caller, body: CreateVerification): void {
+  const { template, query, formats, redirect_url, release, metadata = {} } = body
   if ((template === undefined) === (query === undefined)) {
     throw apiError('invalid_request', { message: 'body: give exactly one of template and query' })
+  }
+  if (formats !== undefined && template === undefined) {
+    throw apiError('invalid_request', { message: 'formats: only with a template; leave the other format out of the query' })
   }
   const problem = query && findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
@@ -108,6 +119,7 @@ async function create(deps: Deps, { caller, body: given, claim }: NewVerificatio
       details: {
         environment: caller.environment,
         template: row.template,
+        formats: body.formats,
         purpose: body.purpose,
         device: row.deviceId ?? undefined,
       },
@@ -136,12 +148,12 @@ type ResolvedQuestion = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' 
 async function resolveQuestion(
   deps: Peeking,
   caller: Caller,
-  { template, query }: CreateVerification,
+  { template, query, formats }: CreateVerification,
 ): Promise<ResolvedQuestion> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
   const resolved = await resolveTemplate(deps.warm(), caller.tenantId, template)
   if (!resolved) throw apiError('unknown_template')
-  return resolved
+  return formats ? inFormats(template, resolved, formats) : resolved
 }
 
 type Draft = {

@@ -11,7 +11,7 @@ import { presentOrLog } from '../unreadable.ts'
 
 type Announced = { tenantId: string; verificationId: string }
 
-export type Announcement = Pick<VerificationRow, 'environment' | 'deviceId'> & {
+export type Announcement = Pick<VerificationRow, 'environment' | 'deviceId' | 'template' | 'templateVersion'> & {
   url: string | undefined
   verification: Verification
 }
@@ -24,8 +24,9 @@ export async function announce(
   const found = await findOfTenant(deps.db, tenantId, verificationId)
   if (!found) return undefined
   const verification = await presentOrLog(deps, found)
-  const { environment, deviceId } = found.verification
-  return { url: await receiverOf(deps, found.verification), environment, deviceId, verification }
+  const { environment, deviceId, template, templateVersion } = found.verification
+  const url = await receiverOf(deps, found.verification)
+  return { url, environment, deviceId, template, templateVersion, verification }
 }
 
 /** The destination alone, without opening anything that the holder presented. */

@@ -59,7 +59,7 @@ export async function recordAnswer(
   const { id, tenantId, environment, createdAt, wrappingKey } = session
   const trust = trustOf(findings)
   const mayBeFirst = status === 'completed' && !isHeld && countsAsFirst(session, trust)
-  const stored = isPhoto && (isDevice || isUnkept(session.template)) ? withoutPortrait(result) : result
+  const stored = isPhoto && (isDevice || isUnkept(session)) ? withoutPortrait(result) : result
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
     if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)

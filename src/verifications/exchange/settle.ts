@@ -3,7 +3,7 @@ import { ApiError, apiError } from '../../http/errors.ts'
 import type { Expected } from '../../openid4vp/credential.ts'
 import type { Matching } from '../../openid4vp/dcql/match.ts'
 import { type Presented, UnreadableResponse } from '../../openid4vp/exchange/response.ts'
-import { BUILTIN_TEMPLATES } from '../../templates/builtin.ts'
+import { builtinOf } from '../../templates/resolve.ts'
 import type { OpenSession } from '../read.ts'
 import { recordEvent } from '../timeline.ts'
 import { nameInLog } from '../unreadable.ts'
@@ -72,7 +72,7 @@ export async function judge(
     crls: deps.crls,
     now: deps.now,
     rules,
-    ageOver: session.template === null ? undefined : BUILTIN_TEMPLATES.get(session.template)?.ageOver,
+    ageOver: builtinOf(session)?.ageOver,
   })
   return outcomeOf(verdict)
 }

@@ -6,7 +6,7 @@ import type { Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { costOfQuery } from '../../http/rate-limit.ts'
 import { SLICE_MS } from '../../http/turns.ts'
-import { BUILTIN_TEMPLATES } from '../../templates/builtin.ts'
+import { builtinOf } from '../../templates/resolve.ts'
 import { leavesAgeOpen } from '../../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../../tenants/look.ts'
 import { readTenant } from '../../tenants/settings.ts'
@@ -43,7 +43,7 @@ export async function hostedVerification(
   if (cost > 0) charge(cost)
   const link = { secrets, query: async () => query }
   const owns = isOwner(deps.config, session, request)
-  const purpose = secrets.purpose ?? BUILTIN_TEMPLATES.get(session.template ?? '')?.purpose
+  const purpose = secrets.purpose ?? builtinOf(session)?.purpose
   return {
     id,
     status,

@@ -80,12 +80,13 @@ async function messageOf(
   owner: Owner,
   { delivery, attempts: rows }: BrowsedDelivery,
   attempts: readonly DeliveryAttempt[],
-  { verification, deviceId }: Announcement,
+  { verification, ...session }: Announcement,
 ): Promise<SentMessage | null> {
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
   if (!row) return null
   // Messages about a till's sessions are sent after the comparison, with which the portrait went.
-  const portrait_gone = deviceId === null && (await isPortraitGone(deps, owner.tenantId, verification))
+  const made = { ...session, id: verification.id, tenantId: owner.tenantId }
+  const portrait_gone = session.deviceId === null && (await isPortraitGone(deps, made, verification))
   const { headers, body, isSecretGone } = await sentMessage(deps, owner, delivery, row, verification, portrait_gone)
   return { attempt: row.attempt, at: isoUtc(row.at), body, headers, secret_gone: isSecretGone, portrait_gone }
 }
