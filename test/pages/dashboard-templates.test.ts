@@ -34,6 +34,8 @@ describe('templates', () => {
     for (const text of ['Wine bar asks for', 'EU proof of age', 'That you are 18 or over', 'To check that you are 18 or over'])
       expect(await sketch.textContent()).toContain(text)
     expect(await panel.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+    expect(await panel.locator('.chips').textContent()).toBe('SD-JWT, mdoc')
+    await panel.getByText('age_over_18_sd_jwt, age_over_18_mdoc').waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-template')
     expect(page.complaints).toEqual([])

@@ -7,7 +7,7 @@ export const templates: typeof en.templates = {
   create: 'Neue Vorlage',
   builtin: 'Eingebaut',
   own: 'Ihre eigenen',
-  mdocOnly: 'Nur für ISO-mdoc-Ausweise',
+  oneFormat: 'Namen für ein Format',
   name: 'Vorlage',
   key: 'Schlüssel',
   asks: 'Fragt nach',

@@ -1,7 +1,9 @@
 import type { Template } from '../../../dashboard/templates/schema.ts'
+import { FORMAT_NAMES } from '../../../words/templates.ts'
 import { Copy } from '../../kit/copy.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
 import { useCommon, useLanguage } from '../../shared/language.ts'
+import { Chips } from '../parts/chips.tsx'
 import { ConfirmButton } from '../parts/confirm.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Json } from '../parts/json.tsx'
@@ -10,6 +12,7 @@ import { curlLine } from '../parts/service-line.ts'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { TryIt } from '../verifications/try-it.tsx'
+import { useDashboardWords } from '../words.ts'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
 import { RuleList } from './rule-list.tsx'
@@ -22,10 +25,11 @@ type Props = { template: Template; onRemoved: () => void }
 export function TemplateDetail({ template, onRemoved }: Props) {
   const words = useTemplatesWords()
   const common = useCommon()
+  const { formats: formatsTitle } = useDashboardWords()
   const language = useLanguage()
   const { document } = useClaimWords()
   const { environment } = usePlace()
-  const { key, profile, asks, hints, age_over, query, rules } = template
+  const { key, formats, aliases, profile, asks, hints, age_over, query, rules } = template
   const { title, purpose } = template.localized
   const documents = [...new Set(asks.flatMap(({ types }) => types.map(document)))]
   return (
@@ -63,6 +67,8 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       <Facts
         facts={[
           [words.key, <code key="key">{key}</code>],
+          [formatsTitle, <Chips key="formats" names={formats.map(each => FORMAT_NAMES[each])} />],
+          [words.oneFormat, aliases.length > 0 && <code key="aliases">{aliases.map(alias => alias.key).join(', ')}</code>],
           [words.profile, profile ? words.profiles[profile] : words.operator],
         ]}
       />

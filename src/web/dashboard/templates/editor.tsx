@@ -12,7 +12,7 @@ import { Page } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { useMayChange, usePlace, useSession } from '../session.tsx'
-import { useTemplates } from '../template-names.ts'
+import { findNamed, useTemplates } from '../template-names.ts'
 import { useVerificationWords } from '../verifications/words.ts'
 import { useDashboardWords } from '../words.ts'
 import { TemplateBuilder } from './builder.tsx'
@@ -250,7 +250,7 @@ const keyFrom = (title: string): string =>
 
 function problemOf(key: string, all: readonly Template[], words: { keyProblem: string; keyTaken: string }): string | undefined {
   if (!KEY.test(key)) return words.keyProblem
-  return all.some(each => each.key === key) ? words.keyTaken : undefined
+  return findNamed(all, key) ? words.keyTaken : undefined
 }
 
 type StartProps = { all: readonly Template[]; chosen: string; onChoose: (template: Template) => void }

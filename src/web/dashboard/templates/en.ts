@@ -6,7 +6,7 @@ export const templates = {
   create: 'New template',
   builtin: 'Built-in',
   own: 'Your own',
-  mdocOnly: 'Only for ISO mdoc documents',
+  oneFormat: 'Names for one format',
   name: 'Template',
   key: 'Key',
   asks: 'Asks for',

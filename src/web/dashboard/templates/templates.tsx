@@ -1,21 +1,24 @@
 import type { Template } from '../../../dashboard/templates/schema.ts'
+import { FORMAT_NAMES } from '../../../words/templates.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { Table } from '../../kit/table.tsx'
 import { useLanguage } from '../../shared/language.ts'
+import { Chips } from '../parts/chips.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { Split } from '../parts/panel.tsx'
 import { ButtonTo, goTo, hrefTo, Link } from '../route.tsx'
 import { ForEditors } from '../session.tsx'
-import { useTemplates } from '../template-names.ts'
+import { findNamed, useTemplates } from '../template-names.ts'
 import { useClaimName } from '../verifications/claim-list.tsx'
+import { useDashboardWords } from '../words.ts'
 import { TemplateDetail } from './detail.tsx'
 import { useTemplatesWords } from './words.ts'
 
 export function Templates({ chosen }: { chosen: string }) {
   const words = useTemplatesWords()
   const templates = useTemplates()
-  const template = templates.value?.data.find(({ key }) => key === chosen)
+  const template = findNamed(templates.value?.data, chosen)?.template
   const create = (
     <ForEditors>
       <ButtonTo kind="primary" href={hrefTo('template-editor')}>
@@ -29,7 +32,7 @@ export function Templates({ chosen }: { chosen: string }) {
       <Loaded data={templates}>
         {({ data }) => (
           <Split
-            list={<Lists templates={data} chosen={chosen} />}
+            list={<Lists templates={data} chosen={template?.key} />}
             panel={
               template && (
                 <TemplateDetail
@@ -49,58 +52,51 @@ export function Templates({ chosen }: { chosen: string }) {
   )
 }
 
-/** Variants that accept only mdoc are folded away: few need them. */
-function Lists({ templates, chosen }: { templates: readonly Template[]; chosen: string }) {
+function Lists({ templates, chosen }: { templates: readonly Template[]; chosen: string | undefined }) {
   const words = useTemplatesWords()
   const own = templates.filter(each => !each.builtin)
-  const builtin = templates.filter(each => each.builtin)
-  const variants = builtin.filter(isVariant)
   return (
     <>
       {own.length > 0 && <List title={words.own} templates={own} chosen={chosen} />}
-      <List title={words.builtin} templates={builtin.filter(each => !isVariant(each))} chosen={chosen} />
-      <details class="folded" open={variants.some(({ key }) => key === chosen)}>
-        <summary>{words.mdocOnly}</summary>
-        <TemplateTable caption={words.mdocOnly} templates={variants} chosen={chosen} />
-      </details>
+      <List title={words.builtin} templates={templates.filter(each => each.builtin)} chosen={chosen} />
     </>
   )
 }
 
-const isVariant = ({ key }: Template): boolean => key.endsWith('_mdoc')
+type ListProps = { title: string; templates: readonly Template[]; chosen: string | undefined }
 
-function List({ title, templates, chosen }: { title: string; templates: readonly Template[]; chosen: string }) {
-  return (
-    <section class="stack tight">
-      <h2 class="large">{title}</h2>
-      <TemplateTable caption={title} templates={templates} chosen={chosen} />
-    </section>
-  )
-}
-
-function TemplateTable({ caption, templates, chosen }: { caption: string; templates: readonly Template[]; chosen: string }) {
+function List({ title, templates, chosen }: ListProps) {
   const words = useTemplatesWords()
   const language = useLanguage()
   const asked = useAsked()
+  const { formats } = useDashboardWords()
   return (
-    <Table
-      caption={caption}
-      columns={[
-        {
-          title: words.name,
-          cell: ({ key, localized }) => (
-            <Link class="row-button" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
-              {localized.title[language]}
-            </Link>
-          ),
-        },
-        { title: words.asks, kind: 'grows', folds: 'tablet', cell: asked },
-        { title: words.key, folds: 'tablet', cell: ({ key }) => <code>{key}</code> },
-      ]}
-      rows={templates}
-      keyOf={({ key }) => key}
-      isChosen={({ key }) => key === chosen}
-    />
+    <section class="stack tight">
+      <h2 class="large">{title}</h2>
+      <Table
+        caption={title}
+        columns={[
+          {
+            title: words.name,
+            cell: ({ key, localized }) => (
+              <Link class="row-button" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
+                {localized.title[language]}
+              </Link>
+            ),
+          },
+          { title: words.asks, kind: 'grows', folds: 'tablet', cell: asked },
+          {
+            title: formats,
+            folds: 'tablet',
+            cell: each => <Chips beside names={each.formats.map(format => FORMAT_NAMES[format])} />,
+          },
+          { title: words.key, folds: 'tablet', cell: ({ key }) => <code>{key}</code> },
+        ]}
+        rows={templates}
+        keyOf={({ key }) => key}
+        isChosen={({ key }) => key === chosen}
+      />
+    </section>
   )
 }
 

@@ -5,9 +5,10 @@ import type { Device } from '../../../devices/schema.ts'
 import { Check, Field } from '../../kit/field.tsx'
 import { useLanguage } from '../../shared/language.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { FormatChoice } from '../parts/format-choice.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { usePlace, useSession } from '../session.tsx'
-import { useTemplates } from '../template-names.ts'
+import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
 import { PairDevice } from './pair-device.tsx'
 import { useDevicesWords } from './words.ts'
@@ -26,6 +27,7 @@ export function DeviceDialog({ device, onClose }: DialogProps) {
   const { call } = useSession()
   const { environment, inTenant } = usePlace()
   const templates = useTemplates()
+  const titleOf = useTemplateTitle(templates)
   const [name, setName] = useState(device?.name ?? '')
   const [chosen, setChosen] = useState<readonly string[]>(device?.allowed_templates ?? FIRST_TEMPLATES)
   const [registered, setRegistered] = useState<PairableDevice>()
@@ -60,16 +62,23 @@ export function DeviceDialog({ device, onClose }: DialogProps) {
       <fieldset class="choices">
         <legend>{words.templates}</legend>
         <Loaded data={templates}>
-          {({ data }) => (
-            <>
-              <TemplateChecks templates={data.filter(isUsual)} chosen={chosen} onChoose={setChosen} />
-              <details class="folded" open={data.some(each => !isUsual(each) && device?.allowed_templates.includes(each.key))}>
-                <summary>{words.moreTemplates}</summary>
-                <TemplateChecks templates={data.filter(each => !isUsual(each))} chosen={chosen} onChoose={setChosen} />
-              </details>
-              <UnknownChecks keys={missingIn(data, device)} chosen={chosen} onChoose={setChosen} />
-            </>
-          )}
+          {({ data }) => {
+            const others = othersIn(data, device)
+            const choosing = { others, chosen, onChoose: setChosen }
+            return (
+              <>
+                <TemplateChecks templates={data.filter(isUsual)} {...choosing} />
+                <details
+                  class="folded"
+                  open={data.some(each => !isUsual(each) && nameOf(each, device?.allowed_templates ?? []) !== undefined)}
+                >
+                  <summary>{words.moreTemplates}</summary>
+                  <TemplateChecks templates={data.filter(each => !isUsual(each))} {...choosing} />
+                </details>
+                <OtherChecks names={others} titleOf={titleOf} chosen={chosen} onChoose={setChosen} />
+              </>
+            )
+          }}
         </Loaded>
       </fieldset>
       {!isReady && <p class="hint">{words.templatesMissing}</p>}
@@ -77,35 +86,59 @@ export function DeviceDialog({ device, onClose }: DialogProps) {
   )
 }
 
-/** Templates that the device names and that do not exist, or not yet. */
-const missingIn = (templates: readonly Template[], device: Device | undefined): string[] =>
-  (device?.allowed_templates ?? []).filter(key => !templates.some(template => template.key === key))
+/** Names of the device that no row stands for: of templates that do not exist, or not yet, and second ones of a template. */
+const othersIn = (templates: readonly Template[], device: Device | undefined): string[] =>
+  (device?.allowed_templates ?? []).filter((name, _, all) => !templates.some(each => nameOf(each, all) === name))
+
+/** The name by which a template is chosen: its key, or an alias for one format. */
+const nameOf = ({ key, aliases }: Template, chosen: readonly string[]): string | undefined =>
+  chosen.find(name => name === key || aliases.some(alias => alias.key === name))
 
 const isUsual = ({ key, builtin }: Template): boolean => !builtin || USUAL.test(key)
 
-type UnknownProps = { keys: readonly string[]; chosen: readonly string[]; onChoose: (keys: readonly string[]) => void }
+type OthersProps = { names: readonly string[]; titleOf: (name: string) => string } & Choosing
 
-function UnknownChecks({ keys, chosen, onChoose }: UnknownProps) {
-  return keys.map(key => (
+function OtherChecks({ names, titleOf, chosen, onChoose }: OthersProps) {
+  return names.map(name => (
     <Check
-      key={key}
-      label={key}
-      isChecked={chosen.includes(key)}
-      onCheck={isIn => onChoose(isIn ? [...chosen, key] : chosen.filter(each => each !== key))}
+      key={name}
+      label={titleOf(name)}
+      isChecked={chosen.includes(name)}
+      onCheck={isIn => onChoose(isIn ? [...chosen, name] : chosen.filter(each => each !== name))}
     />
   ))
 }
 
-type ChecksProps = { templates: readonly Template[]; chosen: readonly string[]; onChoose: (keys: readonly string[]) => void }
+type Choosing = { chosen: readonly string[]; onChoose: (names: readonly string[]) => void }
+type ChecksProps = { templates: readonly Template[]; others: readonly string[] } & Choosing
 
-function TemplateChecks({ templates, chosen, onChoose }: ChecksProps) {
+/** A template of both formats has a choice of one, which chooses its alias. */
+function TemplateChecks({ templates, others, chosen, onChoose }: ChecksProps) {
+  const { formatOf } = useDashboardWords()
   const language = useLanguage()
-  return templates.map(({ key, localized }) => (
-    <Check
-      key={key}
-      label={localized.title[language]}
-      isChecked={chosen.includes(key)}
-      onCheck={isIn => onChoose(isIn ? [...chosen, key] : chosen.filter(each => each !== key))}
-    />
-  ))
+  return templates.map(template => {
+    const { key, aliases, localized } = template
+    const title = localized.title[language]
+    const name = nameOf(
+      template,
+      chosen.filter(each => !others.includes(each)),
+    )
+    const rename = (next: string) => onChoose([...new Set(chosen.map(each => (each === name ? next : each)))])
+    return (
+      <div key={key} class="line tight middle between">
+        <Check
+          label={title}
+          isChecked={name !== undefined}
+          onCheck={isIn => onChoose(isIn ? [...chosen, key] : chosen.filter(each => each !== name))}
+        />
+        {name !== undefined && aliases.length > 0 && (
+          <FormatChoice
+            label={formatOf(title)}
+            format={aliases.find(alias => alias.key === name)?.format}
+            onChoose={format => rename(aliases.find(alias => alias.format === format)?.key ?? key)}
+          />
+        )}
+      </div>
+    )
+  })
 }

@@ -10,6 +10,7 @@ import { Table } from '../../kit/table.tsx'
 import { Time, useNow } from '../../shared/time.tsx'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
+import { Chips } from '../parts/chips.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { useEnded } from '../parts/ended.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -176,20 +177,6 @@ function DeviceList({ devices, onAct }: ListProps) {
       />
       {toggle}
     </>
-  )
-}
-
-/** Spans, because they are part of the first cell on narrow screens. */
-function Chips({ names }: { names: readonly string[] }) {
-  return (
-    <span class="chips row dense">
-      {names.map((name, i) => (
-        <span key={name}>
-          {name}
-          {i < names.length - 1 && <span class="only-heard">, </span>}
-        </span>
-      ))}
-    </span>
   )
 }
 

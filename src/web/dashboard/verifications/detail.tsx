@@ -109,9 +109,9 @@ function Answer({ detail: { verification, environment } }: { detail: Verificatio
   )
 }
 
-function About({ detail: { verification, query }, title }: { detail: VerificationDetail; title: string }) {
+function About({ detail: { verification, query, formats: asked }, title }: { detail: VerificationDetail; title: string }) {
   const words = useVerificationWords()
-  const { copyId } = useDashboardWords()
+  const { copyId, formats } = useDashboardWords()
   const { time } = useFormat()
   const { id, template, purpose, expires_at, responded_at } = verification
   // Not from wallet_uri, which a viewer does not get.
@@ -123,6 +123,7 @@ function About({ detail: { verification, query }, title }: { detail: Verificatio
       <Facts
         facts={[
           [words.template, template && <Link href={hrefTo(`templates/${encodeURIComponent(template)}`)}>{title}</Link>],
+          [formats, asked.map(format => words.formats[format]).join(', ')],
           [words.purpose, purpose],
           [words.validUntil, isOpen && <time dateTime={expires_at}>{time(expires_at)}</time>],
         ]}

@@ -1,16 +1,19 @@
 import { useState } from 'preact/hooks'
 import type { TryVerification } from '../../../dashboard/verifications/schema.ts'
 import type { Verification } from '../../../verifications/schema.ts'
+import type { Format } from '../../../words/templates.ts'
 import { Button } from '../../kit/button.tsx'
 import { Field, Select } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { useLanguage } from '../../shared/language.ts'
 import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { FormatSelect } from '../parts/format-choice.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { useMayChange, usePlace, useSession } from '../session.tsx'
-import { useTemplates } from '../template-names.ts'
+import { findNamed, useTemplates } from '../template-names.ts'
+import { useDashboardWords } from '../words.ts'
 import { useVerificationsWords } from './words.ts'
 
 const FIRST_TEMPLATE = 'age_over_18'
@@ -42,16 +45,20 @@ type DialogProps = { first: string; webhook: boolean; onClose: () => void }
 function TryDialog({ first, webhook, onClose }: DialogProps) {
   const words = useVerificationsWords()
   const webhooks = useWebhooksWords()
+  const { formats } = useDashboardWords()
   const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()
   const templates = useTemplates()
   const [template, setTemplate] = useState(first)
+  const [format, setFormat] = useState<Format>()
   const [purpose, setPurpose] = useState('')
   const [url, setUrl] = useState('')
+  const hasBoth = (findNamed(templates.value?.data, template)?.template.formats.length ?? 0) > 1
   const start = async () => {
     const body: TryVerification = {
       template,
+      ...(format && hasBoth && { formats: [format] }),
       ...(purpose.trim() && { purpose: purpose.trim() }),
       ...(webhook && { webhook_url: url.trim() }),
     }
@@ -89,6 +96,7 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
           />
         )}
       </Loaded>
+      {!webhook && hasBoth && <FormatSelect label={formats} format={format} onChoose={setFormat} />}
       {!webhook && <Field label={words.purpose} hint={words.purposeHint} maxLength={300} value={purpose} onText={setPurpose} />}
     </FormDialog>
   )

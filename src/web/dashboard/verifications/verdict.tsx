@@ -6,7 +6,7 @@ import { useOutcome, useOutcomeNames } from '../../shared/outcome.ts'
 import { Time } from '../../shared/time.tsx'
 import { hrefTo, Link } from '../route.tsx'
 import { useTrustWords } from '../settings/trust/words.ts'
-import type { TemplatesData } from '../template-names.ts'
+import { findNamed, type TemplatesData } from '../template-names.ts'
 import { useVerificationWords } from './words.ts'
 
 /** Ends that nobody refused. */
@@ -80,7 +80,7 @@ function useRefused({ verification }: VerificationDetail, templates: TemplatesDa
 
 /** The age that the template proves. */
 const useYears = ({ template }: VerificationDetail['verification'], { value }: TemplatesData): number | undefined =>
-  value?.data.find(({ key }) => key === template)?.age_over ?? undefined
+  findNamed(value?.data, template)?.template.age_over ?? undefined
 
 function Byline({ detail: { verification, is_judged } }: { detail: VerificationDetail }) {
   const words = useVerificationWords()
