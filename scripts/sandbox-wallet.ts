@@ -1,6 +1,6 @@
 // Answers a test session as a wallet would, for whoever has no phone at hand. The documents are issued by the sandbox issuer of
 // the data directory (VIDIMUS_DATA_DIR), so it runs on the machine of the service. With --dc it is page, browser and wallet in
-// one.
+// one, with --in-person a phone that shows a code, and with --till the tablet that reads it, too.
 import { randomBytes } from 'node:crypto'
 import type { Sealer } from '../src/base/seal.ts'
 import { CommandError, parseCall, UsageError } from '../src/cli/output.ts'
@@ -10,6 +10,7 @@ import { StartRefusal } from '../src/db/refusal.ts'
 import { createDeps } from '../src/deps.ts'
 import { realWorld } from '../src/ground.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../src/http/probe.ts'
+import { type HolderPhone, phoneOf } from '../src/sandbox/in-person/phone.ts'
 import { makeHolder } from '../src/sandbox/issuer/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
 import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/wallet/dc-wallet.ts'
@@ -17,9 +18,12 @@ import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox
 import type { HostedVerification } from '../src/verifications/schema.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]
+       sandbox-wallet.ts --in-person [WALLET_URI --till TOKEN] [--persona …]
 
 --dc          answers as the wallet behind a browser (W3C Digital Credentials), not as one that read the QR code
 --origin URL  the page that asks, one of those that "vidimus origin" lists; without it, a page of the service
+--in-person   prints the code of a phone, takes a message of the reader by line (base64url), and prints the answer
+--till TOKEN  carries the messages itself, with the access token of the till (or the key) that created the session
 
 It needs the data directory of the service: give it the same VIDIMUS_DATA_DIR.
 
@@ -32,33 +36,84 @@ type Session = { base: string; id: string }
 
 try {
   const call = readCall()
-  const session = sessionOf(call.walletUri)
-  const now = Date.now()
-  const holder = await makePersona(call.persona, session, now)
-  const fetch = reaching(session)
-  const { status, body } = call.isPage
-    ? await presentToPage(session, call.origin ?? new URL(session.base).origin, holder, { now, fetch })
-    : await present(call.walletUri, holder, { now, fetch })
-  console.log(`${PERSONAS[call.persona].title.en}: the service answered ${status} ${JSON.stringify(body)}`)
-  console.log(`The verification is ${await outcomeOf(session)} now.`)
+  if (call.isInPerson && !call.walletUri) await talkByLines(call.persona)
+  else await answerSession(call)
 } catch (error) {
   if (!EXPECTED.some(kind => error instanceof kind)) throw error
   console.error(`sandbox-wallet: ${(error as Error).message}`)
   process.exit(error instanceof UsageError ? 2 : 1)
 }
 
-type Call = { walletUri: string; persona: PersonaId; isPage: boolean; origin?: string }
+type Call = { walletUri: string; persona: PersonaId; isPage: boolean; origin?: string; isInPerson: boolean; token?: string }
 
 function readCall(): Call {
-  const flags = { persona: { type: 'string' }, dc: { type: 'boolean' }, origin: { type: 'string' } } as const
+  const flags = {
+    persona: { type: 'string' },
+    dc: { type: 'boolean' },
+    origin: { type: 'string' },
+    'in-person': { type: 'boolean' },
+    till: { type: 'string' },
+  } as const
   const { values, words } = parseCall(process.argv.slice(2), flags)
-  const [walletUri] = words
+  const [walletUri = ''] = words
   const persona = (values.persona ?? 'adult') as PersonaId
-  const { dc: isPage = false, origin } = values
+  const { dc: isPage = false, origin, 'in-person': isInPerson = false, till: token } = values
   if (origin !== undefined && !isPage) throw new UsageError('--origin goes with --dc: only a page has an origin')
-  if (!values.help && walletUri && Object.hasOwn(PERSONAS, persona)) return { walletUri, persona, isPage, origin }
+  if (isInPerson ? (token !== undefined) !== (walletUri !== '') : token !== undefined)
+    throw new UsageError('--till goes with --in-person and the wallet_uri of its session')
+  if (!values.help && (walletUri || isInPerson) && Object.hasOwn(PERSONAS, persona))
+    return { walletUri, persona, isPage, origin, isInPerson, token }
   console.error(HELP)
   return process.exit(values.help ? 0 : 2)
+}
+
+async function answerSession({ walletUri, persona, isPage, origin, token }: Call) {
+  const session = sessionOf(walletUri)
+  const now = Date.now()
+  const holder = await makePersona(persona, session, now)
+  const fetch = reaching(session)
+  const presented = () => {
+    if (token !== undefined) return presentInPerson(session, holder, token, fetch)
+    return isPage
+      ? presentToPage(session, origin ?? new URL(session.base).origin, holder, { now, fetch })
+      : present(walletUri, holder, { now, fetch })
+  }
+  const { status, body } = await presented()
+  console.log(`${PERSONAS[persona].title.en}: the service answered ${status} ${JSON.stringify(body)}`)
+  console.log(`The verification is ${await outcomeOf(session)} now.`)
+}
+
+/** Until the reader ends the session, or the input ends. */
+async function talkByLines(persona: PersonaId) {
+  const { publicUrl } = loadConfig(process.env)
+  const phone = await phoneOf(await makePersona(persona, { base: publicUrl }, Date.now()))
+  console.log(phone.code)
+  for await (const line of console) {
+    const answer = await phone.receive(Buffer.from(line, 'base64url'))
+    if (!answer) break
+    console.log(Buffer.from(answer).toString('base64url'))
+  }
+  // The input may stay open.
+  process.exit(0)
+}
+
+/** Phone, radio and till in one. */
+async function presentInPerson({ base, id }: Session, holder: Holder, token: string, fetch: Fetch) {
+  const phone = await phoneOf(holder)
+  const post = (what: string, body: object) =>
+    fetch(`${base}/v1/verifications/${id}/in-person-${what}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { message } = (await (await post('request', { engagement: phone.code })).json()) as { message: string }
+  const answered = await post('response', { message: await messageOf(phone, message) })
+  return { status: answered.status, body: await answered.json() }
+}
+
+async function messageOf(phone: HolderPhone, message: string): Promise<string> {
+  const answer = await phone.receive(Buffer.from(message, 'base64url'))
+  return Buffer.from(answer ?? []).toString('base64url')
 }
 
 /** Service and session, from the address of the request. */
@@ -71,7 +126,7 @@ function sessionOf(walletUri: string): Session {
   return { base, id }
 }
 
-async function makePersona(persona: PersonaId, { base }: Session, now: number): Promise<Holder> {
+async function makePersona(persona: PersonaId, { base }: Pick<Session, 'base'>, now: number): Promise<Holder> {
   const config = { ...loadConfig(process.env), publicUrl: base }
   await requireDatabase(config)
   const deps = await createDeps(config, realWorld(), 'command')
@@ -119,12 +174,12 @@ function reaching({ base }: Pick<Session, 'base'>): Fetch {
       throw new CommandError(`nobody answers at ${base}; start the service, or check its VIDIMUS_PUBLIC_URL`)
     })
     // The reply to the answer itself is the result of the exchange.
-    if (answer.ok || /\/wallet\/(dc\/)?response\//.test(url)) return answer
-    throw new CommandError(`the service answered ${answer.status}: ${await messageOf(answer)}`)
+    if (answer.ok || /\/wallet\/(dc\/)?response\/|-response$/.test(url)) return answer
+    throw new CommandError(`the service answered ${answer.status}: ${await reasonOf(answer)}`)
   }
 }
 
-async function messageOf(answer: Response): Promise<string> {
+async function reasonOf(answer: Response): Promise<string> {
   const { error } = (await answer.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
   return error ? `${error.code}, ${error.message}` : 'it gives no reason'
 }
@@ -139,7 +194,7 @@ async function outcomeOf({ base, id }: Session, tries = 3): Promise<string> {
   }
   if (!answer.ok)
     throw new CommandError(
-      `how it ended cannot be read now (${answer.status}: ${await messageOf(answer)}); ask ${base}/v1/verifications/${id}/status`,
+      `how it ended cannot be read now (${answer.status}: ${await reasonOf(answer)}); ask ${base}/v1/verifications/${id}/status`,
     )
   const { status, reason, answered, compares } = (await answer.json()) as Pick<
     HostedVerification,

@@ -4,6 +4,7 @@ import type { HostedVerification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp, temporaryDir } from '../helpers/app.ts'
 import { listOrigin } from '../helpers/dc.ts'
 import { type Run, runOf } from '../helpers/run.ts'
+import { itemsRequest, readCode } from '../sandbox/foreign-reader.ts'
 
 const SCRIPT = resolve(import.meta.dir, '../../scripts/sandbox-wallet.ts')
 
@@ -12,6 +13,8 @@ test.each([
   [['--person', 'minor'], /^sandbox-wallet: Unknown option '--person'; did you mean --persona\?\n$/],
   [['--origin', 'https://shop.example'], /^sandbox-wallet: --origin goes with --dc: .*\n$/],
   [['--persona'], /^sandbox-wallet: --persona needs a value; .*\n$/],
+  [['--in-person'], /^sandbox-wallet: --till goes with --in-person and the wallet_uri of its session\n$/],
+  [['--till', 'vd_x'], /^sandbox-wallet: --till goes with --in-person and the wallet_uri of its session\n$/],
 ])('a call with %j is told in one line, with exit code 2', async (flags, says) => {
   const { exitCode, stdout, stderr } = await run(temporaryDir(), 'openid4vp://authorize?client_id=x', ...flags)
   expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(says) })
@@ -87,6 +90,45 @@ test('a page whose origin is not listed is told in one line', async () => {
     expect.stringMatching(/^sandbox-wallet: the service answered 403: origin_not_allowed, .*\n$/),
   ])
 })
+
+test('a phone without a till prints its code, answers by line, and ends when the reader says so', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, SCRIPT, '--in-person'], {
+    env: { PATH, HOME, VIDIMUS_DATA_DIR: app.dir, VIDIMUS_PUBLIC_URL: app.deps.config.publicUrl },
+    stdin: 'pipe',
+    stdout: 'pipe',
+  })
+  const lines = linesOf(child.stdout)
+  const session = readCode(await lines())
+  const av = 'eu.europa.ec.av.1'
+  const itemsRequests = [itemsRequest(av, { [av]: ['age_over_18'] })]
+  const say = (message: Uint8Array) => child.stdin.write(`${Buffer.from(message).toString('base64url')}\n`)
+  say(session.establish({ version: '1.0', docRequests: itemsRequests.map(asked => ({ itemsRequest: asked })) }))
+  await child.stdin.flush()
+  const response = session.open(Buffer.from(await lines(), 'base64url'))
+  expect(session.proofOf(response)).toBe('deviceSignature')
+  say(Buffer.from('a16673746174757314', 'hex'))
+  await child.stdin.flush()
+  expect(await child.exited).toBe(0)
+})
+
+/** One line after the other. */
+function linesOf(stream: ReadableStream<Uint8Array>): () => Promise<string> {
+  const reader = stream.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).getReader()
+  let known = ''
+  return async () => {
+    while (!known.includes('\n')) {
+      const { value, done } = await reader.read()
+      if (done) throw new Error('there is no more line')
+      known += value
+    }
+    const end = known.indexOf('\n')
+    const line = known.slice(0, end)
+    known = known.slice(end + 1)
+    return line
+  }
+}
 
 async function run(dir: string, ...call: string[]): Promise<Run> {
   const { PATH = '', HOME = '' } = process.env
