@@ -8,18 +8,30 @@ import { Seal } from '../kit/seal.tsx'
 import { Consent } from './consent.tsx'
 import { Documents } from './documents.tsx'
 import { Done, Stopped } from './ended.tsx'
+import { InPerson } from './in-person/in-person.tsx'
+import type { Stage } from './in-person/use-phone.ts'
 import type { Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
+type Props = { wallet: Wallet; isHurried: boolean; onRead: (stage: Stage) => void }
+
 /** The wallet: its documents, and a sheet over them for each request and result. */
-export function Phone({ wallet }: { wallet: Wallet }) {
-  const { stage, holder, open } = wallet
+export function Phone({ wallet, isHurried, onRead }: Props) {
+  const words = useSandboxWords()
+  const { stage, holder, documents, open, showInPerson, goHome } = wallet
   const home = (
     <>
       <Documents holder={holder} />
       <Ask onOpen={open} />
+      <Button wide onClick={showInPerson}>
+        {words.inPerson}
+      </Button>
     </>
   )
+  if (stage.name === 'in_person') {
+    const sheet = <InPerson key={stage.name} documents={documents} isHurried={isHurried} onStage={onRead} onClose={goHome} />
+    return <Screen home={home} sheet={sheet} />
+  }
   return <Screen home={home} sheet={stage.name !== 'home' && <Sheet key={stage.name} wallet={wallet} />} />
 }
 
@@ -51,6 +63,7 @@ function Sheet({ wallet }: { wallet: Wallet }) {
   const { stage, holder, goHome } = wallet
   switch (stage.name) {
     case 'home':
+    case 'in_person':
       return null
     case 'opening':
       return (

@@ -5,6 +5,8 @@ import { Notice } from '../kit/notice.tsx'
 import { Wordmark } from '../kit/seal.tsx'
 import { DcParts } from './dc-parts.tsx'
 import { Happened } from './happened.tsx'
+import { ReadInPerson } from './in-person/read.tsx'
+import type { Stage } from './in-person/use-phone.ts'
 import { Personas } from './personas.tsx'
 import { Phone } from './phone.tsx'
 import { useWallet, type Wallet } from './wallet.ts'
@@ -43,8 +45,11 @@ export function Sandbox() {
 function Parts() {
   const wallet = useWallet(readFragment().persona ?? 'adult')
   const [isHurried, setIsHurried] = useState(false)
+  const [read, setRead] = useState<Stage>()
   const { stage, holder, share } = wallet
   useFragment(wallet, setIsHurried)
+  // What a wallet request says is newer than what a till asked before.
+  useEffect(() => setRead(undefined), [wallet.happened?.asked])
   useEffect(() => {
     if (!isHurried || stage.name !== 'asked' || !holder) return
     // Long enough to be noticed.
@@ -54,35 +59,37 @@ function Parts() {
   return (
     <>
       <Personas chosen={wallet.persona} onChoose={wallet.choose} />
-      <Phone wallet={wallet} />
-      <Happened happened={wallet.happened} />
+      <Phone wallet={wallet} isHurried={isHurried} onRead={setRead} />
+      {read && 'request' in read ? <ReadInPerson stage={read} /> : <Happened happened={wallet.happened} />}
     </>
   )
 }
 
-type Fragment = { walletUri?: string; persona?: PersonaId; isHurried: boolean }
+type Fragment = { walletUri?: string; persona?: PersonaId; isInPerson: boolean; isHurried: boolean }
 
-/** `#wallet_uri=…&persona=…&share=now`, set by a page of this service. */
+/** `#wallet_uri=…&persona=…&share=now`, or `#in_person&…`, set by a page of this service. */
 function readFragment(): Fragment {
   const fragment = new URLSearchParams(location.hash.slice(1))
   const persona = fragment.get('persona') ?? ''
   return {
     walletUri: fragment.get('wallet_uri') ?? undefined,
     persona: Object.hasOwn(PERSONAS, persona) ? (persona as PersonaId) : undefined,
+    isInPerson: fragment.has('in_person'),
     isHurried: fragment.get('share') === 'now',
   }
 }
 
 /** Opens each request in the address, and removes it so that the same can be set again. */
-function useFragment({ open, choose }: Wallet, onHurry: (isHurried: boolean) => void): void {
+function useFragment({ open, choose, showInPerson }: Wallet, onHurry: (isHurried: boolean) => void): void {
   useEffect(() => {
     const follow = () => {
-      const { walletUri, persona, isHurried } = readFragment()
-      if (!walletUri && !persona) return
+      const { walletUri, persona, isInPerson, isHurried } = readFragment()
+      if (!walletUri && !persona && !isInPerson) return
       history.replaceState(null, '', location.pathname + location.search)
       if (persona) choose(persona)
       onHurry(isHurried)
       if (walletUri) open(walletUri)
+      if (isInPerson) showInPerson()
     }
     follow()
     addEventListener('hashchange', follow)

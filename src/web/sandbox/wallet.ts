@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import type { Holder } from '../../sandbox/wallet/wallet.ts'
-import { useDocuments } from './issued.ts'
+import { type Documents, useDocuments } from './issued.ts'
 import { CannotOpen, type OpenedRequest, openRequest, type Problem, problemOf } from './open-request.ts'
 import { type Sent, sendAnswer } from './send-answer.ts'
 
@@ -10,12 +10,14 @@ export type Stage =
   | { name: 'opening' }
   | { name: 'asked' | 'sending'; asked: OpenedRequest }
   | { name: 'done'; asked: OpenedRequest; sent: Sent }
+  | { name: 'in_person' }
   | { name: 'stopped'; problem: Problem }
 
 export type Wallet = {
   persona: PersonaId
   /** Undefined while the documents are being issued. */
   holder: Holder | undefined
+  documents: Documents
   stage: Stage
   /** The last opened request, and its result. */
   happened: { asked: OpenedRequest; sent?: Sent } | undefined
@@ -23,6 +25,7 @@ export type Wallet = {
   open: (walletUri: string) => void
   share: () => void
   decline: () => void
+  showInPerson: () => void
   goHome: () => void
 }
 
@@ -48,7 +51,7 @@ export function useWallet(first: PersonaId): Wallet {
 
   const choose = (id: PersonaId) => {
     documents.choose(id)
-    setStage(before => (before.name === 'asked' ? before : { name: 'home' }))
+    setStage(before => (before.name === 'asked' || before.name === 'in_person' ? before : { name: 'home' }))
   }
 
   const open = (walletUri: string) =>
@@ -75,12 +78,17 @@ export function useWallet(first: PersonaId): Wallet {
   return {
     persona,
     holder,
+    documents,
     stage,
     happened,
     choose,
     open,
     share: () => finish(true),
     decline: () => finish(false),
+    showInPerson: () => {
+      turn.current++
+      setStage({ name: 'in_person' })
+    },
     goHome: () => {
       turn.current++
       setStage({ name: 'home' })
