@@ -27,6 +27,9 @@ import {
  */
 type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
 
+/** Photos of a face, by their names in documents of either form. */
+export const PORTRAITS = ['portrait', 'picture']
+
 export type Template = {
   readonly key: string
   readonly title: Localized

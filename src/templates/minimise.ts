@@ -9,7 +9,7 @@ const IDENTIFIERS = ['personal_administrative_number', 'document_number', 'tax_i
 export type CredentialClaims = { credential: string; format: CredentialQuery['format']; types: string[]; claims: string[] }
 
 export type Hint = {
-  code: 'age_instead_of_birthdate' | 'portrait' | 'identifier' | 'many_claims' | 'whole_document' | 'retained'
+  code: 'age_instead_of_birthdate' | 'portrait' | 'identifier' | 'many_claims' | 'whole_document'
   credential: string
   claim?: string
 }
@@ -30,7 +30,6 @@ export function hintsFor({ credentials }: DcqlQuery): Hint[] {
   return credentials.flatMap(query => {
     const { credential, claims } = asked(query)
     const hint = (code: Hint['code'], claim?: string): Hint => ({ code, credential, ...(claim !== undefined && { claim }) })
-    const kept = query.claims?.find(({ intent_to_retain }) => intent_to_retain)
     return [
       ...(claims.length === 0 ? [hint('whole_document')] : []),
       // A birth date identifies a person only beside a name; alone it shows an age.
@@ -40,7 +39,6 @@ export function hintsFor({ credentials }: DcqlQuery): Hint[] {
       ...(claims.includes('picture') ? [hint('portrait', 'picture')] : []),
       ...claims.filter(claim => IDENTIFIERS.includes(claim)).map(claim => hint('identifier', claim)),
       ...(claims.length > CLAIMS_MANY ? [hint('many_claims')] : []),
-      ...(kept ? [hint('retained', mergedName(query.format, kept.path))] : []),
     ]
   })
 }

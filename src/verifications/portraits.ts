@@ -7,6 +7,7 @@ import { SALT_BYTES } from '../base/seal.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Reading, Sealing, Unsealing } from '../ground.ts'
+import { PORTRAITS } from '../templates/builtin.ts'
 import { builtinOf } from '../templates/resolve.ts'
 import { findPortrait, insertPortrait } from './portrait-store.ts'
 import type { Verification } from './schema.ts'
@@ -14,7 +15,6 @@ import type { SessionKey, VerificationRow } from './store.ts'
 
 /** A response code can be redeemed for ten minutes. */
 export const PORTRAIT_MS = 15 * 60_000
-export const PORTRAITS = ['portrait', 'picture']
 
 export type Result = Pick<Verification, 'claims' | 'credentials' | 'error'>
 

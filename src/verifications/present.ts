@@ -7,6 +7,8 @@ import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/exchange/request-object.ts'
 import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
+import { mayBeRetained, withIntentToRetain } from '../templates/retention.ts'
+import { readTenant } from '../tenants/settings.ts'
 import type { Resolving } from './deps.ts'
 import { failureOfHeld, isHeld } from './hold.ts'
 import { type Result, withKeptPortrait } from './portraits.ts'
@@ -41,7 +43,7 @@ export async function present(
       ? await withKeptPortrait(deps, { ...verification, sessionKey }, openResult(deps, result, sessionKey))
       : {}
   const secrets = openWith(deps, verification, sessionKey)
-  const query = async () => (await questionOf(deps, deps.db, verification)).query
+  const query = async () => toldQuery(deps.db, verification, (await questionOf(deps, deps.db, verification)).query)
   return await presentOpened(deps, verification, { secrets, result: shown, query: links ? query : undefined })
 }
 
@@ -97,6 +99,16 @@ export async function walletLinks(
     wallet_uri: byReferenceUri(config.wallet.scheme, row.clientId, publicUrl, row.id, from),
     request_uri: requestUri(publicUrl, row.id, from),
   }
+}
+
+/** The query as a wallet is asked: a template says what its shop will keep. A query of its own says so itself. */
+export async function toldQuery(
+  db: Db,
+  { template, tenantId }: Pick<VerificationRow, 'template' | 'tenantId'>,
+  query: DcqlQuery,
+): Promise<DcqlQuery> {
+  if (template === null || !mayBeRetained(template)) return query
+  return withIntentToRetain(query, template, (await readTenant(db, tenantId))?.retentionDays ?? null)
 }
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */

@@ -15,7 +15,7 @@ const Asked = Exactly({
 
 /** A place where the query could ask for less. `claim` is the merged name. */
 export const Hint = Exactly({
-  code: OneOf('age_instead_of_birthdate', 'portrait', 'identifier', 'many_claims', 'whole_document', 'retained'),
+  code: OneOf('age_instead_of_birthdate', 'portrait', 'identifier', 'many_claims', 'whole_document'),
   credential: Type.String(),
   claim: Type.Optional(Type.String()),
 })

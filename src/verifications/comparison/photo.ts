@@ -1,5 +1,6 @@
 import { isObject } from '../../base/members.ts'
-import { PORTRAITS, type Result } from '../portraits.ts'
+import { PORTRAITS } from '../../templates/builtin.ts'
+import type { Result } from '../portraits.ts'
 
 /** The portrait as a data URL; an empty one where it is nothing that a browser could show. */
 export function portraitUrl({ claims = {}, credentials = [] }: Result): string {

@@ -18,7 +18,7 @@ import { sharesOf } from '../../templates/shares.ts'
 import { countCreation } from '../../usage/outcomes.ts'
 import { type Charge, chargeOne } from '../../usage/quota.ts'
 import { refuseForbidden } from '../../webhooks/endpoint.ts'
-import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets } from '../present.ts'
+import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets, toldQuery } from '../present.ts'
 import { redirectProblem } from '../redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from '../schema.ts'
 import { insertVerification } from '../store.ts'
@@ -133,7 +133,7 @@ async function create(deps: Deps, { caller, body: given, claim }: NewVerificatio
       idempotencyHash: claim?.hash ?? null,
     }
     await insertVerification(tx, dated)
-    const verification = await presentOpened(deps, dated, { secrets, result: {}, query: async () => asked.query })
+    const verification = await presentOpened(deps, dated, { secrets, result: {}, query: () => toldQuery(tx, dated, asked.query) })
     await claim?.keep(tx, verification)
     await countCreation(tx, caller, at)
     return { verification, charge }

@@ -4,7 +4,7 @@ import type { Rule } from '../../openid4vp/rules.ts'
 import { withPurpose } from '../../templates/resolve.ts'
 import { effectiveRules } from '../../templates/rules.ts'
 import type { Resolving } from '../deps.ts'
-import { openSecrets, questionOf, type SessionSecrets } from '../present.ts'
+import { openSecrets, questionOf, type SessionSecrets, toldQuery } from '../present.ts'
 import type { OpenSession } from '../read.ts'
 
 export type Question = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
@@ -18,4 +18,10 @@ export async function askedOf(deps: Reading & Unsealing & Resolving, session: Op
   const secrets = await openSecrets(deps, deps.db, session)
   const { query, rules } = await questionOf(deps, deps.db, session)
   return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }
+}
+
+/** The same, as a wallet is asked. */
+export async function askingOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Question> {
+  const asked = await askedOf(deps, session)
+  return { ...asked, query: await toldQuery(deps.db, session, asked.query) }
 }

@@ -8,7 +8,7 @@ import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import { signatoriesOf } from '../../signing/signatories.ts'
 import type { OpenSession } from '../read.ts'
-import { askedOf } from './asked.ts'
+import { askingOf } from './asked.ts'
 import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
 import { type DcEntry, keepDcEntry } from './dc-entries.ts'
 import { type DcRequests, PageRequest, ServerRequest } from './dc-schema.ts'
@@ -18,7 +18,7 @@ import type { Deps } from './deps.ts'
 export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const session = await openSessionOf(deps, door)
   const { origin, protocols } = await readAsking(deps, session, door)
-  const { query } = await askedOf(deps, session)
+  const { query } = await askingOf(deps, session)
   const asked = { query, device: partsForBrowsers(query) }
   const possible = await protocolsOf(deps, session, asked)
   const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible

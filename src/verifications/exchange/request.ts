@@ -3,7 +3,7 @@ import { apiError } from '../../http/errors.ts'
 import { withoutFormats } from '../../openid4vp/dcql/credential-sets.ts'
 import { type From, requestClaims, responseUri, signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { readOpenSession } from '../read.ts'
-import { askedOf } from './asked.ts'
+import { askingOf } from './asked.ts'
 import type { Deps } from './deps.ts'
 import { recordRequestFetched } from './response-key.ts'
 
@@ -19,7 +19,7 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
   // The request is in the link itself.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
   const encryptionKey = await recordRequestFetched(deps, session)
-  const { query } = await askedOf(deps, session)
+  const { query } = await askingOf(deps, session)
   const signer = await deps.requestSigner(session.signingKeyId)
   const claims = requestClaims({
     clientId: session.clientId,

@@ -13,7 +13,7 @@ import { readTenant } from '../../tenants/settings.ts'
 import type { Deps } from '../deps.ts'
 import { hasHappened } from '../event-store.ts'
 import { isHeldForComparison } from '../hold.ts'
-import { isOpenAt, openSecrets, present, questionOf, walletLinks } from '../present.ts'
+import { isOpenAt, openSecrets, present, questionOf, toldQuery, walletLinks } from '../present.ts'
 import { requireSession } from '../read.ts'
 import type { HostedLook, HostedVerification } from '../schema.ts'
 import { statusAt } from '../status.ts'
@@ -41,7 +41,7 @@ export async function hostedVerification(
   const { query, rules, shares } = await questionOf(deps, deps.db, session)
   const cost = costOfQuery(query)
   if (cost > 0) charge(cost)
-  const link = { secrets, query: async () => query }
+  const link = { secrets, query: () => toldQuery(deps.db, session, query) }
   const owns = isOwner(deps.config, session, request)
   const purpose = secrets.purpose ?? builtinOf(session)?.purpose
   return {

@@ -44,7 +44,6 @@ export const templates: typeof en.templates = {
     many_claims: 'Das sind viele Angaben auf einmal. Jede braucht einen Grund.',
     whole_document:
       'Es sind keine Angaben genannt, also wird nach allem gefragt, was der Ausweis nicht zurückhalten kann. Nennen Sie, was Sie brauchen.',
-    retained: 'Die Wallet wird sagen, dass Sie das behalten wollen. Stimmt das?',
   },
   curlTitle: 'Benutzen',
   duplicate: 'Duplizieren',

@@ -42,7 +42,6 @@ export const templates = {
     many_claims: 'These are many claims at once. Each needs a reason.',
     whole_document:
       'No claims are named, so the customer is asked for everything the document cannot hold back. Name what you need.',
-    retained: 'The wallet will tell the customer that you intend to keep this. Is that so?',
   },
   curlTitle: 'Use it',
   duplicate: 'Duplicate',
