@@ -12,6 +12,7 @@ import guesses from './guesses.ts'
 import http from './http.ts'
 import openid4vp from './openid4vp.ts'
 import people from './people.ts'
+import proximity from './proximity.ts'
 import root from './root.ts'
 import sdk from './sdk.ts'
 import signing from './signing.ts'
@@ -44,6 +45,7 @@ const ROOMS: Record<string, Slip[]> = {
   http,
   openid4vp,
   people,
+  proximity,
   root,
   sdk,
   signing,

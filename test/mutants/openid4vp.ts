@@ -231,4 +231,47 @@ export default [
   ],
   ['an mdoc may have any number of elements', 'parseElements', 'count > ELEMENTS_MAX', 'false', 'wallet/bounded-answers'],
   ['a query may have any number of values', 'findTooManyValues', 'count <= QUERY_VALUES_MAX', 'true', 'wallet/bounded-answers'],
+
+  // In person.
+  [
+    'a MAC counts without a key of the request',
+    'findHolderBindingProblem',
+    'if (!signature && !macKey)',
+    'if (false)',
+    'proximity/session',
+  ],
+  ['a MAC need not be right', 'verifyMac0', 'timingSafeEqual(', 'true || timingSafeEqual(', 'proximity/vectors'],
+  ['a MAC may protect anything', 'tagOf', 'PROTECTED.equals(headers.asBytes())', 'headers.isBytes', 'proximity/vectors'],
+  ['a MAC may hold its payload', 'tagOf', 'payload?.isNull', 'payload', 'proximity/vectors'],
+  ['a signature beside a MAC is enough', 'findHolderBindingProblem', 'signature && mac)', 'false)', 'proximity/session'],
+  [
+    'a reader signs every document over the first',
+    'signedRequest',
+    "signed(['ReaderAuthentication', new Received(transcript), document])",
+    "signed(['ReaderAuthentication', new Received(transcript), asked[0]!])",
+    'openid4vp/reader-auth',
+  ],
+  [
+    'a reader signs without the session',
+    'signedRequest',
+    "['ReaderAuthentication', new Received(transcript)",
+    "['ReaderAuthentication', null",
+    'openid4vp/reader-auth',
+  ],
+  [
+    'readers sign the whole for phones that do not know that',
+    'requestInPerson',
+    "version === '1.1' && takesReaderAuthAll",
+    "version === '1.1'",
+    'openid4vp/reader-auth',
+  ],
+  ['use cases go to phones that do not know them', 'requestInPerson', 'takesUseCases && ', '', 'openid4vp/reader-auth'],
+  ['browsers are asked for what they refuse', 'partsForBrowsers', 'claims?.some(isRefused)', 'false', 'openid4vp/dc-request'],
+  [
+    'an option that needs another format is asked for in part',
+    'deviceRequestParts',
+    'sets ? known.filter(({ id }) => named.has(id)) : known',
+    'known',
+    'openid4vp/dc-request',
+  ],
 ] satisfies Slip[]
