@@ -12,6 +12,7 @@ import { type By, findReach, listOutlines } from '../../src/verifications/browse
 import { cleanUp, createVerification } from '../helpers/app.ts'
 import { joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
+import { ask, listOrigin } from '../helpers/dc.ts'
 import { pair } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { declined, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
@@ -70,6 +71,19 @@ test('an erased session is found no more, and its terms are gone; one with the s
   expect((await app.call('DELETE', `/v1/verifications/${id}`, { key: shop.key })).status).toBe(200)
   expect([await idsOf({ search: 'B-1' }), left()]).toEqual([[other.id], 0])
   expect(await idsOf({ search: 'south' })).toEqual([other.id])
+})
+
+test('a list is filtered by the channel that asked, alone and with other filters', async () => {
+  await listOrigin(app, shop.id)
+  const [asked, other] = [await createVerification(app, shop.key), await createVerification(app, shop.key)]
+  for (const { id } of [asked, other]) expect(await idsOf({ channel: 'dc_api' })).not.toContain(id)
+  expect((await ask(app, asked.id)).status).toBe(200)
+  expect(await idsOf({ channel: 'dc_api' })).toEqual([asked.id])
+  expect(await idsOf({ channel: 'dc_api', status: 'pending' })).toEqual([asked.id])
+  expect(await idsOf({ channel: 'dc_api', status: 'completed' })).toEqual([])
+  expect(await idsOf({ channel: 'dc_api', search: other.id })).toEqual([])
+  expect(await idsOf({ channel: 'in_person' })).toEqual([])
+  expect((await boss.get(pathOf({ channel: 'radio' }))).status).toBe(400)
 })
 
 test('a list is filtered by till, key and time of creation, names both, and filters count together', async () => {

@@ -30,6 +30,8 @@ export const VerificationExport = Exactly({
   template: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
   device: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
   key: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  /** Asked so, whatever it was answered by. */
+  channel: Type.Optional(OneOf('dc_api', 'in_person')),
   /** Created at or after. */
   from: Instant,
   /** Created before. */

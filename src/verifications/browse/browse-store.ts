@@ -1,7 +1,7 @@
 // Sessions as lists show them: read by the index of one filter, while the others decide row by row.
 import { and, type Column, desc, eq, getTableColumns, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
-import { verificationSessions, verificationTerms } from '../../db/schema/verifications.ts'
+import { verificationEvents, verificationSessions, verificationTerms } from '../../db/schema/verifications.ts'
 import { column, hot } from '../../db/statements.ts'
 import { incomparableSince } from '../hold.ts'
 import { unredeemableSince } from '../response-code.ts'
@@ -35,6 +35,8 @@ export type RowFilter = {
   template?: readonly string[] | undefined
   /** The status at the time `at`. */
   status?: Status | undefined
+  /** A session that was asked by a channel has its event. */
+  asked?: 'dc_requested' | 'in_person_requested' | undefined
   at: number
 }
 
@@ -196,6 +198,7 @@ function besides(by: By, owner: Owner, wanted: RowFilter): SQL[] {
       ? []
       : [sql`(${inArray(template, [...wanted.template])}) IS TRUE`]),
     ...(wanted.status === undefined || isSettled ? [] : [sql`${shownStatus(wanted.at)} = ${wanted.status}`]),
+    ...(wanted.asked === undefined ? [] : [hasEvent(wanted.asked)]),
     ...(wanted.term === undefined || by.name === 'term' ? [] : [hasTerm(owner, wanted.term)]),
   ]
 }
@@ -208,6 +211,11 @@ const shownStatus = (now: number): SQL => sql`CASE
   WHEN ${respondedAt} IS NULL AND ${expiresAt} <= ${now} THEN 'expired'
   ELSE 'pending'
 END`
+
+const events = verificationEvents
+
+const hasEvent = (event: string): SQL =>
+  sql`(SELECT 1 FROM ${events} WHERE ${events.verificationId} = ${id} AND ${events.tenantId} = ${tenantId} AND ${events.event} = ${event} LIMIT 1) = 1`
 
 /** Not by EXISTS, which PostgreSQL may answer by reading all sessions of the term. */
 const hasTerm = (owner: Owner, term: Buffer[]): SQL =>

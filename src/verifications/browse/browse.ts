@@ -36,6 +36,9 @@ const STORED: Record<Status, readonly Status[]> = {
   expired: ['expired', 'pending'],
 }
 
+/** The event of a session that was asked by a channel. */
+const ASKED = { dc_api: 'dc_requested', in_person: 'in_person_requested' } as const
+
 /** Rows of a page that are read together. */
 const READ_AT_ONCE = 10
 
@@ -46,6 +49,8 @@ export type Filter = {
   key?: string
   template?: string
   status?: Status
+  /** Asked through the browser or in person, whatever it was answered by. */
+  channel?: keyof typeof ASKED
   /** Created at or after. */
   from?: number
   /** Created before. */
@@ -115,10 +120,11 @@ type Source = { reads: By[]; downTo: number }
 async function sourceOf(deps: Deps, owner: Owner, wanted: RowFilter, range: Range, lookedAt: LookedAt): Promise<Source> {
   if (wanted.id !== undefined) return { reads: [{ name: 'id', value: wanted.id }], downTo: 0 }
   const given = INDEXED.filter(name => wanted[name] !== undefined)
-  const [first, ...others] = given.map(name => readsOf(name, wanted))
+  const isAsked = wanted.asked !== undefined
+  const [first, ...others] = given.length === 0 && isAsked ? [EVERY_STATUS] : given.map(name => readsOf(name, wanted))
   if (!first) return { reads: [{ name: 'all' }], downTo: 0 }
   const reachOf = async (reads: Indexed[]): Promise<Source> => {
-    const isWhole = (by: Indexed) => others.length === 0 && isExact(by)
+    const isWhole = (by: Indexed) => others.length === 0 && !isAsked && isExact(by)
     const reaches = reads.map(by => (isWhole(by) ? 0 : findReach(deps.db, owner, by, lookedAt, range)))
     return { reads, downTo: Math.max(...(await Promise.all(reaches))) }
   }
@@ -131,6 +137,9 @@ async function sourceOf(deps: Deps, owner: Owner, wanted: RowFilter, range: Rang
   return best
 }
 
+/** A channel has no index of its own: the sessions of each status are looked at, a part for each page. */
+const EVERY_STATUS = (Object.keys(STORED) as Status[]).map(value => ({ name: 'status', value }) as const)
+
 function readsOf(name: (typeof INDEXED)[number], wanted: RowFilter): Indexed[] {
   if (name === 'status') return STORED[wanted.status!].map(value => ({ name, value }))
   if (name === 'template') return wanted.template!.map(value => ({ name, value }))
@@ -141,8 +150,9 @@ function readsOf(name: (typeof INDEXED)[number], wanted: RowFilter): Indexed[] {
 const isExact = (by: Indexed): boolean => by.name !== 'status' || by.value !== 'pending'
 
 async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<RowFilter> {
-  const { device, key, template, status } = filter
-  const wanted = { device, key, template: template === undefined ? undefined : namesOf(template), status, at: deps.now() }
+  const { device, key, status, channel } = filter
+  const template = filter.template === undefined ? undefined : namesOf(filter.template)
+  const wanted = { device, key, template, status, asked: channel && ASKED[channel], at: deps.now() }
   if (filter.search === undefined) return wanted
   const text = filter.search.trim()
   if (/^vs_[0-9A-Za-z]{22}$/.test(text)) return { ...wanted, id: text }

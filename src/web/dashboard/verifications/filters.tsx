@@ -15,7 +15,7 @@ import type { TemplatesData } from '../template-names.ts'
 import { useVerificationsWords } from './words.ts'
 
 const STATUSES: readonly Status[] = ['pending', 'completed', 'failed', 'expired']
-const NAMES = ['search', 'status', 'template', 'device', 'key', 'from', 'to'] as const
+const NAMES = ['search', 'status', 'template', 'device', 'key', 'channel', 'from', 'to'] as const
 
 /** The filter in the address; days are those of the reader's clock, `to` included. */
 export type Filter = Record<(typeof NAMES)[number], string | null>
@@ -81,6 +81,16 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
           value={filter.key ?? ''}
           options={[['', words.anyKey], ...ownKeys.map(key => [key.id, nameOf(key)] as const)]}
           onChoose={key => choose({ key: key || null })}
+        />
+        <Choice
+          label={words.channel}
+          value={filter.channel ?? ''}
+          options={[
+            ['', words.anyChannel],
+            ['in_person', words.channels.in_person],
+            ['dc_api', words.channels.dc_api],
+          ]}
+          onChoose={channel => choose({ channel: channel || null })}
         />
         <Day label={words.from} day={filter.from} onDay={from => choose({ from })} />
         <Day label={words.to} day={filter.to} onDay={to => choose({ to })} />
