@@ -7,6 +7,7 @@ import { type DatabaseSettings, parseDatabaseUrl } from './db/database-url.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 import type { ExtraCa } from './egress/authorities.ts'
 import { parseExtraCa } from './egress/extra-ca.ts'
+import { parseLinkStart } from './openid4vp/exchange/link-start.ts'
 import { VARIABLES, type Variable } from './variables.ts'
 
 export type Config = {
@@ -44,7 +45,8 @@ export type Config = {
   /** Defaults of requests to wallets; a template may differ. */
   wallet: {
     profile: 'haip' | 'plain'
-    scheme: string
+    /** The start of links to wallets: `link-start.ts`. */
+    linkStart: string
     clientIdPrefix: 'x509_hash' | 'x509_san_dns'
     registrationCertFile: string
   }
@@ -65,26 +67,6 @@ export class ConfigError extends Error {
 
 type Environment = Record<string, string | undefined>
 
-/** Browsers or other apps open these; no wallet listens to them. */
-const BROWSER_SCHEMES = [
-  'about',
-  'blob',
-  'chrome',
-  'data',
-  'file',
-  'filesystem',
-  'ftp',
-  'http',
-  'https',
-  'javascript',
-  'mailto',
-  'sms',
-  'tel',
-  'vbscript',
-  'view-source',
-  'ws',
-  'wss',
-]
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000 } as const
 const WEBHOOK_ATTEMPTS_MAX = 12
 /** Certificates, keys and passwords are far smaller. */
@@ -122,7 +104,7 @@ export function loadConfig(env: Environment): Config {
     hasSandbox: oneOf('VIDIMUS_SANDBOX', text('VIDIMUS_SANDBOX'), ['on', 'off']) === 'on',
     wallet: {
       profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),
-      scheme: uriScheme('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME')),
+      linkStart: parsed('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME'), parseLinkStart),
       clientIdPrefix: oneOf('VIDIMUS_CLIENT_ID', text('VIDIMUS_CLIENT_ID'), ['x509_hash', 'x509_san_dns']),
       registrationCertFile: text('VIDIMUS_REGISTRATION_CERT'),
     },
@@ -275,13 +257,6 @@ function metricsToken(name: Variable, text: string): string | undefined {
 
 function base64url(name: Variable, text: string): string {
   if (!/^[\w-]*$/.test(text)) fail(name, 'it is not base64url without padding')
-  return text
-}
-
-function uriScheme(name: Variable, text: string): string {
-  if (!/^[a-z][a-z0-9+.-]{1,40}$/.test(text)) fail(name, `"${text}" is not a URI scheme like openid4vp or haip-vp`)
-  if (BROWSER_SCHEMES.includes(text))
-    fail(name, `"${text}" is opened by browsers, not by wallets; use one like openid4vp or haip-vp`)
   return text
 }
 

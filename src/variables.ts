@@ -47,7 +47,8 @@ export const VARIABLES = {
   VIDIMUS_WALLET_PROFILE: { default: 'haip', meaning: 'haip, or plain for wallets that cannot encrypt their answer' },
   VIDIMUS_WALLET_SCHEME: {
     default: 'openid4vp',
-    meaning: 'scheme of wallet_uri: openid4vp, haip-vp, or what your wallets listen to',
+    meaning:
+      'start of wallet_uri: openid4vp://, haip-vp://, one with a host, the https link of one wallet; NAME alone is NAME://authorize',
   },
   VIDIMUS_CLIENT_ID: { default: 'x509_hash', meaning: 'x509_hash, or x509_san_dns when the certificate names the public host' },
   VIDIMUS_DC_API: {

@@ -47,7 +47,7 @@ describe('settings without any variable', () => {
       hasSandbox: true,
       trustRefresh: true,
       webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
-      wallet: { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' },
+      wallet: { profile: 'haip', linkStart: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' },
       readerAuth: 'auto',
       dcApi: { mode: 'auto', googleRpMetadata: '' },
     })
@@ -375,18 +375,58 @@ describe('settings for wallets', () => {
     for (const text of ['HAIP', 'eu-av', 'none', 'haip,plain']) expectRefused('VIDIMUS_WALLET_PROFILE', text)
   })
 
-  test('VIDIMUS_WALLET_SCHEME is a URI scheme of 2 to 41 characters', () => {
-    for (const scheme of ['openid4vp', 'haip-vp', 'mdoc-openid4vp', 'eu.europa+x1', 'ab', 'a'.repeat(41)]) {
-      expect(wallet({ VIDIMUS_WALLET_SCHEME: scheme }).scheme).toBe(scheme)
-    }
-    for (const text of ['openid4vp://', 'openid4vp:', 'OpenID4VP', '4vp', 'a', 'a'.repeat(42), 'a b', 'a/b', '-vp']) {
-      expectRefused('VIDIMUS_WALLET_SCHEME', text)
-    }
+  test('VIDIMUS_WALLET_SCHEME is a start of a link: a scheme, with or without an authority, or a universal link', () => {
+    const starts = [
+      ...['openid4vp', 'haip-vp', 'mdoc-openid4vp', 'eu.europa+x1', 'ab', 'a'.repeat(41)],
+      ...['openid4vp://', 'eu-eaap://', 'openid4vp://authorize', 'haip-vp://present.example-1', `vp://${'h'.repeat(100)}`],
+      ...['https://wallet.example/', 'https://wallet.example/.well-known/open', `https://wallet.example/${'p'.repeat(200)}`],
+    ]
+    for (const start of starts) expect(wallet({ VIDIMUS_WALLET_SCHEME: start }).linkStart).toBe(start)
   })
 
-  test('VIDIMUS_WALLET_SCHEME refuses schemes that browsers open', () => {
-    for (const text of ['http', 'https', 'javascript', 'data', 'file', 'vbscript', 'blob', 'about', 'ftp', 'ws', 'wss', 'mailto'])
-      expectRefused('VIDIMUS_WALLET_SCHEME', text)
+  test.each([
+    ...[
+      'openid4vp:',
+      'openid4vp:/',
+      'openid4vp:///',
+      'openid4vp:authorize',
+      'openid4vp://a:80',
+      'openid4vp://u@h',
+      'openid4vp://h/',
+    ],
+    ...[
+      'openid4vp://?',
+      'openid4vp://#',
+      'openid4vp://h?x=1',
+      'openid4vp://A',
+      'openid4vp://a b',
+      'OpenID4VP',
+      'OPENID4VP://',
+      '4vp',
+    ],
+    ...['a', 'a'.repeat(42), `${'a'.repeat(42)}://`, 'a b', 'a/b', '-vp', '//authorize', '://', `vp://${'h'.repeat(101)}`],
+    ...['https://wallet.example', 'https://wallet.example:8443/', 'https://u@wallet.example/', 'https://u:p@wallet.example/'],
+    ...[
+      'https://wallet.example/?x',
+      'https://wallet.example/#x',
+      'https://Wallet.example/',
+      'https:///open',
+      'http://wallet.example/',
+    ],
+    ...[`https://wallet.example/${'p'.repeat(201)}`, 'https://wallet.example/a b', 'https://wallet.example/"', 'x'.repeat(300)],
+    ...['javascript:alert(1)', 'openid4vp,haip-vp', 'eu-eaap://,haip-vp://', 'ünid://'],
+  ])('VIDIMUS_WALLET_SCHEME refuses %j', text => expectRefused('VIDIMUS_WALLET_SCHEME', text))
+
+  test.each([
+    ['is opened by browsers', 'http https javascript data file vbscript blob about ftp ws wss mailto'],
+    ['belongs to another protocol', 'av mdoc'],
+    ['issues credentials', 'haip-vci openid-credential-offer eu-eaa-offer'],
+  ])('VIDIMUS_WALLET_SCHEME refuses a scheme that %s', (reason, schemes) => {
+    for (const scheme of schemes.split(' '))
+      for (const text of [scheme, `${scheme}://`]) {
+        if (text === 'https://') continue
+        expect(() => wallet({ VIDIMUS_WALLET_SCHEME: text })).toThrow(reason)
+      }
   })
 
   test('VIDIMUS_CLIENT_ID is x509_hash or x509_san_dns', () => {

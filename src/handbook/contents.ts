@@ -40,6 +40,7 @@ import trust from './pages/trust.md' with { type: 'file' }
 import upgrade from './pages/upgrade.md' with { type: 'file' }
 import verdict from './pages/verdict.md' with { type: 'file' }
 import verifications from './pages/verifications.md' with { type: 'file' }
+import wallets from './pages/wallets.md' with { type: 'file' }
 import webhooks from './pages/webhooks.md' with { type: 'file' }
 
 /** `slug` is the end of its address, and its name in "vidimus help"; `file` is read when it is shown. */
@@ -59,6 +60,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'verifications', file: verifications },
       { slug: 'verdict', file: verdict },
       { slug: 'templates', file: templates },
+      { slug: 'wallets', file: wallets },
       { slug: 'redirect', file: redirect },
       { slug: 'webhooks', file: webhooks },
       { slug: 'errors', file: errors },

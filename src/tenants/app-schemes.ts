@@ -25,7 +25,7 @@ const TAKEN_BY = {
     photos-redirect camera musics podcast podcasts videos tv health fitness findmy homekit mt notes mobilenotes reminders
     voicememos ibooks onenote news nntp snews`,
   identityAndMoney: `
-    openid openid4vp openid4vci openid-credential-offer openid-vc openid-initiate-issuance eudi-openid4vp haip haip-vp
+    openid openid4vp openid4vci eu-eaap eu-eaa-offer openid-credential-offer openid-vc openid-initiate-issuance eudi-openid4vp haip haip-vp
     haip-vci mdoc mdoc-openid4vp av wallet shoebox passbook otpauth otpauth-migration fido webauthn passkey keychain
     onepassword bitwarden lastpass dashlane enpass keepassxc authy duo okta bankid swish vipps mobilepay twint upi tez
     gpay googlepay applepay payto paypal venmo cashapp alipay alipays weixin wechat bitcoin bitcoincash litecoin dogecoin

@@ -5,6 +5,7 @@ import { SEALED } from '../db/sealed-columns.ts'
 import type { Configured, Reading, Sealing, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
+import { furtherStarts } from '../openid4vp/exchange/link-start.ts'
 import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/exchange/request-object.ts'
 import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
 import { mayBeRetained, withIntentToRetain } from '../templates/retention.ts'
@@ -96,7 +97,7 @@ export async function walletLinks(
     return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query: asked, from }) }
   }
   return {
-    wallet_uri: byReferenceUri(config.wallet.scheme, row.clientId, publicUrl, row.id, from),
+    wallet_uri: byReferenceUri(config.wallet.linkStart, row.clientId, publicUrl, row.id, from),
     request_uri: requestUri(publicUrl, row.id, from),
   }
 }
@@ -110,6 +111,12 @@ export async function toldQuery(
   if (template === null || !mayBeRetained(template)) return query
   return withIntentToRetain(query, template, (await readTenant(db, tenantId))?.retentionDays ?? null)
 }
+
+/** Links for wallets that do not listen to `wallet_uri`. */
+export const furtherLinks = ({ config }: Configured, { profile, clientId, id }: VerificationRow): string[] =>
+  profile === 'eu-av'
+    ? []
+    : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri(start, clientId, config.publicUrl, id))
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
 export async function questionOf(deps: Unsealing & Resolving, db: Db, row: VerificationRow): Promise<FixedQuestion> {

@@ -243,6 +243,7 @@ export const HostedVerification = Type.Object(
     look: Type.Optional(Look),
     wallet_uri: Type.Optional(Type.String()),
     qr_uri: Type.Optional(Type.String({ description: 'The link in the QR code: its answers return through the page.' })),
+    further_uris: Type.Optional(Type.Array(Type.String(), { description: 'Links for wallets that wallet_uri does not open.' })),
     fetched: Type.Optional(Type.Boolean({ description: 'A wallet has the request.' })),
     answered: Type.Optional(Type.Literal(true, { description: 'A good answer is held.' })),
     compares: Type.Optional(Type.Literal(true, { description: 'It is held until the till has compared its photo.' })),

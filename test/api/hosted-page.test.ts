@@ -130,6 +130,33 @@ describe.each(['owner', 'return'])('POST /v/{id}/%s', action => {
   })
 })
 
+describe('further links', () => {
+  const furtherOf = async (linkStart: string, body: object = {}) => {
+    const { config } = app.deps
+    const before = config.wallet.linkStart
+    config.wallet.linkStart = linkStart
+    try {
+      return (await dataOf((await create(body)).id)).further_uris?.map(uri => uri.slice(0, uri.indexOf('?')))
+    } finally {
+      config.wallet.linkStart = before
+    }
+  }
+
+  test('are those of EU and HAIP wallets, without the main one, and none for the EU age app', async () => {
+    for (const main of ['openid4vp', 'openid4vp://', 'https://wallet.example/open'])
+      expect(await furtherOf(main)).toEqual(['eu-eaap://', 'haip-vp://'])
+    for (const main of ['haip-vp', 'haip-vp://', 'haip-vp://host']) expect(await furtherOf(main)).toEqual(['eu-eaap://'])
+    expect(await furtherOf('eu-eaap://')).toEqual(['haip-vp://'])
+    expect(await furtherOf('openid4vp', { template: 'eu_av_age_18' })).toEqual([])
+  })
+
+  test('are gone once the session has an answer', async () => {
+    const { id, wallet_uri = '' } = await create()
+    await answerWith(app, await holderOf(app), wallet_uri)
+    expect(await dataOf(id)).not.toHaveProperty('further_uris')
+  })
+})
+
 describe("the link in the page's QR code", () => {
   test('leads to request_uri with from=qr, whose request asks for the answer at response_uri with from=qr', async () => {
     const { id, wallet_uri = '', request_uri } = await create()

@@ -189,7 +189,7 @@ describe('POST /wallet/request/{sessionId}', () => {
 })
 
 describe('choices of the operator', () => {
-  const wallet = { profile: 'haip', scheme: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' } as const
+  const wallet = { profile: 'haip', linkStart: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' } as const
   const started = (choice: Partial<Config['wallet']>) => startWithTenant({ config: { wallet: { ...wallet, ...choice } } })
 
   const CHOICES: [what: string, choice: Partial<Config['wallet']>, check: (claims: Claims) => void][] = [
@@ -216,9 +216,31 @@ describe('choices of the operator', () => {
     expect(body.status).toBe('completed')
   })
 
-  test('the operator can choose the scheme of wallet_uri', async () => {
-    const own = await started({ scheme: 'haip-vp' })
-    expect((await createVerification(own.app, own.key)).wallet_uri).toStartWith('haip-vp://authorize?client_id=')
+  test.each([
+    ['haip-vp', 'haip-vp://authorize?client_id='],
+    ['haip-vp://', 'haip-vp://?client_id='],
+    ['mdoc-openid4vp://present', 'mdoc-openid4vp://present?client_id='],
+    ['https://wallet.example/open', 'https://wallet.example/open?client_id='],
+  ])(
+    'links to wallets begin as the operator chose with %s, and the sandbox wallet answers them',
+    async (linkStart, beginning) => {
+      const own = await started({ linkStart })
+      const { id, wallet_uri = '' } = await createVerification(own.app, own.key)
+      expect(wallet_uri).toStartWith(`${beginning}x509_hash%3A`)
+      expect((await answerWith(own.app, await holderOf(own.app), wallet_uri)).status).toBe(200)
+      const { body } = await own.app.call<Verification>('GET', `/v1/verifications/${id}`, { key: own.key })
+      expect(body.status).toBe('completed')
+    },
+  )
+
+  test('an open session takes the start that is set when it is read, and the EU age app keeps its own', async () => {
+    const own = await started({ linkStart: 'openid4vp' })
+    const read = async (id: string) => (await own.app.call<Verification>('GET', `/v1/verifications/${id}`, { key: own.key })).body
+    const { id } = await createVerification(own.app, own.key)
+    own.app.deps.config.wallet.linkStart = 'eu-eaap://'
+    expect((await read(id)).wallet_uri).toStartWith('eu-eaap://?client_id=')
+    const { wallet_uri } = await createVerification(own.app, own.key, { template: 'eu_av_age_18' })
+    expect(wallet_uri).toStartWith('av://authorize?client_id=')
   })
 
   test('a registration certificate is sent as verifier_info', async () => {

@@ -59,6 +59,7 @@ describe('the hosted page', () => {
     const elsewhere = await openPage(public_.url, DESKTOP)
     await elsewhere.goto(`/v/${id}`)
     await elsewhere.getByRole('img', { name: /QR code/ }).waitFor()
+    expect(await elsewhere.getByText('Nothing opened?').count()).toBe(0)
     expect(await elsewhere.getByText('localhost').count()).toBe(0)
   })
 
@@ -70,6 +71,19 @@ describe('the hosted page', () => {
     expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44)
     expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(false)
     await shoot(page, 'hosted-phone')
+    expect(await page.getByText('EU wallet', { exact: true }).isVisible()).toBe(false)
+    await page.getByText('Nothing opened?').tap()
+    const query = session.wallet_uri!.slice(session.wallet_uri!.indexOf('?'))
+    for (const [name, start] of [
+      ['EU wallet', 'eu-eaap://'],
+      ['HAIP wallet', 'haip-vp://'],
+    ] as const) {
+      const link = page.getByRole('link', { name, exact: true })
+      expect(await link.getAttribute('href')).toBe(`${start}${query}`)
+      expect((await link.boundingBox())!.height).toBeGreaterThanOrEqual(24)
+    }
+    await expectAccessible(page)
+    await shoot(page, 'hosted-phone-links')
     await page.getByText('My wallet is on another device').tap()
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await expectAccessible(page)
@@ -425,7 +439,9 @@ describe('GET /v/{id}/data', () => {
     const metadata = { order: 'secret-order' }
     const session = await createVerification(app, key, { ...BODY, metadata, webhook_url: 'https://hook.example/secret' })
     const { text, body } = await app.call<HostedVerification>('GET', `/v/${session.id}/data`)
-    expect(Object.keys(body).toSorted()).toEqual([...SHOWN, 'fetched', 'qr_uri', 'status', 'wallet_uri'].toSorted())
+    expect(Object.keys(body).toSorted()).toEqual(
+      [...SHOWN, 'fetched', 'further_uris', 'qr_uri', 'status', 'wallet_uri'].toSorted(),
+    )
     expect(body).toMatchObject({
       asked_by: SHOP,
       environment: 'test',

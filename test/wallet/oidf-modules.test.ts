@@ -72,7 +72,7 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
   let holder: Holder
 
   beforeAll(async () => {
-    const wallet = { profile, scheme: 'openid4vp', clientIdPrefix, registrationCertFile: '' }
+    const wallet = { profile, linkStart: 'openid4vp', clientIdPrefix, registrationCertFile: '' }
     const app = await startApp({ config: { wallet } })
     party = { app, key: (await app.tenant()).key }
     holder = await holderOf(app)

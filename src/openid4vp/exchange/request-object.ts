@@ -1,5 +1,6 @@
 import { CompactSign, type CryptoKey, type JWTPayload } from 'jose'
 import type { DcqlQuery } from '../dcql/dcql.ts'
+import { linkBase } from './link-start.ts'
 
 /**
  * The form of a request. `haip`: signed and by reference, the answer encrypted. `plain`: the same with an unencrypted answer.
@@ -34,8 +35,8 @@ export const responseUri = (publicUrl: string, id: string, from?: From): string 
   `${publicUrl}/wallet/response/${id}${from ? `?from=${from}` : ''}`
 
 /** Ids need no escaping. */
-export const byReferenceUri = (scheme: string, clientId: string, publicUrl: string, id: string, from?: From): string =>
-  `${scheme}://authorize?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}`
+export const byReferenceUri = (start: string, clientId: string, publicUrl: string, id: string, from?: From): string =>
+  `${linkBase(start)}?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}`
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 

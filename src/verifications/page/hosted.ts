@@ -13,7 +13,7 @@ import { readTenant } from '../../tenants/settings.ts'
 import type { Deps } from '../deps.ts'
 import { hasHappened } from '../event-store.ts'
 import { isHeldForComparison } from '../hold.ts'
-import { isOpenAt, openSecrets, present, questionOf, toldQuery, walletLinks } from '../present.ts'
+import { furtherLinks, isOpenAt, openSecrets, present, questionOf, toldQuery, walletLinks } from '../present.ts'
 import { requireSession } from '../read.ts'
 import type { HostedLook, HostedVerification } from '../schema.ts'
 import { statusAt } from '../status.ts'
@@ -57,6 +57,7 @@ export async function hostedVerification(
     ...(isOpen && {
       wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
       qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri,
+      further_uris: furtherLinks(deps, session),
       fetched: await hasHappened(deps.db, session, 'request_fetched'),
     }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),

@@ -14,6 +14,8 @@ export const hosted: typeof en.hosted = {
   open: 'Wallet öffnen',
   openApp: 'Eine Wallet-App öffnen',
   openHere: 'Meine Wallet ist auf diesem Gerät',
+  nothingOpened: 'Nichts hat sich geöffnet?',
+  wallets: { 'eu-eaap': 'EU-Wallet', 'haip-vp': 'HAIP-Wallet' },
   otherDevice: 'Meine Wallet ist auf einem anderen Gerät',
   digital: { idle: 'Mit Ihrer Wallet fortfahren', asking: 'Wartet auf Ihre Wallet', checking: 'Ihre Antwort wird geprüft' },
   digitalMore: 'Ihr Browser findet sie, auf diesem Gerät oder auf Ihrem Telefon.',

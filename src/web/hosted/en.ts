@@ -13,6 +13,8 @@ export const hosted = {
   open: 'Open wallet',
   openApp: 'Open a wallet app',
   openHere: 'My wallet is on this device',
+  nothingOpened: 'Nothing opened?',
+  wallets: { 'eu-eaap': 'EU wallet', 'haip-vp': 'HAIP wallet' } as Record<string, string>,
   otherDevice: 'My wallet is on another device',
   digital: { idle: 'Continue with your wallet', asking: 'Waiting for your wallet', checking: 'Checking your answer' },
   digitalMore: 'Your browser finds it, on this device or on your phone.',

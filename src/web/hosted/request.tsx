@@ -144,6 +144,7 @@ function Choices({ asked, aheadMs, digital }: Props) {
         {hasOffer ? words.openApp : words.open}
       </LinkButton>
       {remaining}
+      <Further links={asked.further_uris ?? []} />
       <details class="unfolds">
         <summary>
           {words.otherDevice}
@@ -153,6 +154,27 @@ function Choices({ asked, aheadMs, digital }: Props) {
       </details>
       <GiveUp asked={asked} />
     </section>
+  )
+}
+
+/** No link opens every wallet. */
+function Further({ links }: { links: readonly string[] }) {
+  const words = useHostedWords()
+  if (links.length === 0) return null
+  return (
+    <details class="unfolds">
+      <summary>
+        {words.nothingOpened}
+        <Icon name="down" size={16} />
+      </summary>
+      <div class="stack tight centred">
+        {links.map(link => (
+          <a key={link} class="touch" href={link}>
+            {words.wallets[link.slice(0, link.indexOf(':'))]}
+          </a>
+        ))}
+      </div>
+    </details>
   )
 }
 

@@ -11,7 +11,7 @@ export const readInstallation = async ({ config, registrationCertificate, ...dep
   address: addressKind(config.publicUrl),
   has_live_keys: await hasLiveKeys(deps),
   wallet_profile: config.wallet.profile,
-  wallet_scheme: config.wallet.scheme,
+  wallet_scheme: config.wallet.linkStart,
   client_id_prefix: config.wallet.clientIdPrefix,
   has_registration_certificate: registrationCertificate !== undefined,
   egress_allow: config.egressAllow.map(({ address, prefix, port }) => `${address}/${prefix}:${port}`),

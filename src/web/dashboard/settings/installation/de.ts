@@ -7,7 +7,7 @@ export const installation: typeof en.installation = {
   publicUrl: 'Öffentliche Adresse',
   plainHttp: 'Ohne TLS',
   walletProfile: 'Wallet-Profil',
-  walletScheme: 'Wallet-Schema',
+  walletScheme: 'Anfang der Wallet-Links',
   clientId: 'Client-Kennung',
   clientIdPrefix: 'Präfix der Client-Kennung',
   registration: 'Registrierungszertifikat',

@@ -5,7 +5,7 @@ export const installation = {
   publicUrl: 'Public address',
   plainHttp: 'Without TLS',
   walletProfile: 'Wallet profile',
-  walletScheme: 'Wallet scheme',
+  walletScheme: 'Start of wallet links',
   clientId: 'Client id',
   clientIdPrefix: 'Client id prefix',
   registration: 'Registration certificate',
