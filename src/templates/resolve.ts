@@ -77,7 +77,7 @@ export function inFormats(key: string, resolved: ResolvedTemplate, formats: read
   return { ...resolved, query, version: versionOf({ query, rules: resolved.rules }) }
 }
 
-type Made = { template: string | null; templateVersion: string | null }
+export type Made = { template: string | null; templateVersion: string | null }
 
 /** The built-in template that a session was made with, under any of its names. */
 export function builtinOf({ template, templateVersion }: Made): Template | undefined {

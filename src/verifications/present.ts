@@ -105,11 +105,11 @@ export async function walletLinks(
 /** The query as a wallet is asked: a template says what its shop will keep. A query of its own says so itself. */
 export async function toldQuery(
   db: Db,
-  { template, tenantId }: Pick<VerificationRow, 'template' | 'tenantId'>,
+  session: Pick<VerificationRow, 'template' | 'templateVersion' | 'tenantId'>,
   query: DcqlQuery,
 ): Promise<DcqlQuery> {
-  if (template === null || !mayBeRetained(template)) return query
-  return withIntentToRetain(query, template, (await readTenant(db, tenantId))?.retentionDays ?? null)
+  if (session.template === null || !mayBeRetained(session)) return query
+  return withIntentToRetain(query, session, (await readTenant(db, session.tenantId))?.retentionDays ?? null)
 }
 
 /** Links for wallets that do not listen to `wallet_uri`. */

@@ -44,7 +44,7 @@ const retainedIn = ({ credentials }: DcqlQuery): string[] => [
 ]
 
 /** The elements that each channel says are kept. */
-async function told(body: { template?: string; query?: DcqlQuery }) {
+async function told(body: { template?: string; formats?: string[]; query?: DcqlQuery }) {
   const { id, wallet_uri } = await createVerification(app, key, body)
   const { searchParams } = new URL(wallet_uri!)
   const inLink = searchParams.get('dcql_query')
@@ -102,7 +102,8 @@ describe('an own template', () => {
 describe('a built-in template', () => {
   test('that keeps the outcome only says that nothing is kept', async () => {
     await keepFor(null)
-    for (const template of ['age_over_18', 'age_over_18_photo']) expect(await told({ template })).toEqual(everywhere())
+    for (const template of ['age_over_18', 'age_over_18_photo', 'age_over_18_photo_mdoc', 'age_over_18_or_birthdate_mdoc'])
+      expect(await told({ template })).toEqual(everywhere())
   })
 
   test('that keeps claims without the photo says so', async () => {
@@ -110,9 +111,15 @@ describe('a built-in template', () => {
     const [link, device, page] = await told({ template: 'driving_licence' })
     expect(link).toContain('document_number')
     expect([device, page]).toEqual([link!, link!])
-    const [photo] = await told({ template: 'photo_id' })
-    expect(photo).toContain('family_name')
-    expect(photo).not.toContain('portrait')
+    for (const body of [
+      { template: 'photo_id' },
+      { template: 'photo_id_mdoc' },
+      { template: 'photo_id', formats: ['mso_mdoc'] },
+    ]) {
+      const [photo] = await told(body)
+      expect(photo).toContain('family_name')
+      expect(photo).not.toContain('portrait')
+    }
   })
 })
 
