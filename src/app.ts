@@ -17,6 +17,7 @@ import { templateRoutes } from './templates/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { dcRoutes } from './verifications/exchange/dc-routes.ts'
 import { walletRoutes } from './verifications/exchange/routes.ts'
+import { inPersonRoutes } from './verifications/in-person/routes.ts'
 import { hostedRoutes } from './verifications/page/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
@@ -31,6 +32,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(hostedRoutes(deps))
     .use(walletRoutes(deps))
     .use(dcRoutes(deps))
+    .use(inPersonRoutes(deps))
     .use(deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia())
     .use(templateRoutes(deps))
     .use(usageRoutes(deps))

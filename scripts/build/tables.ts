@@ -158,7 +158,8 @@ const OUTCOME_CODES: Partial<Record<OutcomeName, string>> = {
 }
 
 const SCOPE_MEANINGS: Record<Scope, string> = {
-  'verifications:create': 'create and cancel verifications, list templates, hand in answers of the browser flow',
+  'verifications:create':
+    'create and cancel verifications, list templates, hand in answers of the browser flow and of phones in person',
   'verifications:read': 'read, list and redeem verifications, read usage',
   'verifications:delete': 'erase verifications',
   'devices:manage': 'register, list and revoke devices',
@@ -250,7 +251,8 @@ const BUDGET_MEANINGS: Record<Policy, string> = {
   badauth: '401 responses, per address',
   status: 'polls, per session and address',
   'wallet-get': 'requests fetched, per session and address',
-  'wallet-post': 'answers, per session and address',
+  'wallet-post': 'answers, per session and address; in person, per session and device',
+  'in-person': 'new codes of phones, per session',
   redeem: 'wrong response codes, per session',
   refresh: 'token refreshes, per address',
   'refresh-device': 'token refreshes, per device',
@@ -335,6 +337,9 @@ const LABELS: Record<string, string[]> = {
   vidimus_verification_failures_total: ['code', 'environment'],
   vidimus_dc_requests_total: ['protocol'],
   vidimus_dc_answers_total: ['protocol', 'outcome'],
+  vidimus_in_person_requests_total: ['version'],
+  vidimus_in_person_answers_total: ['outcome'],
+  vidimus_in_person_failures_total: ['code'],
   vidimus_status_list_fetches_total: ['outcome'],
   vidimus_trust_list_refreshes_total: ['outcome'],
   vidimus_crl_fetches_total: ['outcome'],

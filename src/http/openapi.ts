@@ -145,6 +145,8 @@ const TAGS = {
   Wallet: "Called by the holder's wallet, which knows the session's id from the QR code or link.",
   Browser:
     "The wallet call of browsers (W3C Digital Credentials): a page, or the server behind it, fetches requests and hands in the wallet's answer.",
+  'In person':
+    'A till reads a phone without internet (ISO/IEC 18013-5): it scans the code, and carries the messages between phone and service.',
   Sandbox: 'Public data of the built-in issuer of test credentials.',
   Usage: 'The used part of the daily quota.',
   Service: 'For operators of the service.',
@@ -280,7 +282,7 @@ function describeAnswer(status: number, schema: TSchema, detail: DocumentDecorat
     headers: Object.fromEntries(
       headersOf(status, codes, { access: detail.access, schema }).map(name => [name, { $ref: `#/components/headers/${name}` }]),
     ),
-    content: contentOf(schema, schemas, errors.length > 0 ? examples : undefined),
+    ...(status !== 204 && { content: contentOf(schema, schemas, errors.length > 0 ? examples : undefined) }),
   }
 }
 

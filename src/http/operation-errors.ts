@@ -60,6 +60,17 @@ const OWN: Readonly<Record<string, readonly ErrorCode[]>> = {
     'session_already_responded',
     'session_expired',
   ],
+  createInPersonRequest: [
+    'invalid_request',
+    'invalid_engagement',
+    'session_not_found',
+    'session_already_responded',
+    'session_expired',
+    'not_askable_in_person',
+    'engagement_not_supported',
+  ],
+  createInPersonResponse: ['invalid_wallet_response', 'session_not_found', 'session_already_responded', 'session_expired'],
+  reportInPersonFailure: ['session_not_found'],
 }
 
 export function codesOf(status: number, { operationId = '', access }: DocumentDecoration): ErrorCode[] {

@@ -24,6 +24,8 @@ export const POLICIES = {
   status: { perSecond: 2, burst: 10 },
   'wallet-get': { perSecond: 1, burst: 10, total: 60 },
   'wallet-post': { perSecond: 0.1, burst: 5, total: 20 },
+  /** New codes of phones that a session is shown. */
+  'in-person': { perSecond: 1, burst: 6, total: 12 },
   /** Wrong codes only. */
   redeem: { perSecond: 5 / 60, burst: 5, total: 20 },
   /** Counted per address and per device. */

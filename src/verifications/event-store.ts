@@ -60,19 +60,27 @@ export async function deleteEvents(tx: Db, session: SessionKey, event: string): 
 const { verificationId, tenantId: ofTenant } = verificationEvents
 const ofSession = sql`${verificationId} = ${column('id')} and ${ofTenant} = ${column('tenantId')}`
 
-const selectCount = hot<{ events: number }>(db =>
+const events = sql`select count(*) from ${verificationEvents} where ${ofSession}`
+const selectCount = hot<{ all: number; alike: number }>(db =>
   locked(
     db
-      .select({ events: sql`(select count(*) from ${verificationEvents} where ${ofSession})`.as('events') })
+      .select({
+        all: sql`(${events})`.as('all'),
+        alike: sql`(${events} and ${verificationEvents.event} = ${column('event')})`.as('alike'),
+      })
       .from(verificationSessions)
       .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))),
     'no key update',
   ),
 )
 
-/** Undefined when the session is gone. */
-export async function countEvents(tx: Db, { id, tenantId }: SessionKey): Promise<number | undefined> {
-  return (await selectCount(tx, { id, tenantId }))[0]?.events
+/** All of a session, and those of one kind; undefined when the session is gone. */
+export async function countEvents(
+  tx: Db,
+  { id, tenantId }: SessionKey,
+  event: string,
+): Promise<{ all: number; alike: number } | undefined> {
+  return (await selectCount(tx, { id, tenantId, event }))[0]
 }
 
 const selectFirst = hot(db =>

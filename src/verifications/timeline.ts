@@ -25,11 +25,19 @@ export type SessionEvents = {
     error?: string
     /** Every check of every credential, and the anchor of each that is trusted. */
     findings: { credential: string; checks: readonly RecordedFinding[]; trust?: TrustedBy }[]
-  } & Partial<BrowserChannel>
+  } & Partial<BrowserChannel | PhoneChannel>
   /** A page of this origin got its first request. */
   dc_requested: { origin: string; protocols: readonly string[] }
   /** The wallet told the page why it does not answer. */
   dc_error: { protocol: string; code: string }
+  /** The code of a phone was scanned. `extended`: the phone understands alternatives. `offers`: its transports. */
+  in_person_requested: { version: '1.0' | '1.1'; extended: boolean; offers: readonly string[]; documents: number }
+  /** The code cannot be read, or the phone not be asked. */
+  in_person_refused: { reason: 'invalid' | 'curve_not_supported' | 'transport_not_supported'; offers: readonly string[] }
+  /** The phone told why it does not answer. */
+  in_person_error: { code: string }
+  /** The transport between till and phone failed. */
+  in_person_failed: { code: string }
   /** Somebody read what the holder presented. */
   claims_read: { actor: string }
   /** The person at a till compared the photo with the customer. */
@@ -37,12 +45,21 @@ export type SessionEvents = {
 }
 /** The channel of an answer that a page passed on from the browser's wallet call. */
 export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
+/** The channel of a phone that was read in person. `proof`: not by a signature. `dropped`: documents beyond those that count. */
+export type PhoneChannel = { channel: 'in_person'; engagement: 'qr'; proof?: 'mac' | undefined; dropped?: number | undefined }
 type SessionEvent = keyof SessionEvents
 
 const EVENTS_MAX = 500
-/** Anybody who saw the QR code can cause these, any number of times. */
-const REPEATED_EVENTS: readonly SessionEvent[] = ['request_fetched', 'response_unreadable', 'dc_error']
 const REPEATED_EVENTS_MAX = 100
+/** How many of a kind are stored: anybody who saw the QR code, and a till, can cause these any number of times. */
+const MOST: Partial<Record<SessionEvent, number>> = {
+  request_fetched: REPEATED_EVENTS_MAX,
+  response_unreadable: REPEATED_EVENTS_MAX,
+  dc_error: REPEATED_EVENTS_MAX,
+  in_person_refused: REPEATED_EVENTS_MAX,
+  in_person_error: REPEATED_EVENTS_MAX,
+  in_person_failed: 20,
+}
 
 /** Stores a moment, which is erased with its session. `details` has no claims. `auditSeq`: its record on the chain, if any. */
 export async function recordEvent<Event extends SessionEvent>(
@@ -53,11 +70,12 @@ export async function recordEvent<Event extends SessionEvent>(
   details: SessionEvents[Event],
   auditSeq: number | null = null,
 ): Promise<void> {
-  if (REPEATED_EVENTS.includes(event)) {
-    const count = await countEvents(tx, { id, tenantId })
+  const most = MOST[event]
+  if (most !== undefined) {
+    const count = await countEvents(tx, { id, tenantId }, event)
     // The session was erased since the request began. Other moments are recorded under its lock.
     if (count === undefined) throw apiError('session_not_found')
-    if (count >= REPEATED_EVENTS_MAX) return
+    if (count.all >= REPEATED_EVENTS_MAX || count.alike >= most) return
   }
   const salt = Buffer.from(random(SALT_BYTES))
   const sessionKey = await sessionKeys.of(tx, { id, wrappingKey })

@@ -14,6 +14,7 @@ import { enroll, refresh, register } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
 import { formOf, only, openSession, postTo } from '../helpers/exchange.ts'
 import { filesContaining } from '../helpers/files.ts'
+import { answerOf as answerOfPhone, base64url, pass, readPhone } from '../helpers/in-person.ts'
 import { sdJwtQuery } from '../helpers/queries.ts'
 import { logOf, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 import { holderOf } from '../helpers/wallet.ts'
@@ -75,12 +76,24 @@ sqliteOnly('looks into the file, its log and its backups')(
         [`${format} presentation to the page`]: String(shown.data.response).slice(-40),
         [`${format} code of the page`]: told.body.response_code,
       })
+      // Another session's phone was asked in person, and did not answer yet; the last one's did.
+      const scanned = await createVerification(app, key, { template: 'identity_basic' })
+      const inPerson = await readPhone({ app, key }, await holderOf(app), { template: 'identity_basic' })
+      const waiting = await answerOfPhone({ app, key }, scanned.id, await holderOf(app))
+      await pass({ app, key }, inPerson.id, inPerson.answer)
+      for (const [name, { phone, request, answer }] of Object.entries({ read: inPerson, waiting }))
+        Object.assign(canaries, {
+          [`${format} code of the ${name} phone`]: phone.code.slice(-40),
+          [`${format} service of the ${name} phone`]: phone.service,
+          [`${format} message to the ${name} phone`]: request.message.slice(-40),
+          [`${format} message of the ${name} phone`]: base64url(answer).slice(-40),
+        })
       const own = sdJwtQuery('own', [], { claims: [{ path: ['given_name'], values: [text('asked')] }] })
       const withQuery = await app.call<Verification>('POST', '/v1/verifications', {
         key,
         body: { query: { credentials: [own] } },
       })
-      ids.push(made.body.id, id, byPage.id, withQuery.body.id)
+      ids.push(made.body.id, id, byPage.id, scanned.id, inPerson.id, withQuery.body.id)
       app.clock.advance(100)
       await until(async () => logOf(app, id).delivery?.attempts === 1)
     }

@@ -1,5 +1,6 @@
 // Rules beyond the schemas: the callers that a route allows, and the bodies that make sense.
 import fc from 'fast-check'
+import { PHONE_CODE, PHONE_ENDS } from '../helpers/id-routes.ts'
 import { codePoint } from './code-points.ts'
 import { dcqlQuery } from './dcql.ts'
 import type { Operation } from './operations.ts'
@@ -117,6 +118,19 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
     body: protocols.map(each => defined({ origin: SHOP, protocols: each })),
   },
   'POST /v1/verifications/{id}/dc-response': { body: wallet.map(each => ({ origin: SHOP, ...each })) },
+  'POST /v1/verifications/{id}/in-person-request': {
+    body: fc.record(
+      {
+        engagement: fc.constantFrom(PHONE_CODE, `${PHONE_CODE}==`),
+        transports: fc.constantFrom(['ble_peripheral_server'], ['other']),
+      },
+      { requiredKeys: ['engagement'] },
+    ),
+  },
+  'POST /v1/verifications/{id}/in-person-response': { body: fc.constant({ message: PHONE_ENDS }) },
+  'POST /v1/verifications/{id}/in-person-failure': {
+    body: fc.constantFrom('no_bluetooth', 'lost', 'timed_out').map(code => ({ code })),
+  },
   'POST /sandbox/documents': {
     body: fc.constantFrom('adult', 'minor', 'expired').map(persona => ({ persona, holder_key: HOLDER_KEY })),
   },

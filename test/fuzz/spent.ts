@@ -1,5 +1,6 @@
 // Makes a new thing for each case that uses one up, and removes what a case leaves behind.
 import { DAILY_QUOTA_MAX } from '../../src/tenants/settings.ts'
+import { PHONE_CODE } from '../helpers/id-routes.ts'
 import { LISTED, PASSWORD } from './meanings.ts'
 import type { Asked, Header, Stage } from './scene.ts'
 
@@ -21,6 +22,13 @@ export type Prepared = { id?: string; secret?: string }
 
 const verification = async ({ must }: Stage, body: object = {}): Promise<string> =>
   (await must('POST', '/v1/verifications', 'test', { template: 'age_over_18', ...body })).body.id as string
+
+/** A session whose phone was asked. */
+const scannedByTill = async (stage: Stage): Promise<Prepared> => {
+  const id = await verification(stage)
+  await stage.must('POST', `/v1/verifications/${id}/in-person-request`, 'test', { engagement: PHONE_CODE })
+  return { id }
+}
 
 /** A session that a page has asked for. */
 const askedByPage = async (stage: Stage): Promise<Prepared> => {
@@ -97,6 +105,8 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
   'POST /v1/verifications/{id}/dc-response': askedByPage,
   // Earlier cases cancelled the sessions that are there for all.
   'POST /v1/verifications/{id}/dc-request': async stage => ({ id: await verification(stage) }),
+  'POST /v1/verifications/{id}/in-person-request': async stage => ({ id: await verification(stage) }),
+  'POST /v1/verifications/{id}/in-person-response': scannedByTill,
   'DELETE /v1/devices/{id}': stage => registered(stage, 'test'),
   'POST /v1/devices/enroll': stage => registered(stage, 'workshop'),
   'POST /v1/devices/token': paired,

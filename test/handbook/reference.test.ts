@@ -36,7 +36,8 @@ const WITHOUT = [
   'getSandboxIdentifierList',
   'getSandboxStatusList',
 ]
-const isBrowser = (operationId: string): boolean => /Dc(Request|Response)$/.test(operationId)
+/** Answers that a page or a till carries. */
+const isCarried = (operationId: string): boolean => /(?:Dc|InPerson)(?:Request|Response|Failure)$/.test(operationId)
 
 test('limits say what they count, and an id that must not be empty has none', () => {
   const type = (schema: object) => {
@@ -76,7 +77,7 @@ describe('the examples of the reference', () => {
   })
 
   test('every operation for merchants and tills has an example', () => {
-    const without = operations.map(({ operationId }) => operationId).filter(name => !(name in examples) && !isBrowser(name))
+    const without = operations.map(({ operationId }) => operationId).filter(name => !(name in examples) && !isCarried(name))
     expect(without.toSorted()).toEqual(WITHOUT.toSorted())
   })
 
@@ -115,8 +116,8 @@ const ANSWERS: Record<string, string> = {
   'text/plain': MARK,
 }
 
-/** Calls that only wallets make, or whose answer only wallets read. */
-const FOR_WALLETS = ['Wallet', 'Browser', 'Sandbox']
+/** Calls that only wallets make, or whose answer only wallets and phones read. */
+const FOR_WALLETS = ['Wallet', 'Browser', 'In person', 'Sandbox']
 
 describe('the samples of the reference', () => {
   for (const name of Object.keys(LANGUAGES) as Language[]) {

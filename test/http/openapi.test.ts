@@ -19,6 +19,7 @@ import { type Answer, createVerification, type ErrorBody, startApp, type TestApp
 import { vidimus } from '../helpers/cli.ts'
 import { ask as askByPage, listOrigin, ORIGIN } from '../helpers/dc.ts'
 import { TILL } from '../helpers/devices.ts'
+import { CENTRAL_PHONE_CODE, PHONE_CODE, PHONE_ENDS } from '../helpers/id-routes.ts'
 import { bodyProblems, type JsonSchema, problemsOf } from '../helpers/json-schema.ts'
 import { receive, startTenantFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
@@ -26,7 +27,8 @@ import { verifyWith } from '../helpers/wallet.ts'
 type Response = {
   description: string
   headers: Record<string, { $ref: string }>
-  content: Record<string, { schema: JsonSchema; examples?: Record<string, { value: ErrorBody }> }>
+  /** A 204 has none. */
+  content?: Record<string, { schema: JsonSchema; examples?: Record<string, { value: ErrorBody }> }>
 }
 
 type Parameter = { name: string; schema: JsonSchema }
@@ -400,6 +402,17 @@ const WAYS: Record<string, { options?: Parameters<typeof startApp>[0]; use: Way 
   'a private webhook': {
     use: ({ ask }) => ask({ body: { template: 'age_over_18', webhook_url: 'http://127.0.0.1/hook' } }),
   },
+  'a code that no phone shows': { use: ({ ask }) => ask({ body: { engagement: 'mdoc:x' } }) },
+  'a phone that connects by itself': {
+    use: ({ ask }) => ask({ body: { engagement: CENTRAL_PHONE_CODE, transports: ['ble_peripheral_server'] } }),
+  },
+  'a session that its redirect releases': {
+    use: async ({ app, id, ask }) => {
+      const released = eq(verificationSessions.id, id)
+      await app.deps.write(tx => tx.update(verificationSessions).set({ release: 'on_redeem' }).where(released))
+      return await ask()
+    },
+  },
   'an empty wallet_nonce': { use: ({ ask }) => ask({ body: { wallet_nonce: '' } }) },
   'a body of 2 MB': { use: ({ ask }) => ask({ body: { purpose: 'x'.repeat(2_000_000) } }) },
   'an address of 5000 characters': { use: ({ ask }) => ask({ query: `?${'x'.repeat(5000)}` }) },
@@ -520,6 +533,16 @@ async function prepare(app: TestApp, operationId: string, { id, tenantId }: { id
       const declined = { protocol: body.requests[0]?.protocol, data: { error: 'access_denied' } }
       return { origin: ORIGIN, body: operationId === 'createDcResponse' ? { origin: ORIGIN, ...declined } : declined }
     }
+    case 'createInPersonRequest':
+      return { body: { engagement: PHONE_CODE } }
+    case 'createInPersonResponse':
+      await app.call('POST', `/v1/verifications/${id}/in-person-request`, {
+        key: await app.key(tenantId),
+        body: { engagement: PHONE_CODE },
+      })
+      return { body: { message: PHONE_ENDS } }
+    case 'reportInPersonFailure':
+      return { body: { code: 'lost' } }
     case 'registerDevice':
       return { body: TILL }
     case 'getComparison':
@@ -630,6 +653,7 @@ function problemsWith({ responses }: Operation, answer: Answer): string[] {
   const response = responses[answer.status]
   if (!response) return ['is not documented']
   const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
+  if (!response.content) return [...(answer.text === '' ? [] : ['has a body']), ...headerProblems(response, answer)]
   const content = response.content[type]
   if (!content) return [`"${type}" is not documented`]
   return [
@@ -640,7 +664,7 @@ function problemsWith({ responses }: Operation, answer: Answer): string[] {
 }
 
 /** The documented codes of a response; one empty code for a success. */
-const codesOf = ({ content }: Response): string[] => Object.keys(content['application/json']?.examples ?? { '': {} })
+const codesOf = ({ content }: Response): string[] => Object.keys(content?.['application/json']?.examples ?? { '': {} })
 
 const codeOf = ({ status, body }: Answer): string => (status < 400 ? '' : (body as ErrorBody).error.code)
 

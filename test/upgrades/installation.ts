@@ -6,7 +6,7 @@ import type { SEALED } from '../../src/db/sealed-columns.ts'
 import type { HalfLogin, WithRecoveryCodes } from '../../src/people/security-schema.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { type Answer, type startApp, type TestApp, until } from '../helpers/app.ts'
+import { type Answer, createVerification, type startApp, type TestApp, until } from '../helpers/app.ts'
 import { sign } from '../helpers/audited.ts'
 import { codeAt } from '../helpers/authenticator-app.ts'
 import { type Browser, openBrowser, PASSWORD, setUpOwner } from '../helpers/dashboard.ts'
@@ -14,6 +14,8 @@ import { ask, listOrigin } from '../helpers/dc.ts'
 import { pair } from '../helpers/devices.ts'
 import { openSession } from '../helpers/exchange.ts'
 import { forgeSigner, trust } from '../helpers/forger.ts'
+import { PHONE_CODE } from '../helpers/id-routes.ts'
+import { scan } from '../helpers/in-person.ts'
 import { receive, startAppFor } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -68,7 +70,8 @@ export async function makeInstallation(options: Parameters<typeof startApp>[0]) 
   await trust(app, await forgeSigner(), { label: ANCHOR })
   await listOrigin(app, tenant)
 
-  // Three sessions: answered with a portrait and reported, fetched by a wallet, and asked for by the page of a shop.
+  // Four sessions: answered with a portrait and reported, fetched by a wallet, asked for by the page of a shop, and by a till
+  // that scanned the code of a phone.
   const reported = { template: 'age_over_18_photo', purpose: 'to sell a bottle', metadata: { order: 'A-0' } }
   const { id, claims = {} } = (await verifyWith(app, key, 'adult', { body: reported })).verification
   const delivery = await untilDelivered(boss, at, id)
@@ -76,6 +79,8 @@ export async function makeInstallation(options: Parameters<typeof startApp>[0]) 
   const headers = { 'idempotency-key': IDEMPOTENCY_KEY }
   const ordered = expectOk(await app.call<Verification>('POST', '/v1/verifications', { key, body: ORDER, headers }))
   const { requests } = expectOk(await ask(app, ordered.id))
+  const scanned = await createVerification(app, key)
+  const { message } = expectOk(await scan({ app, key }, scanned.id, PHONE_CODE))
   const { access_token, refresh_token } = await pair(app, key)
 
   const chain = await chainOf(app, pending.id)
@@ -94,6 +99,7 @@ export async function makeInstallation(options: Parameters<typeof startApp>[0]) 
     completed: { id, claims: Object.keys(claims), delivery },
     pending: { id: pending.id, request },
     ordered: { id: ordered.id, requests },
+    scanned: { id: scanned.id, code: PHONE_CODE, message },
     device: { access_token, refresh_token },
     chain,
     sandbox,

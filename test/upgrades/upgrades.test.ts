@@ -29,6 +29,7 @@ import { ask, ORIGIN, tell } from '../helpers/dc.ts'
 import { refresh } from '../helpers/devices.ts'
 import { postgresOnly, sqliteOnly } from '../helpers/engines.ts'
 import { formOf, postTo } from '../helpers/exchange.ts'
+import { scan } from '../helpers/in-person.ts'
 import { type Receiver, receive, startAppFor, verified } from '../helpers/receiver.ts'
 import { runOn, shareCluster } from '../helpers/shared-cluster.ts'
 import { answerWith, fetchOf, holderOf } from '../helpers/wallet.ts'
@@ -196,6 +197,13 @@ function upgraded(release: string, engine: Engine): void {
     expect(await tell(app, ordered.id, given)).toMatchObject({ status: 200 })
     expect(await read(ordered.id)).toMatchObject({ status: 'completed' })
   })
+
+  // Phones are asked in person since 0.2.0.
+  const { scanned } = facts as Partial<Facts>
+  if (scanned)
+    test('a phone whose code was scanned is sent the same message again', async () => {
+      expect((await scan({ app, key }, scanned.id, scanned.code)).body.message).toBe(scanned.message)
+    })
 
   test('a repeated Idempotency-Key gets the answer of before', async () => {
     const headers = { 'idempotency-key': IDEMPOTENCY_KEY }

@@ -14,10 +14,11 @@ import { vidimus, vidimusJson } from '../helpers/command.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { copyOf, one } from '../helpers/directories.ts'
 import { examine } from '../helpers/doctor.ts'
+import { answerOf, pass } from '../helpers/in-person.ts'
 import { textsAbout, timeWrites } from '../helpers/keys.ts'
 import { QUERIES } from '../helpers/queries.ts'
 import { receive, startAppFor, stopReceiving, untilAttempted } from '../helpers/receiver.ts'
-import { verifyWith } from '../helpers/wallet.ts'
+import { holderOf, verifyWith } from '../helpers/wallet.ts'
 
 afterAll(async () => {
   stopReceiving()
@@ -29,6 +30,8 @@ const databaseOf = (own: string) => join(own, 'vidimus.db')
 let dir: string
 let key: string
 let made: Verification[]
+/** A phone that was asked in person, and what it answers. */
+let waiting: { id: string; answer: Uint8Array }
 
 beforeAll(async () => {
   const shop = receive()
@@ -39,6 +42,8 @@ beforeAll(async () => {
   await untilAttempted(app, made[0]!.id, 1)
   for (let i = 0; i < 59; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
   made.push(await createVerification(app, key, { ...QUERIES['dc+sd-jwt'], template: undefined }))
+  const { id } = made[1]!
+  waiting = { id, ...(await answerOf({ app, key }, id, await holderOf(app))) }
   await app.stop()
   dir = app.dir
 })
@@ -51,6 +56,7 @@ function sealedIn(file: string): Map<string, Uint8Array[]> {
   const columns = [
     ['verification_sessions', 'sealed'],
     ['verification_sessions', 'sealed_query'],
+    ['verification_sessions', 'sealed_in_person'],
     ['verification_results', 'sealed'],
     ['verification_events', 'sealed'],
     ['webhook_attempts', 'sealed'],
@@ -106,6 +112,7 @@ test('rekey --data seals every row again in the background, and everything still
   const { verifications: found } = await browseVerifications(again.deps, place, { search: 'A-1', limit: 5 })
   expect(found.map(({ verification }) => verification.id)).toEqual([made[0]!.id])
   expect((await verifyAudit(again.deps)).problem).toBeUndefined()
+  expect((await pass({ app: again, key }, waiting.id, waiting.answer)).body.status).toBe('completed')
   expect((await verifyWith(again, key, 'adult')).verification.status).toBe('completed')
   // The old row key is gone for good: not even the new master key opens a row of an old copy.
   const id = String(one(databaseOf(dir), 'SELECT id FROM signing_keys LIMIT 1'))

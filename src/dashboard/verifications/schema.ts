@@ -68,11 +68,16 @@ const CheckedCredential = Exactly({
   ),
 })
 
-/** Present on an answer that a page brought. */
-const BROWSER_CHANNEL = {
-  channel: Type.Optional(Type.Literal('dc_api')),
+/** Present on an answer that a page brought, or a phone in person. */
+const CHANNEL = {
+  channel: Type.Optional(OneOf('dc_api', 'in_person')),
   protocol: Type.Optional(Type.String()),
   origin: Type.Optional(Type.String()),
+  engagement: Type.Optional(Type.Literal('qr')),
+  /** Absent for a signature. */
+  proof: Type.Optional(Type.Literal('mac')),
+  /** Documents beyond those that count. */
+  dropped: Type.Optional(Type.Integer()),
 }
 
 /** The events of a session, oldest first. */
@@ -88,11 +93,27 @@ export const Moment = Type.Union([
     status: Type.Union([Type.Literal('completed'), Type.Literal('failed')]),
     error: Type.Optional(Type.String()),
     credentials: Type.Array(CheckedCredential),
-    ...BROWSER_CHANNEL,
+    ...CHANNEL,
   }),
   /** A page of this origin asked through the browser. */
   Exactly({ at: Timestamp, event: Type.Literal('dc_requested'), origin: Type.String(), protocols: Type.Array(Type.String()) }),
   Exactly({ at: Timestamp, event: Type.Literal('dc_error'), protocol: Type.String(), code: Type.String() }),
+  /** The code of a phone was scanned. */
+  Exactly({
+    at: Timestamp,
+    event: Type.Literal('in_person_requested'),
+    version: OneOf('1.0', '1.1'),
+    extended: Type.Boolean(),
+    offers: Type.Array(Type.String()),
+    documents: Type.Integer(),
+  }),
+  Exactly({
+    at: Timestamp,
+    event: Type.Literal('in_person_refused'),
+    reason: OneOf('invalid', 'curve_not_supported', 'transport_not_supported'),
+    offers: Type.Array(Type.String()),
+  }),
+  Exactly({ at: Timestamp, event: OneOf('in_person_error', 'in_person_failed'), code: Type.String() }),
   /** A good response is held, and not shown before its response code is redeemed, or its photo is compared. */
   Exactly({ at: Timestamp, event: Type.Literal('response_held'), awaits: OneOf('redemption', 'comparison') }),
   Exactly({ at: Timestamp, event: OneOf('redirect_not_followed', 'not_compared') }),

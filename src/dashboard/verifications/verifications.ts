@@ -140,6 +140,10 @@ function momentOf(recorded: RecordedEvent): Moment {
       return { at, event: recorded.event, reason: recorded.details.reason }
     case 'dc_requested':
     case 'dc_error':
+    case 'in_person_requested':
+    case 'in_person_refused':
+    case 'in_person_error':
+    case 'in_person_failed':
       return { at, event: recorded.event, ...recorded.details } as Moment
     case 'claims_read':
       return { at, event: recorded.event, actor: recorded.details.actor }

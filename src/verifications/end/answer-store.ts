@@ -44,6 +44,18 @@ export async function keepDcRequests(tx: Db, { id, tenantId }: SessionKey, seale
   return (await keepRequests(tx, { id, tenantId, sealed })).length > 0
 }
 
+const keepOne = hot(db =>
+  db
+    .update(verificationSessions)
+    .set({ sealedInPerson: sql`${column('sealed')}` })
+    .where(isSession()),
+)
+
+/** Called under the lock of an open session; null deletes it. */
+export async function keepInPerson(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array | null): Promise<void> {
+  await keepOne(tx, { id, tenantId, sealed })
+}
+
 type Closing = SessionKey & {
   at: number
   /** `pending` for an answer that is held. */

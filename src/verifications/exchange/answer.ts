@@ -13,7 +13,7 @@ import { type OpenSession, refuseClosed } from '../read.ts'
 import { withResponseCode } from '../redirect-url.ts'
 import { newResponseCode, storedResponseCode } from '../response-code.ts'
 import { findSession } from '../store.ts'
-import { type BrowserChannel, recordEvent, type SessionEvents, trustOf } from '../timeline.ts'
+import { type BrowserChannel, type PhoneChannel, recordEvent, type SessionEvents, trustOf } from '../timeline.ts'
 
 /** The verdict on an answer. */
 export type Outcome = {
@@ -21,10 +21,12 @@ export type Outcome = {
   result: Result
   /** Every check of every credential, for the timeline. */
   findings: SessionEvents['response_posted']['findings']
+  /** A document was proven by a MAC, not by a signature. */
+  proof?: 'mac'
 }
 
-/** `from` of the wallet's own answer, or the page that brought it. */
-type Way = { from: From } | BrowserChannel
+/** `from` of the wallet's own answer, or the page that brought it, or the phone that was read in person. */
+type Way = { from: From } | BrowserChannel | PhoneChannel
 
 type Answered = { secrets: SessionSecrets; outcome: Outcome; way: Way; requestId: string }
 
@@ -44,15 +46,18 @@ export async function recordAnswer(
   // Through the QR code the wallet is on another device than the shop: the hosted page gets the
   // code (page-owner.ts). A held answer is released by the holder's own browser: the page that
   // showed the QR code may be an attacker's.
-  const browser = 'channel' in way ? way : undefined
+  const channel = 'channel' in way ? way : undefined
+  const browser = channel?.channel === 'dc_api' ? channel : undefined
   const isPageReturn = 'from' in way && way.from === 'qr' && session.release === null
   const { status, result, findings } = outcome
   const isDevice = session.deviceId !== null
   const isPhoto = hasPortrait(result)
   const isComparable = isDevice && isPhoto && status === 'completed'
   const isHeld = isComparable || (session.release === 'on_redeem' && status === 'completed')
-  // The page that brought an answer always gets a code: whoever redeems it had that page. A comparison needs none.
-  const hasCode = !isComparable && (browser !== undefined || (secrets.redirect_url !== undefined && !isPageReturn))
+  // The page that brought an answer always gets a code: whoever redeems it had that page. A comparison needs none, and the
+  // caller that read a phone has the answer.
+  const isRedirected = 'from' in way && secrets.redirect_url !== undefined && !isPageReturn
+  const hasCode = !isComparable && (browser !== undefined || isRedirected)
   const code = hasCode ? newResponseCode(deps.random) : undefined
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
@@ -77,7 +82,8 @@ export async function recordAnswer(
             environment,
             error: result.error?.code,
             ...(trust.length > 0 && { trust }),
-            ...(browser && { channel: browser.channel, protocol: browser.protocol }),
+            channel: channel?.channel,
+            protocol: browser?.protocol,
           },
           session: { id, wrappingKey, sessionKey },
           bornAt: session.auditSeq,
@@ -87,7 +93,7 @@ export async function recordAnswer(
       const keptUntil = isComparable ? heldUntil(at, session) : deps.now() + PORTRAIT_MS
       await keepPortrait(deps, tx, { ...session, sessionKey }, { result, keptUntil })
     }
-    await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...browser })
+    await recordEvent(deps, tx, session, 'response_posted', { status, error: result.error?.code, findings, ...channel })
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     if (isHeld) return undefined
     const owed = await queueResult(deps, tx, session, secrets, { status, at, requestId })

@@ -29,9 +29,11 @@ export function outcomeOf(verdict: Verdict, detail?: string): Outcome {
     checks,
     ...(anchor && { trust: trustedBy(anchor) }),
   }))
-  if (verdict.status === 'completed') return { status: 'completed', result: { claims: verdict.claims, credentials }, findings }
+  const proven = verdict.credentials.some(({ proof }) => proof === 'mac') ? { proof: 'mac' as const } : {}
+  if (verdict.status === 'completed')
+    return { status: 'completed', result: { claims: verdict.claims, credentials }, findings, ...proven }
   const error = { code: verdict.failure, message: detail ?? MESSAGES[verdict.failure] }
-  return { status: 'failed', result: { credentials, error }, findings }
+  return { status: 'failed', result: { credentials, error }, findings, ...proven }
 }
 
 const trustedBy = ({ id, list }: TrustAnchor): TrustedBy => ({

@@ -1,0 +1,86 @@
+import type { Caller } from '../../access/scopes.ts'
+import { isoUtc } from '../../base/time.ts'
+import { readBody } from '../../http/body.ts'
+import { apiError } from '../../http/errors.ts'
+import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
+import { type DeviceRequestParts, deviceRequestParts } from '../../openid4vp/exchange/device-request.ts'
+import { requestInPerson } from '../../openid4vp/exchange/reader-auth.ts'
+import { type Engagement, readEngagement } from '../../proximity/engagement.ts'
+import { establishment, openSession } from '../../proximity/session.ts'
+import { signatoriesOf } from '../../signing/signatories.ts'
+import { askingOf } from '../exchange/asked.ts'
+import type { Deps } from '../exchange/deps.ts'
+import { type OpenSession, readOwnOpenSession } from '../read.ts'
+import { recordEvent, type SessionEvents } from '../timeline.ts'
+import { type Entry, keepEntry, openEntry } from './entry.ts'
+import { type InPersonRequest, ScannedCode } from './schema.ts'
+
+const REQUEST_BYTES_MAX = 64 * 1024
+
+/** A request about a session of the caller's. */
+export type Door = { id: string; caller: Caller; request: Request }
+
+/** What a phone is sent whose code was scanned. Repeatable: one code gets one message. */
+export async function inPersonRequest(deps: Deps, { id, caller, request }: Door): Promise<InPersonRequest> {
+  const session = await readOwnOpenSession(deps, caller, id)
+  const { engagement: code, transports } = await readBody(request, ScannedCode)
+  const engagement = await readEngagement(code)
+  const refuse = async (refusal: SessionEvents['in_person_refused'], error: Error): Promise<never> => {
+    await deps.write(tx => recordEvent(deps, tx, session, 'in_person_refused', refusal))
+    throw error
+  }
+  if ('refusal' in engagement && engagement.refusal === 'invalid')
+    return await refuse({ reason: 'invalid', offers: [] }, apiError('invalid_engagement'))
+  const { query } = await askingOf(deps, session)
+  const parts = deviceRequestParts(query)
+  if (!parts) throw apiError('not_askable_in_person')
+  if (session.release === 'on_redeem')
+    throw apiError('not_askable_in_person', {
+      message: 'This session is released by its redirect, so it cannot be answered in person.',
+    })
+  if ('refusal' in engagement)
+    return await refuse(
+      { reason: 'curve_not_supported', offers: [] },
+      apiError('engagement_not_supported', { message: 'The phone uses a key on a curve that this service does not know.' }),
+    )
+  const offers = engagement.transports.map(({ type }) => type)
+  const usable = engagement.transports.filter(({ type }) => transports?.includes(type) ?? true)
+  if (usable.length === 0 && !transports?.includes('other'))
+    return await refuse(
+      { reason: 'transport_not_supported', offers },
+      apiError('engagement_not_supported', { message: mismatch(offers, transports) }),
+    )
+  const { message } = await entryFor(deps, session, engagement, { query, parts })
+  return { message, transports: usable, expires_at: isoUtc(session.expiresAt) }
+}
+
+const mismatch = (offers: readonly string[], transports: readonly string[] | undefined): string => {
+  const offered = offers.length > 0 ? `offers ${offers.join(', ')}` : 'offers no transport that is known'
+  return `The phone ${offered}${transports ? `; the caller can only do ${transports.join(', ')}` : ''}.`
+}
+
+type Asked = { query: DcqlQuery; parts: DeviceRequestParts }
+
+async function entryFor(deps: Deps, session: OpenSession, engagement: Engagement, { query, parts }: Asked): Promise<Entry> {
+  const code = Buffer.from(engagement.bytes).toString('base64url')
+  const known = await openEntry(deps, deps.db, session)
+  if (known?.engagement === code) return known
+  const { readerKey, transcript, ...keys } = await openSession(engagement)
+  const signatories = await signatoriesOf(deps, session, query, 'in_person')
+  const { request, version } = await requestInPerson(parts, transcript, signatories, engagement)
+  if (request.length > REQUEST_BYTES_MAX)
+    throw apiError('not_askable_in_person', { message: 'This query is too large to be asked in person.' })
+  const message = Buffer.from(establishment({ readerKey, transcript, ...keys }, request)).toString('base64url')
+  const skDevice = Buffer.from(keys.skDevice).toString('base64url')
+  return await keepEntry(
+    deps,
+    session,
+    { engagement: code, readerKey, skDevice, message, version },
+    {
+      version,
+      extended: engagement.takesUseCases,
+      offers: engagement.transports.map(({ type }) => type),
+      documents: parts.itemsRequests.length,
+    },
+  )
+}

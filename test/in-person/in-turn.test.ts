@@ -1,0 +1,125 @@
+// Answers that hold more than one option needs: rows P40 and P41. A request of version 1.0 cannot say "or".
+import { describe, expect, test } from 'bun:test'
+import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
+import type { Holder } from '../../src/sandbox/credential.ts'
+import { startWithTenant } from '../helpers/app.ts'
+import { setUpOwner } from '../helpers/dashboard.ts'
+import {
+  type ForgedElement,
+  forgeMdoc,
+  forgeSigner,
+  holderWith,
+  MDL_NAMESPACE,
+  type MdocWish,
+  type Signer,
+  trust,
+} from '../helpers/forger.ts'
+import { type PhoneOptions, pass, readOf, readPhone } from '../helpers/in-person.ts'
+
+const { app, key, id: tenantId } = await startWithTenant()
+const shop = { app, key }
+const boss = await setUpOwner(app)
+const [known, stranger] = [await forgeSigner(), await forgeSigner()]
+await trust(app, known)
+
+/** The types of age_over_18, in the order of its query, with the name space of each. */
+const TYPES = {
+  av: ['eu.europa.ec.av.1', 'eu.europa.ec.av.1'],
+  mdl: ['org.iso.18013.5.1.mDL', MDL_NAMESPACE],
+  photoid: ['org.iso.23220.photoID.1', 'org.iso.23220.1'],
+} as const
+type Type = keyof typeof TYPES
+
+/** In days from now; the usual one is good. */
+const EXPIRED = { validity: { until: -0.5 } }
+
+type Wish = MdocWish & { by?: Signer; isOfAge?: boolean }
+
+const holderOf = (wishes: Partial<Record<Type, Wish>>): Promise<Holder> =>
+  holderWith(
+    async ownKey =>
+      await Promise.all(
+        Object.entries(wishes).map(([type, { by = known, isOfAge = true, ...wish }]) => {
+          const [doctype, namespace] = TYPES[type as Type]
+          const elements: ForgedElement[] = [[namespace, 'age_over_18', isOfAge]]
+          if (type === 'mdl') elements.push([namespace, 'issuing_country', 'UT'])
+          return forgeMdoc(by, ownKey, { doctype, elements, ...wish })
+        }),
+      ),
+  )
+
+async function judged(wishes: Partial<Record<Type, Wish>>, body: object = {}, options: PhoneOptions = {}) {
+  const { id, answer } = await readPhone(shop, await holderOf(wishes), body, options)
+  await pass(shop, id, answer)
+  const { status, error, credentials = [], claims } = await readOf(shop, id)
+  const { timeline } = (await boss.get<VerificationDetail>(`/tenants/${tenantId}/verifications/${id}?environment=test`)).body
+  const posted = timeline.find(({ event }) => event === 'response_posted') as { dropped?: number; credentials: unknown[] }
+  return {
+    outcome: error?.code ?? status,
+    types: credentials.map(({ doctype_or_vct }) => doctype_or_vct),
+    dropped: posted.dropped,
+    checked: posted.credentials.length,
+    claims,
+  }
+}
+
+describe('an answer to version 1.0 with more documents than one option needs', () => {
+  const [av, mdl, photoid] = [TYPES.av[0], TYPES.mdl[0], TYPES.photoid[0]]
+  const rows: [string, Partial<Record<Type, Wish>>, object][] = [
+    ['three good ones: the first counts', { av: {}, mdl: {}, photoid: {} }, { outcome: 'completed', types: [av], dropped: 2 }],
+    [
+      'sent in another order: the order of the query counts',
+      { photoid: {}, mdl: {} },
+      { outcome: 'completed', types: [mdl], dropped: 1 },
+    ],
+    ['the first expired, the second good', { av: EXPIRED, mdl: {} }, { outcome: 'completed', types: [mdl], dropped: 1 }],
+    ['the first of a stranger, the second good', { av: { by: stranger }, mdl: {} }, { outcome: 'completed', types: [mdl] }],
+    ['the first below the age, the second good', { av: { isOfAge: false }, mdl: {} }, { outcome: 'completed', types: [mdl] }],
+    [
+      'all bad: the first tells why',
+      { av: EXPIRED, mdl: { by: stranger } },
+      { outcome: 'credential_expired', types: [av], dropped: 1 },
+    ],
+    ['one alone', { mdl: {} }, { outcome: 'completed', types: [mdl], dropped: undefined }],
+  ]
+  test.each(rows)('P40: %s', async (_, wishes, expected) => {
+    expect(await judged(wishes)).toMatchObject({ checked: 1, ...expected })
+  })
+
+  test('P40: claims of documents beyond the one that counts are nowhere', async () => {
+    const query = {
+      credentials: [
+        { id: 'a', format: 'mso_mdoc', meta: { doctype_value: av }, claims: [{ path: [av, 'age_over_18'] }] },
+        { id: 'b', format: 'mso_mdoc', meta: { doctype_value: mdl }, claims: [{ path: [MDL_NAMESPACE, 'issuing_country'] }] },
+      ],
+      credential_sets: [{ options: [['a'], ['b']] }],
+    }
+    const both = await judged({ av: {}, mdl: {} }, { template: undefined, query })
+    expect(both).toMatchObject({ outcome: 'completed', claims: { age_over_18: true }, types: [av] })
+    expect(JSON.stringify(both.claims)).not.toContain('UT')
+  })
+
+  test('P40: two sets are answered by one option each, and a bad document of an optional set is dropped', async () => {
+    const age = (id: string, doctype: string, namespace: string) => ({
+      id,
+      format: 'mso_mdoc',
+      meta: { doctype_value: doctype },
+      claims: [{ path: [namespace, 'age_over_18'] }],
+    })
+    const query = {
+      credentials: [age('av', ...TYPES.av), age('mdl', ...TYPES.mdl), age('photoid', ...TYPES.photoid)],
+      credential_sets: [{ options: [['av'], ['mdl']] }, { options: [['photoid']], required: false }],
+    }
+    const body = { template: undefined, query }
+    expect(await judged({ av: EXPIRED, mdl: {}, photoid: {} }, body)).toMatchObject({ types: [mdl, photoid], dropped: 1 })
+    expect(await judged({ mdl: {}, photoid: EXPIRED }, body)).toMatchObject({ outcome: 'completed', types: [mdl], dropped: 1 })
+    expect(await judged({ photoid: {} }, body)).toMatchObject({ outcome: 'query_not_satisfied' })
+  })
+})
+
+test('P41: a phone that knows use cases shows one option, which has to be good as in all other channels', async () => {
+  const extended = { capabilities: { extendedRequest: true } }
+  expect(await judged({ mdl: {} }, {}, extended)).toMatchObject({ outcome: 'completed', dropped: undefined })
+  const expired = await judged({ av: EXPIRED, mdl: {} }, {}, extended)
+  expect(expired).toMatchObject({ outcome: 'credential_expired', types: [TYPES.av[0]], dropped: undefined })
+})
