@@ -9,6 +9,8 @@ import { saveTemplate } from '../../src/templates/save.ts'
 import { changeTenant } from '../../src/tenants/settings.ts'
 import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
 import { ask, listOrigin } from '../helpers/dc.ts'
+import { makePhone, takeEstablishment } from '../helpers/engagement.ts'
+import { bytesOf, scan } from '../helpers/in-person.ts'
 
 afterAll(cleanUp)
 
@@ -53,7 +55,15 @@ async function told(body: { template?: string; formats?: string[]; query?: DcqlQ
   const dataOf = (protocol: string) => asked.requests.find(each => each.protocol === protocol)?.data as never
   const { deviceRequest } = dataOf('org-iso-mdoc') as { deviceRequest: string }
   const unsigned = dataOf('openid4vp-v1-unsigned') as { dcql_query: DcqlQuery } | undefined
-  return [retainedIn(JSON.parse(query)), retainedInDevice(deviceRequest), unsigned ? retainedIn(unsigned.dcql_query) : undefined]
+  const phone = await makePhone()
+  const { message } = (await scan({ app, key }, id, phone.text)).body
+  const { request } = await takeEstablishment(phone, bytesOf(message))
+  return [
+    retainedIn(JSON.parse(query)),
+    retainedInDevice(deviceRequest),
+    retainedInDevice(request.toString('base64url')),
+    unsigned ? retainedIn(unsigned.dcql_query) : undefined,
+  ]
 }
 
 function retainedInDevice(deviceRequest: string): string[] {
@@ -70,7 +80,7 @@ function retainedInDevice(deviceRequest: string): string[] {
   return [...new Set(elements)]
 }
 
-const everywhere = (...elements: string[]) => [elements, elements, elements]
+const everywhere = (...elements: string[]) => [elements, elements, elements, elements]
 
 describe('an own template', () => {
   test('says what is kept, for longer than a day: the photo too, and no age', async () => {
@@ -88,14 +98,11 @@ describe('an own template', () => {
   })
 
   test('of the EU age app says so in its link', async () => {
-    const both = async () => (await told({ template: 'eu-av' satisfies Profile })).slice(0, 2)
+    const inThree = async () => (await told({ template: 'eu-av' satisfies Profile })).slice(0, 3)
     await keepFor(null)
-    expect(await both()).toEqual([
-      ['portrait', 'family_name'],
-      ['portrait', 'family_name'],
-    ])
+    expect(await inThree()).toEqual(Array(3).fill(['portrait', 'family_name']))
     await keepFor(1)
-    expect(await both()).toEqual([[], []])
+    expect(await inThree()).toEqual([[], [], []])
   })
 })
 
@@ -108,9 +115,9 @@ describe('a built-in template', () => {
 
   test('that keeps claims without the photo says so', async () => {
     await keepFor(null)
-    const [link, device, page] = await told({ template: 'driving_licence' })
+    const [link, ...others] = await told({ template: 'driving_licence' })
     expect(link).toContain('document_number')
-    expect([device, page]).toEqual([link!, link!])
+    expect(others).toEqual([link!, link!, link!])
     for (const body of [
       { template: 'photo_id' },
       { template: 'photo_id_mdoc' },

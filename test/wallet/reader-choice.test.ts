@@ -5,13 +5,16 @@ import type { Config } from '../../src/config.ts'
 import type { Reader } from '../../src/openid4vp/exchange/reader-auth.ts'
 import { fromBase64 } from '../../src/sandbox/bytes.ts'
 import { type Cbor, decodeCbor } from '../../src/sandbox/cbor.ts'
+import { createPhone } from '../../src/sandbox/in-person/phone.ts'
 import { importReader } from '../../src/signing/import-reader.ts'
+import { readReaders, removeReader } from '../../src/signing/readers.ts'
 import { signatoriesOf } from '../../src/signing/signatories.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { getCertificate, newAuthority } from '../helpers/access.ts'
-import { cleanUp, createVerification, startWithTenant } from '../helpers/app.ts'
+import { cleanUp, createVerification, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, isNoAuthority, issue, pemOf, purposes, Usage, usages } from '../helpers/certificates.ts'
 import { ask, listOrigin, presentThrough } from '../helpers/dc.ts'
+import { bytesOf, scan } from '../helpers/in-person.ts'
 import { holderOf } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -28,7 +31,9 @@ async function start(readerAuth: Mode, { access = false, readers = 0 }: Installe
   const { app, key, id: tenantId } = await startWithTenant({ config: { readerAuth } })
   await listOrigin(app, tenantId)
   if (access) await getCertificate(app)
-  for (let at = 1; at <= readers; at++) {
+  let installed = 0
+  const install = async () => {
+    const at = ++installed
     app.clock.advance(1000)
     const life = { notBefore: app.clock.now() - DAY_MS, notAfter: app.clock.now() + 90 * DAY_MS }
     const authority = { ...(await newAuthority(app)), name: `CN=Root ${at}` }
@@ -37,6 +42,7 @@ async function start(readerAuth: Mode, { access = false, readers = 0 }: Installe
     const keyPem = `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`
     await importReader(app.deps, { chainPem: pemOf(der), keyPem, owner: null }, 'boss')
   }
+  while (installed < readers) await install()
   const create = (template: string) => createVerification(app, key, { template })
   const signatories = async (template: string, channel: 'browser' | 'in_person') => {
     const { signingKeyId } = await app.deps.identity(tenantId)
@@ -44,7 +50,7 @@ async function start(readerAuth: Mode, { access = false, readers = 0 }: Installe
     const { each, all } = await signatoriesOf(app.deps, { tenantId, signingKeyId, profile }, query, channel)
     return [each && nameOf(each), all.map(nameOf)]
   }
-  return { app, create, signatories }
+  return { app, key, install, create, signatories }
 }
 
 const nameIn = (der: Uint8Array): string => {
@@ -130,3 +136,41 @@ describe('the access certificate', () => {
     expect(await versionOf({ access: true, readers: 1 })).toEqual(['1.1', 'completed'])
   })
 })
+
+describe('a phone in person', () => {
+  const open = async (here: Awaited<ReturnType<typeof start>>, template: string) => {
+    const phone = await createPhone({ version: '1.0' })
+    const { id } = await here.create(template)
+    const scanned = await scan(here, id, phone.code)
+    const { version, docTypes, readerAuth, readerAuthAll, readers } = await phone.open(bytesOf(scanned.body.message))
+    return {
+      version,
+      isEach: readerAuth === docTypes.length,
+      readerAuthAll,
+      readers: readers.length,
+      again: () => scan(here, id, phone.code),
+      scanned,
+    }
+  }
+
+  test('is asked with a signature for every document, which it verifies', async () => {
+    const signed = { version: '1.0', isEach: true, readerAuthAll: 0, readers: 1 }
+    for (const installed of [{ access: true }, { readers: 2 }, { access: true, readers: 1 }])
+      expect(await open(await start('auto', installed), EU!)).toMatchObject(signed)
+    expect(await open(await start('none', { access: true, readers: 1 }), EU!)).toMatchObject({ isEach: false, readers: 0 })
+    expect(await open(await start('auto', { access: true }), 'eu_av_age_18')).toMatchObject({ isEach: false, readers: 0 })
+  })
+
+  test('gets the same bytes again, though reader certificates were added and removed in between', async () => {
+    const here = await start('auto', { readers: 1 })
+    const { scanned, again } = await open(here, OTHER!)
+    await here.install()
+    expect((await again()).body).toEqual(scanned.body)
+    await removeAll(here.app)
+    expect((await again()).body).toEqual(scanned.body)
+  })
+})
+
+async function removeAll(app: TestApp): Promise<void> {
+  for (const { owner, fingerprint } of await readReaders(app.deps)) await removeReader(app.deps, { owner, fingerprint }, 'boss')
+}
