@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import { embedded } from '../../src/sandbox/cbor.ts'
 import { createPhone } from '../../src/sandbox/in-person/phone.ts'
+import { getCertificate } from '../helpers/access.ts'
 import { createVerification, outcome, startApp, startWithTenant } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
 import { pair } from '../helpers/devices.ts'
@@ -120,6 +121,28 @@ describe('one code has one message', () => {
     expect(outcome(await scan(own, id, codes[11]))).toBe('200')
     await own.app.stop()
   })
+})
+
+test('P43: a certificate that signs from now on changes no byte of a repeat, and signs what the next phone is asked', async () => {
+  const own = await startWithTenant()
+  const ask = async (phone: { code: string }, id?: string) => {
+    const made = id ?? (await createVerification(own.app, own.key, { template: 'driving_licence' })).id
+    return { id: made, message: (await scan(own, made, phone.code)).body.message }
+  }
+  const [one, two] = [await createPhone(), await createPhone()]
+  const { id, message } = await ask(one)
+  expect(await one.open(bytesOf(message))).toMatchObject({ readerAuth: 0, readers: [] })
+  await getCertificate(own.app)
+  expect(await ask(one, id)).toEqual({ id, message })
+  expect(await two.open(bytesOf((await ask(two)).message))).toMatchObject({ version: '1.0', readerAuth: 1, readerAuthAll: 0 })
+  await own.app.stop()
+})
+
+test('a session that may be shown in one format only, which phones do not show in person, is not asked', async () => {
+  const { code } = await createPhone()
+  const asked = async (formats: string[]) => outcome(await scan(shop, (await create({ formats }, shop)).id, code))
+  expect(await asked(['dc+sd-jwt'])).toBe('422 not_askable_in_person')
+  expect(await asked(['mso_mdoc'])).toBe('200')
 })
 
 describe('the order of refusals', () => {
