@@ -1,11 +1,14 @@
 // What a phone answers in person: rows P23 to P39 and P42, with the phone of the sandbox, which is not ours to trust.
 import { describe, expect, test } from 'bun:test'
+import type { AuditRecord } from '../../src/dashboard/settings/audit/schema.ts'
+import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import { cborMap, encodeCbor } from '../../src/sandbox/cbor.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import type { Comparison, Verification } from '../../src/verifications/schema.ts'
 import { createVerification, outcome, startWithTenant } from '../helpers/app.ts'
+import { setUpOwner } from '../helpers/dashboard.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { listOrigin, answerOf as pageAnswerOf, presentThrough, tell } from '../helpers/dc.ts'
 import { pair } from '../helpers/devices.ts'
@@ -31,6 +34,12 @@ const TEMPLATES = ['age_over_18', 'eu_av_age_18', 'driving_licence', 'age_over_1
 const till = { app, key: (await pair(app, key, { allowed_templates: TEMPLATES })).access_token }
 const shop = { app, key }
 const holder = await holderOf(app)
+
+const boss = await setUpOwner(app)
+const postedOf = async (id: string) =>
+  (await boss.get<VerificationDetail>(`/tenants/${tenantId}/verifications/${id}?environment=test`)).body.timeline.find(
+    ({ event }) => event === 'response_posted',
+  )
 
 const END = base64url(encodeCbor(cborMap({ status: 20 })))
 /** A document without a claim. */
@@ -101,6 +110,18 @@ describe('a good answer', () => {
     const { id, answer } = await readPhone(till, holder, {}, { mutations: { mac } })
     expect((await pass(till, id, answer)).body.status).toBe('completed')
     expect((await readOf(shop, id)).credentials).toMatchObject([{ holder_binding_valid: true }])
+    expect(await postedOf(id)).toMatchObject({ channel: 'in_person', engagement: 'qr', proof: 'mac' })
+  })
+
+  test('the timeline and the audit record name the channel, and no proof where it is a signature', async () => {
+    const { id, answer } = await readPhone(till, holder, { template: 'eu_av_age_18' })
+    await pass(till, id, answer)
+    const posted = await postedOf(id)
+    expect(posted).toMatchObject({ status: 'completed', channel: 'in_person', engagement: 'qr' })
+    expect(Object.keys(posted ?? {}).filter(name => ['proof', 'dropped', 'protocol', 'origin'].includes(name))).toEqual([])
+    const { data } = (await boss.get<{ data: AuditRecord[] }>(`/tenants/${tenantId}/audit?limit=10`)).body
+    const record = data.find(({ action, details }) => action === 'verification.completed' && details?.id === id)
+    expect(record?.details).toMatchObject({ channel: 'in_person' })
   })
 
   const personas: PersonaId[] = ['expired', 'not_yet_valid', 'revoked', 'untrusted_issuer', 'tampered_claim', 'wrong_device_key']

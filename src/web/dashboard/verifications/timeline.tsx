@@ -73,12 +73,10 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
       return { sentence: words.dc_error, tone: 'wait', more: <p class="hint">{moment.code}</p> }
     case 'in_person_requested':
       return { sentence: words.in_person_requested, tone: 'neutral' }
-    case 'in_person_refused':
-      return {
-        sentence: words.in_person_refused[moment.reason],
-        tone: 'wait',
-        more: <p class="hint">{moment.offers.join(', ')}</p>,
-      }
+    case 'in_person_refused': {
+      const offers = moment.offers.length > 0 && <p class="hint">{moment.offers.join(', ')}</p>
+      return { sentence: words.in_person_refused[moment.reason], tone: 'wait', more: offers }
+    }
     case 'in_person_error':
     case 'in_person_failed':
       return { sentence: words[moment.event], tone: 'wait', more: <p class="hint">{moment.code}</p> }
