@@ -11,7 +11,7 @@ import { makeHolder } from '../../src/sandbox/issuer/issuer.ts'
 import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { describeBrowser, measureBrowser, PROTOCOLS, type Protocol, type ProtocolFigures, ratesOf } from './browser-channel.ts'
+import { describeChannels, measureChannel, PROTOCOLS, type Protocol, type ProtocolFigures, ratesOf } from './channels.ts'
 import { inFlight, json } from './in-flight.ts'
 import { atLeast, atMost, type Spread, shown, spreadOf, table } from './output.ts'
 import { COMPILER, cpuMs, environmentFor, makeTenant, type Server, startService, temporaryDir, threadsUs } from './service.ts'
@@ -62,7 +62,7 @@ export type ExchangeReport = {
   rounds: number
   aims: typeof AIMS
   formats: FormatFigures[]
-  /** Through the browser's wallet call. */
+  /** Through the browser's wallet call, and in person. */
   protocols: ProtocolFigures[]
 }
 
@@ -83,7 +83,7 @@ export async function benchExchange(): Promise<ExchangeReport> {
   const protocols: ProtocolFigures[] = []
   const wanted = { service, key, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, toWarmUp: TO_WARM_UP, inFlight: IN_FLIGHT }
   for (const [protocol, format] of Object.entries(PROTOCOLS) as [Protocol, Format][])
-    protocols.push(await measureBrowser({ ...wanted, protocol, holder: await holderFor(deps, format) }))
+    protocols.push(await measureChannel({ ...wanted, protocol, holder: await holderFor(deps, format) }))
   await deps.close()
   await service.stop()
   return { cores: cpus().length, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, aims: AIMS, formats, protocols }
@@ -326,7 +326,7 @@ export function describeExchange({ cores, sessions, rounds, aims, formats, proto
 
 ${table(['format', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle', 'aim', 'of it compiler', 'of it curves', 'ratio', 'aim'], cycles)}
 
-${describeBrowser(protocols)}
+${describeChannels(protocols)}
 
 Presentations judged in one process, beside nothing but the ${VERIFICATIONS_A_PRESENTATION} signatures each holds.
 

@@ -1,13 +1,15 @@
-// The exchange through a browser's wallet call: the page's two calls beside creating and reading the session.
-import { answerPage } from '../../src/sandbox/wallet/dc-wallet.ts'
+// The exchange through a browser's wallet call, and with a phone in person: two calls beside creating and reading the session.
+import { phoneOf } from '../../src/sandbox/in-person/phone.ts'
+import { answerPage, type DcAnswer } from '../../src/sandbox/wallet/dc-wallet.ts'
 import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import type { DcRequests } from '../../src/verifications/exchange/dc-schema.ts'
+import type { InPersonRequest } from '../../src/verifications/in-person/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { inFlight, json } from './in-flight.ts'
 import { type Spread, shown, spreadOf, table } from './output.ts'
 import { cpuMs, type Server } from './service.ts'
 
-export const PROTOCOLS = { 'openid4vp-v1-unsigned': 'dc+sd-jwt', 'org-iso-mdoc': 'mso_mdoc' } as const
+export const PROTOCOLS = { 'openid4vp-v1-unsigned': 'dc+sd-jwt', 'org-iso-mdoc': 'mso_mdoc', in_person: 'mso_mdoc' } as const
 export type Protocol = keyof typeof PROTOCOLS
 
 const PHASES = ['create', 'request', 'respond', 'read'] as const
@@ -28,10 +30,10 @@ type ChannelOptions = {
   inFlight: number
 }
 
-export async function measureBrowser(wanted: ChannelOptions): Promise<ProtocolFigures> {
-  for (let warmed = 0; warmed < wanted.toWarmUp; warmed += wanted.sessions) await browserRound(wanted)
-  const rounds: Awaited<ReturnType<typeof browserRound>>[] = []
-  for (let round = 0; round < wanted.rounds; round++) rounds.push(await browserRound(wanted))
+export async function measureChannel(wanted: ChannelOptions): Promise<ProtocolFigures> {
+  for (let warmed = 0; warmed < wanted.toWarmUp; warmed += wanted.sessions) await channelRound(wanted)
+  const rounds: Awaited<ReturnType<typeof channelRound>>[] = []
+  for (let round = 0; round < wanted.rounds; round++) rounds.push(await channelRound(wanted))
   return {
     protocol: wanted.protocol,
     ...ratesOf(PHASES, rounds, wanted.sessions),
@@ -53,10 +55,8 @@ export function ratesOf<Phase extends string>(
   }
 }
 
-async function browserRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: ChannelOptions) {
+async function channelRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: ChannelOptions) {
   const base = `http://127.0.0.1:${service.port}`
-  // The service's own pages always may ask.
-  const origin = `http://localhost:${service.port}`
   const type = { 'content-type': 'application/json' }
   const headers = { ...type, authorization: `Bearer ${key}` }
   const seconds = {} as Record<Phase, number>
@@ -74,21 +74,65 @@ async function browserRound({ service, key, holder, protocol, sessions, inFlight
   const created = await phase('create', Array.from({ length: sessions }), () =>
     post<Verification>('/v1/verifications', { template: 'age_over_18' }, headers),
   )
-  const page = { ...type, origin }
-  const asked = await phase('request', created, ({ id }) =>
-    post<DcRequests>(`/wallet/dc/request/${id}`, { protocols: [protocol] }, page),
-  )
-  const answers = await inFlight(atOnce, asked, ({ requests }) => answerPage({ requests, origin }, holder, { now: Date.now() }))
-  const sent = created.map(({ id }, i) => ({ id, answer: answers[i] }))
-  await phase('respond', sent, ({ id, answer }) => post(`/wallet/dc/response/${id}`, answer, page))
+  // The service's own pages always may ask.
+  const origin = `http://localhost:${service.port}`
+  const meet = ({ id }: Verification): Promise<Customer> | Customer =>
+    protocol === 'in_person'
+      ? customerInPerson(holder, (step, body) => post(`/v1/verifications/${id}/in-person-${step}`, body, headers))
+      : customerAtPage({ holder, protocol, origin }, (step, body) => post(`/wallet/dc/${step}/${id}`, body, { ...type, origin }))
+  const customers = await inFlight(atOnce, created, async session => await meet(session))
+  await phase('request', customers, customer => customer.ask())
+  await inFlight(atOnce, customers, customer => customer.answer())
+  await phase('respond', customers, customer => customer.tell())
   const read = await phase('read', created, ({ id }) => json<Verification>(`${base}/v1/verifications/${id}`, { headers }))
   const open = read.find(({ status }) => status !== 'completed')
   if (open) throw new Error(`a session ended ${open.status}: ${JSON.stringify(open.error)}`)
   return { seconds, cpuMs: cpuMs(process.pid) === undefined ? undefined : cpu }
 }
 
-export const describeBrowser = (protocols: readonly ProtocolFigures[]): string =>
-  `The same through the browser's wallet call.
+/** The caller's two calls, and what the wallet does in between. */
+type Customer = { ask: () => Promise<void>; answer: () => Promise<void>; tell: () => Promise<void> }
+type Call = <Body>(step: 'request' | 'response', body: unknown) => Promise<Body>
+
+function customerAtPage(
+  { holder, protocol, origin }: { holder: Holder; protocol: string; origin: string },
+  call: Call,
+): Customer {
+  let asked: DcRequests
+  let answered: DcAnswer
+  return {
+    async ask() {
+      asked = await call('request', { protocols: [protocol] })
+    },
+    async answer() {
+      answered = await answerPage({ requests: asked.requests, origin }, holder, { now: Date.now() })
+    },
+    async tell() {
+      await call('response', answered)
+    },
+  }
+}
+
+/** A phone that understands alternatives shows one document, as wallets do elsewhere. */
+async function customerInPerson(holder: Holder, call: Call): Promise<Customer> {
+  const phone = await phoneOf(holder, { version: '1.1', capabilities: { extendedRequest: true } })
+  let asked: InPersonRequest
+  let answered: Uint8Array | undefined
+  return {
+    async ask() {
+      asked = await call('request', { engagement: phone.code })
+    },
+    async answer() {
+      answered = await phone.receive(new Uint8Array(Buffer.from(asked.message, 'base64url')))
+    },
+    async tell() {
+      await call('response', { message: Buffer.from(answered!).toString('base64url') })
+    },
+  }
+}
+
+export const describeChannels = (protocols: readonly ProtocolFigures[]): string =>
+  `The same through the browser's wallet call, and with a phone in person.
 
 ${table(
   ['protocol', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle'],
