@@ -27,7 +27,7 @@ const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSO
 
 It needs the data directory of the service: give it the same VIDIMUS_DATA_DIR.
 
-example: ./scripts/bun scripts/sandbox-wallet.ts "openid4vp://authorize?client_id=…" --persona minor`
+example: ./scripts/bun scripts/sandbox-wallet.ts "openid4vp://?client_id=…" --persona minor`
 
 /** Expected failures: printed in one line, without a stack. */
 const EXPECTED = [UsageError, CommandError, ConfigError, StartRefusal, RequestRefused, NothingToShow]

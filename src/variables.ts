@@ -46,7 +46,7 @@ export const VARIABLES = {
   VIDIMUS_WEBHOOK_DELAYS: { default: '0s,5s,1m,10m,2h,22h', meaning: 'wait before each delivery attempt, one entry per attempt' },
   VIDIMUS_WALLET_PROFILE: { default: 'haip', meaning: 'haip, or plain for wallets that cannot encrypt their answer' },
   VIDIMUS_WALLET_SCHEME: {
-    default: 'openid4vp',
+    default: 'openid4vp://',
     meaning:
       'start of wallet_uri: openid4vp://, haip-vp://, one with a host, the https link of one wallet; NAME alone is NAME://authorize',
   },

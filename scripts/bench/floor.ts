@@ -8,7 +8,7 @@ import { createStorage, openReader, openWriter } from '../../src/db/sqlite/stora
 
 const file = join(process.env.VIDIMUS_DATA_DIR!, 'floor.db')
 const CONTENT = 'x'.repeat(220)
-const WALLET_URI = `openid4vp://authorize?${'x'.repeat(150)}`
+const WALLET_URI = `openid4vp://?${'x'.repeat(150)}`
 const REQUEST_URI = `http://localhost:3000/wallet/request/${'x'.repeat(25)}`
 
 const EXPIRES_AT = new Date().toISOString()

@@ -89,7 +89,7 @@ describe('an accepted request', () => {
   test('the wallet_uri has client_id and request_uri only, the latter equal to the member request_uri', async () => {
     const { body } = await create({ template: 'identity_basic' })
     const uri = new URL(body.wallet_uri ?? '')
-    expect(`${uri.protocol}//${uri.host}`).toBe('openid4vp://authorize')
+    expect(`${uri.protocol}//${uri.host}${uri.pathname}`).toBe('openid4vp://')
     expect([...uri.searchParams.keys()]).toEqual(['client_id', 'request_uri'])
     expect(uri.searchParams.get('client_id')).toMatch(/^x509_hash:[\w-]{43}$/)
     expect(uri.searchParams.get('request_uri')).toBe(body.request_uri ?? '')

@@ -329,7 +329,7 @@ export function viewOf(model: Model, session: Session): Record<string, unknown> 
 }
 
 const isId = (value: unknown) => /^vs_[0-9A-Za-z]{22}$/.test(String(value))
-const isWalletUri = (value: unknown) => String(value).startsWith('openid4vp://authorize?client_id=')
+const isWalletUri = (value: unknown) => String(value).startsWith('openid4vp://?client_id=')
 const isRequestUri = (value: unknown) => /^https:\/\/verify\.example\/wallet\/request\/vs_/.test(String(value))
 
 /** Sessions that a caller sees: those of its environment, and for a device those it created. */
