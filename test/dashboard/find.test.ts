@@ -7,6 +7,7 @@ import type { ApiKey } from '../../src/dashboard/developers/keys/schema.ts'
 import type { TemplateUse } from '../../src/dashboard/templates/schema.ts'
 import type { VerificationDetail, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import type { Db } from '../../src/db/engine.ts'
+import { createPhone } from '../../src/sandbox/in-person/phone.ts'
 import { removeTemplate, saveTemplate } from '../../src/templates/save.ts'
 import { type By, findReach, listOutlines } from '../../src/verifications/browse/browse-store.ts'
 import { cleanUp, createVerification } from '../helpers/app.ts'
@@ -15,6 +16,7 @@ import { rowsOf } from '../helpers/database.ts'
 import { ask, listOrigin } from '../helpers/dc.ts'
 import { pair } from '../helpers/devices.ts'
 import { sqliteOnly } from '../helpers/engines.ts'
+import { scan } from '../helpers/in-person.ts'
 import { declined, receive, startAppFor, stopReceiving } from '../helpers/receiver.ts'
 
 afterAll(async () => {
@@ -83,6 +85,8 @@ test('a list is filtered by the channel that asked, alone and with other filters
   expect(await idsOf({ channel: 'dc_api', status: 'completed' })).toEqual([])
   expect(await idsOf({ channel: 'dc_api', search: other.id })).toEqual([])
   expect(await idsOf({ channel: 'in_person' })).toEqual([])
+  expect((await scan({ app, key: shop.key }, other.id, (await createPhone()).code)).status).toBe(200)
+  expect(await idsOf({ channel: 'in_person' })).toEqual([other.id])
   expect((await boss.get(pathOf({ channel: 'radio' }))).status).toBe(400)
 })
 

@@ -98,6 +98,7 @@ const SPOKEN_BY_SERVICE = new Set([
   ...['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused', 'invalid_api_key', 'api_key_expired'],
   ...['metrics_token_required', 'origin_not_allowed', 'insufficient_scope', 'invalid_pairing_code', 'invalid_refresh_token'],
   ...['invalid_wallet_response', 'invalid_response_code', 'method_not_allowed'],
+  ...['invalid_engagement', 'engagement_not_supported', 'not_askable_in_person'],
 ])
 
 test('every attention and every error that the dashboard can meet has words of its own', () => {

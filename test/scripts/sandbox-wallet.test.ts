@@ -91,6 +91,17 @@ test('a page whose origin is not listed is told in one line', async () => {
   ])
 })
 
+test('a phone is read as by a till, with the token of whoever created the session', async () => {
+  const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
+  const { key } = await app.tenant()
+  const { wallet_uri = '' } = await createVerification(app, key)
+  const { stdout, stderr } = await run(app.dir, wallet_uri, '--in-person', '--till', key)
+  const says = /answered 200 \{"status":"completed","message":"oWZzdGF0dXMU"\}\nThe verification is completed now\.\n$/
+  expect([stdout, stderr]).toEqual([expect.stringMatching(says), ''])
+  const refused = await run(app.dir, wallet_uri, '--in-person', '--till', 'vd_unknown')
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^sandbox-wallet: the service answered 401: /)])
+})
+
 test('a phone without a till prints its code, answers by line, and ends when the reader says so', async () => {
   const app = await startApp({ config: { publicUrl: '' }, now: Date.now() })
   const { PATH = '', HOME = '' } = process.env

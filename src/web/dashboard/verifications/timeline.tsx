@@ -83,7 +83,14 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
     case 'response_posted':
       return {
         ...answered(words, moment, isJudged),
-        more: moment.credentials.map(each => <CheckList key={each.credential} checked={each} error={moment.error} />),
+        more: (
+          <>
+            {moment.channel && <p class="hint">{channelOf(words, moment)}</p>}
+            {moment.credentials.map(each => (
+              <CheckList key={each.credential} checked={each} error={moment.error} />
+            ))}
+          </>
+        ),
       }
     case 'response_held':
       return { sentence: words.response_held[moment.awaits], tone: 'wait' }
@@ -123,6 +130,10 @@ function answered(words: EventWords, { status, error }: Posted, isJudged: boolea
   if (status === 'failed') return { sentence: words.response_failed, tone: 'no' }
   return isJudged ? { sentence: words.response_completed, tone: 'ok' } : { sentence: words.response_shared, tone: 'neutral' }
 }
+
+/** How the answer came, and what is special about it. */
+const channelOf = (words: EventWords, { channel, proof, dropped }: Posted): string =>
+  [channel && words.channels[channel], proof && words.byMac, dropped && words.dropped(dropped)].filter(Boolean).join(' ')
 
 type EventWords = ReturnType<typeof useVerificationWords>['events']
 
