@@ -5,6 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join, resolve } from 'node:path'
 import { COMMANDS } from '../src/cli/index.ts'
 import { PAGES } from '../src/handbook/contents.ts'
+import { type HolderPhone, phoneOf } from '../src/sandbox/in-person/phone.ts'
+import { type Holder, newPrivateJwk, publicJwk } from '../src/sandbox/wallet/wallet.ts'
 import { temporaryDir, until } from './helpers/app.ts'
 import { DAY_MS, issueAuthority, pemOf } from './helpers/certificates.ts'
 import { PROGRAM } from './helpers/program.ts'
@@ -173,6 +175,17 @@ const completed = async (body: object = {}) => {
   return await answer(session.wallet_uri, 'adult')
 }
 
+let phone: HolderPhone | undefined
+
+/** A wallet with documents of the running service. */
+async function holderHere(): Promise<Holder> {
+  const deviceKey = await newPrivateJwk()
+  const body = JSON.stringify({ persona: 'adult', holder_key: publicJwk(deviceKey) })
+  const headers = { 'content-type': 'application/json' }
+  const issued = await fetch(`${known.URL}/sandbox/documents`, { method: 'POST', headers, body })
+  return { persona: 'adult', deviceKey, ...((await issued.json()) as Pick<Holder, 'credentials'>) }
+}
+
 const SCENES: Record<string, Scene> = {
   start: {
     before: () => completed(),
@@ -252,6 +265,22 @@ const SCENES: Record<string, Scene> = {
       'vidimus trust source add': /Test List is added to live \(src_\w+\): 1 issuer /,
       'vidimus trust bundle import': /list +live +Test List +(added|the same as here)/,
     },
+  },
+  'in-person': {
+    before: async () => {
+      known.ID = (await create()).id
+      phone = await phoneOf(await holderHere())
+      known.CODE = phone.code
+    },
+    // The reader carries the message to the phone, and its answer back.
+    async run(line) {
+      const output = await type(line)
+      const { message, status } = JSON.parse(output) as { message: string; status?: string }
+      const answer = status === undefined ? await phone?.receive(Buffer.from(message, 'base64url')) : undefined
+      if (answer) known.ANSWER = Buffer.from(answer).toString('base64url')
+      return output
+    },
+    says: { 'curl http://localhost:3000/v1/verifications/$ID/in-person-response': /"status":"completed"/ },
   },
   // A phone cannot reach this service, which is a problem with exit code 1.
   doctor: { run: line => type(`${line} || test $? = 1`), says: { vidimus: 'database' } },

@@ -11,6 +11,7 @@ import doctor from './pages/doctor.md' with { type: 'file' }
 import errors from './pages/errors.md' with { type: 'file' }
 import evidence from './pages/evidence.md' with { type: 'file' }
 import goingLive from './pages/going-live.md' with { type: 'file' }
+import inPerson from './pages/in-person.md' with { type: 'file' }
 import install from './pages/install.md' with { type: 'file' }
 import logEvents from './pages/log-events.md' with { type: 'file' }
 import metrics from './pages/metrics.md' with { type: 'file' }
@@ -74,6 +75,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
     title: 'Merchants and staff',
     pages: [
       { slug: 'till', file: till },
+      { slug: 'in-person', file: inPerson },
       { slug: 'dashboard', file: dashboard },
       { slug: 'page-errors', file: pageErrors },
       { slug: 'going-live', file: goingLive },
