@@ -41,6 +41,8 @@ export type Config = {
   hasSandbox: boolean
   /** Looks at signed lists of issuers by itself. */
   trustRefresh: boolean
+  /** How old a list of revocations may be that counts where no newer one can be had. */
+  statusMaxAgeMs: number
   webhookDelaysMs: number[]
   /** Defaults of requests to wallets; a template may differ. */
   wallet: {
@@ -74,6 +76,7 @@ const FILE_BYTES_MAX = 1024 * 1024
 /** Copies made before an upgrade, and replaced databases, are kept as long. */
 const WINDOW_DAYS_DEFAULT = 14
 const WEBHOOK_DELAY_MAX_MS = 72 * UNITS_MS.h
+const STATUS_AGE_MAX_MS = 7 * 24 * UNITS_MS.h
 
 export function loadConfig(env: Environment): Config {
   refuseUnknown(env)
@@ -101,6 +104,7 @@ export function loadConfig(env: Environment): Config {
     rateLimitScale: decimal('VIDIMUS_RATE_LIMIT_SCALE', text('VIDIMUS_RATE_LIMIT_SCALE'), 1000),
     metricsToken: metricsToken('VIDIMUS_METRICS_TOKEN', text('VIDIMUS_METRICS_TOKEN')),
     trustRefresh: oneOf('VIDIMUS_TRUST_REFRESH', text('VIDIMUS_TRUST_REFRESH'), ['on', 'off']) === 'on',
+    statusMaxAgeMs: maxAge('VIDIMUS_STATUS_MAX_AGE', text('VIDIMUS_STATUS_MAX_AGE')),
     hasSandbox: oneOf('VIDIMUS_SANDBOX', text('VIDIMUS_SANDBOX'), ['on', 'off']) === 'on',
     wallet: {
       profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),
@@ -115,6 +119,14 @@ export function loadConfig(env: Environment): Config {
     },
     webhookDelaysMs: delays('VIDIMUS_WEBHOOK_DELAYS', text('VIDIMUS_WEBHOOK_DELAYS')),
   }
+}
+
+function maxAge(name: Variable, value: string): number {
+  const [, amount, unit] = /^([1-9]\d{0,2})([hd])$/.exec(value) ?? []
+  const ms = Number(amount ?? 0) * (unit === 'd' ? 24 : 1) * UNITS_MS.h
+  if (value !== '0' && (ms === 0 || ms > STATUS_AGE_MAX_MS))
+    throw new ConfigError(`${name}: "${value}" is neither 0 nor a time from 1h to 7d`)
+  return ms
 }
 
 /** systemd puts credentials (LoadCredential=) into a directory that only the service can read. */

@@ -21,6 +21,8 @@ import { rememberVersions, type Versions } from './templates/resolve.ts'
 import { createFirstTimes, type FirstTimes } from './tenants/first-times.ts'
 import { type Anchors, rememberAnchors } from './trust/anchors.ts'
 import { crlFetcher } from './trust/status/crl.ts'
+import { createShelf } from './trust/status/kept-lists.ts'
+import { createStaleLog } from './trust/status/stale.ts'
 import { isLocalList, readIdentifiers, statusFetcher } from './trust/status/status.ts'
 import { type Changes, createChanges } from './verifications/changes.ts'
 import { type Creations, shareCreations } from './verifications/create/creations.ts'
@@ -58,6 +60,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
   const { now } = ground
   const audit = createAudit(ground.sealer, ground.random, ground.looseEntries)
   const sandbox = createSandbox(ground)
+  const shelf = createShelf(ground)
   // Asked each time: the public URL may be known only once the service listens.
   const isSandboxList = (uri: string) => uri === statusListUri(config.publicUrl) || uri === identifierListUri(config.publicUrl)
   return {
@@ -85,8 +88,11 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
       allowHttp: isSandboxList,
       isLocal: isLocalList(config, isSandboxList),
       readIdentifiers,
+      shelf,
+      maxAgeMs: config.statusMaxAgeMs,
+      onStale: createStaleLog(ground),
     }),
-    crls: createCrlChecker(crlFetcher({ ...ground, sandbox }), now),
+    crls: createCrlChecker(crlFetcher({ ...ground, sandbox }), now, { shelf }),
     sandbox,
   }
 }

@@ -41,7 +41,13 @@ export const VARIABLES = {
   VIDIMUS_SANDBOX: { default: 'on', meaning: 'off closes the sandbox wallet and its issuer: /sandbox and everything below it' },
   VIDIMUS_TRUST_REFRESH: {
     default: 'on',
-    meaning: 'off keeps the service from fetching trust lists; "trust source refresh" and bundles still work',
+    meaning:
+      'off keeps the service from fetching trust lists, and lists of revocations that no session needs; "refresh" and bundles still work',
+  },
+  VIDIMUS_STATUS_MAX_AGE: {
+    default: '0',
+    meaning:
+      "how old an issuer's list of revoked documents may be when no newer one can be fetched, 1h to 7d; with 0 such documents are refused",
   },
   VIDIMUS_WEBHOOK_DELAYS: { default: '0s,5s,1m,10m,2h,22h', meaning: 'wait before each delivery attempt, one entry per attempt' },
   VIDIMUS_WALLET_PROFILE: { default: 'haip', meaning: 'haip, or plain for wallets that cannot encrypt their answer' },

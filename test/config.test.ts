@@ -46,6 +46,7 @@ describe('settings without any variable', () => {
       metricsToken: undefined,
       hasSandbox: true,
       trustRefresh: true,
+      statusMaxAgeMs: 0,
       webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
       wallet: { profile: 'haip', linkStart: 'openid4vp://', clientIdPrefix: 'x509_hash', registrationCertFile: '' },
       readerAuth: 'auto',

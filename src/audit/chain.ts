@@ -46,6 +46,8 @@ export const AUDIT_ACTIONS = [
   'trust.unblocked',
   'trust.bundle_exported',
   'trust.bundle_imported',
+  'trust.status_list_added',
+  'trust.status_list_removed',
   'user.created',
   'user.invited',
   'user.joined',

@@ -14,6 +14,10 @@ export class Lru<V> {
     return [...this.entries.keys()]
   }
 
+  values(): V[] {
+    return [...this.entries.values()]
+  }
+
   get(key: string): V | undefined {
     const value = this.entries.get(key)
     if (value === undefined) return undefined

@@ -23,6 +23,7 @@ export const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     trust: () => import('./trust/trust.ts'),
     'trust source': () => import('./trust/source.ts'),
     'trust bundle': () => import('./trust/bundle.ts'),
+    'trust status': () => import('./trust/status.ts'),
     signing: () => import('./signing/signing.ts'),
     registration: () => import('./signing/registration.ts'),
     tls: () => import('./tls/tls.ts'),

@@ -34,8 +34,11 @@ export type Check =
 
 export type Finding = { check: Check; status: 'pass' | 'fail' | 'warning' | 'skipped'; detail?: string }
 
+/** The list that a document was checked against, where no newer one could be had. */
+export type UsedList = { asOf: number; from: 'fetched' | 'bundle' }
+
 /** A finding with its time and, if it failed, the reason for the session. */
-export type RecordedFinding = Finding & { at: number; failure?: Failure }
+export type RecordedFinding = Finding & { at: number; failure?: Failure; list?: UsedList }
 
 export class Findings {
   constructor(
@@ -57,8 +60,8 @@ export class Findings {
     this.all.push({ check, status: 'fail', detail, at: this.now(), failure })
   }
 
-  warn(check: Check, detail: string): void {
-    this.all.push({ check, status: 'warning', detail, at: this.now() })
+  warn(check: Check, detail: string, list?: UsedList): void {
+    this.all.push({ check, status: 'warning', detail, at: this.now(), ...(list && { list }) })
   }
 
   skip(check: Check, detail: string): void {

@@ -210,9 +210,11 @@ class Readings {
     checkIssuingPlace(findings, credential, issuer.country, path[0]?.subjectAttributes.state)
 
     // Status is checked for otherwise valid credentials only: the issuer chose the addresses that are fetched (TSL § 8.3).
-    if (anchor && findings.failures.length === 0) await crls.check(findings, path, crlPolicyOf(anchor, credential.type))
+    const session = expected.nonce
+    if (anchor && findings.failures.length === 0)
+      await crls.check(findings, path, crlPolicyOf(anchor, credential.type), { session })
     if (findings.failures.length === 0) {
-      await status.check(findings, credential.status, { format, anchors, environment, anchor, path, crls, type })
+      await status.check(findings, credential.status, { format, anchors, environment, anchor, path, crls, type, session })
     }
     return { findings, trust, credential, match: this.matching.of(credential) }
   }

@@ -67,6 +67,11 @@ function addTrust(deps: Deps): void {
     'Time since the oldest look at a live trust list that succeeded.',
     async () => (await oldestLookMs(deps)) / 1000,
   )
+  metrics.gauge(
+    'vidimus_status_list_age_seconds',
+    'Age of the oldest list of revoked documents that was used in the last hour.',
+    () => Math.floor(deps.status.oldestMs() / 1000),
+  )
 }
 
 /** Only where records are linked to the chain after their commit. */

@@ -15,6 +15,7 @@ import { lookAtKeys, turnWrappingKey } from '../session-keys/turn.ts'
 import { warnOfExpiry } from '../signing/certificate.ts'
 import { retireSigningKeys } from '../signing/retire.ts'
 import { refreshDue } from '../trust/lists/refresh.ts'
+import { prefetchLists, prefetchListsOfAnchors } from '../trust/status/refresh.ts'
 import { noticeClockStep } from '../upkeep/clock.ts'
 import { createBackups } from '../upkeep/schedule.ts'
 import { sealAgain } from '../upkeep/seal-again.ts'
@@ -43,6 +44,8 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'signing keys', everyMs: 3_600_000, run: retireSigningKeys },
   { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealSandboxAgain(deps, tx)) },
   { name: 'trust lists', everyMs: 60_000, run: refreshDue },
+  { name: 'revocation lists', everyMs: 60_000, run: prefetchLists },
+  { name: 'revocation lists of issuers', everyMs: 3_600_000, run: prefetchListsOfAnchors },
   // Not an hour after the start: a service that is restarted more often would never turn it.
   { name: 'wrapping key', everyMs: 10_000, isOnTheHour: true, run: turnWrappingKey },
 ]

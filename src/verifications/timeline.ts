@@ -14,6 +14,9 @@ import { type KeyedSession, lockSession, type PlacedSession, type SessionKey, ty
 /** The anchor of a credential, and the list that named it, with the list's own `issued_at`. */
 export type TrustedBy = { anchor: string; source?: string; sequence?: number; issued_at?: string }
 
+/** The list that a document was checked against, where no newer one could be fetched. */
+type CheckedAgainst = { as_of: string; from: 'fetched' | 'bundle' }
+
 /** The moments of a session after its creation, with their details. */
 export type SessionEvents = {
   /** The first time that a page showed its QR code or its button. */
@@ -24,7 +27,7 @@ export type SessionEvents = {
     status: 'completed' | 'failed'
     error?: string
     /** Every check of every credential, and the anchor of each that is trusted. */
-    findings: { credential: string; checks: readonly RecordedFinding[]; trust?: TrustedBy }[]
+    findings: { credential: string; checks: readonly RecordedFinding[]; trust?: TrustedBy; status?: CheckedAgainst }[]
   } & Partial<BrowserChannel | PhoneChannel>
   /** A page of this origin got its first request. */
   dc_requested: { origin: string; protocols: readonly string[] }

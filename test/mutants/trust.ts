@@ -12,6 +12,7 @@ export default [
     'await deleteAnchors(tx, [',
     'trust/accept',
   ],
+  ['a list of one person is kept', 'createShelf', 'mayInsert: first !== session', 'mayInsert: true', 'trust/kept-lists'],
   ['a test list is added to live', 'requirePreset', 'if (preset.environment !== environment)', 'if (false)', 'cli/trust-source'],
   [
     'a bundle that was changed counts as signed',

@@ -172,7 +172,7 @@ async function longPath(ofMiddle = [URI], ofLeaf?: string[]) {
 
 /** The findings on the last of these paths, with a time limit of a millisecond. */
 async function checkWith(fetch: FetchCrl, ...paths: Certificate[][]): Promise<Findings> {
-  const checker = createCrlChecker(fetch, () => NOW, 1)
+  const checker = createCrlChecker(fetch, () => NOW, { waitMs: 1 })
   let findings = new Findings(() => NOW)
   for (const path of paths) {
     findings = new Findings(() => NOW)

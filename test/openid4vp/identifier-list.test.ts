@@ -6,7 +6,8 @@ import { parseCbor } from '../../src/openid4vp/cbor/cbor.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { readStatus } from '../../src/openid4vp/mdoc/issuer.ts'
-import { createStatusChecker, type FetchStatus, type StatusContext } from '../../src/openid4vp/status/list.ts'
+import { createStatusChecker, type StatusContext } from '../../src/openid4vp/status/list.ts'
+import type { FetchStatus } from '../../src/openid4vp/status/read-list.ts'
 import { AnchorIndex } from '../../src/openid4vp/trust/anchor-index.ts'
 import { createCrlChecker } from '../../src/openid4vp/trust/crl-check.ts'
 import { readIdentifiersInThread } from '../../src/trust-lists/read-in-thread.ts'
@@ -263,6 +264,7 @@ function checkerOf(lists: Record<string, List>) {
     path: [],
     crls: createCrlChecker(async () => ({ ok: false, reason: 'it did not answer' }), now),
     type: MDL,
+    session: 'one',
   }
   const checker = createStatusChecker(fetchStatus, now)
   return {

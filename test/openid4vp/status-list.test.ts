@@ -9,7 +9,8 @@ import { parseSign1, verifySign1 } from '../../src/openid4vp/cbor/cose.ts'
 import type { StatusReference } from '../../src/openid4vp/credential.ts'
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { decodeStatusList, statusAt } from '../../src/openid4vp/status/bits.ts'
-import { createStatusChecker, type FetchStatus, findTokenFault, type StatusContext } from '../../src/openid4vp/status/list.ts'
+import { createStatusChecker, type StatusContext } from '../../src/openid4vp/status/list.ts'
+import { type FetchStatus, findTokenFault } from '../../src/openid4vp/status/read-list.ts'
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status/token.ts'
 import { AnchorIndex } from '../../src/openid4vp/trust/anchor-index.ts'
 import { createCrlChecker } from '../../src/openid4vp/trust/crl-check.ts'
@@ -539,6 +540,7 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
       () => now,
     ),
     type: PID,
+    session: 'one',
   }
   const fetches: string[] = []
   let now = NOW

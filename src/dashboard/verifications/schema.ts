@@ -66,6 +66,8 @@ const CheckedCredential = Exactly({
       issued_at: Type.Optional(Timestamp),
     }),
   ),
+  /** The list it was checked against, where no newer one could be fetched. */
+  status: Type.Optional(Exactly({ as_of: Timestamp, from: Type.Union([Type.Literal('fetched'), Type.Literal('bundle')]) })),
 })
 
 /** Present on an answer that a page brought, or a phone in person. */

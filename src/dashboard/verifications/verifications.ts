@@ -151,13 +151,15 @@ function momentOf(recorded: RecordedEvent): Moment {
       return { at, event: recorded.event, ...recorded.details }
     case 'response_posted': {
       const { status, error, findings, ...channel } = recorded.details
-      const credentials = findings.map(({ credential, checks, trust }) => ({
+      const credentials = findings.map(({ credential, checks, trust, status: against }) => ({
         credential,
         ...(trust && { trust }),
-        checks: checks.map(({ check, status: outcome, detail, at: checkedAt }) => ({
+        ...(against && { status: against }),
+        checks: checks.map(({ check, status: outcome, detail, at: checkedAt, list }) => ({
           check,
           status: outcome,
           ...(detail !== undefined && { detail }),
+          ...(list && { as_of: isoUtc(list.asOf) }),
           at: isoUtc(checkedAt),
         })),
       }))

@@ -73,6 +73,30 @@ export const trustLists = table('trust_lists', {
   bytes: bytes('bytes').notNull(),
 })
 
+/** Signed lists of what was revoked, for the time when no newer one can be fetched. All of it is public. */
+export const revocationLists = table(
+  'revocation_lists',
+  {
+    uri: text('uri').notNull(),
+    media: oneOf('media', 'statuslist+jwt', 'statuslist+cwt', 'identifierlist+cwt', 'crl').notNull(),
+    bytes: bytes('bytes').notNull(),
+    issuedAt: time('issued_at').notNull(),
+    /** From then on it never counts. */
+    endsAt: time('ends_at'),
+    ttlMs: integer('ttl_ms'),
+    /** That of a stranger's bundle is the issue. */
+    fetchedAt: time('fetched_at').notNull(),
+    /** The day of the last session that needed it: its time would tell of the session. */
+    seenAt: time('seen_at').notNull(),
+    /** The next fetch that is no session's. */
+    dueAt: time('due_at').notNull(),
+    /** 1 for one that the operator named. */
+    wanted: integer('wanted').notNull(),
+    from: oneOf('brought_by', 'fetched', 'bundle').notNull(),
+  },
+  row => [primaryKey({ columns: [row.uri, row.media] })],
+)
+
 /** Certificates that are refused, whatever a list says. */
 export const trustBlocks = table(
   'trust_blocks',

@@ -1,11 +1,11 @@
 // Checks whether an authority revoked a certificate between a signer and the trusted anchor. Lists are kept until they expire
 // or are a day old. If a refresh fails, the old list is used until it expires.
 
-import { Lru } from '../../base/lru.ts'
 import type { Check, Failure, Findings } from '../finding.ts'
 import { CertificateDigests } from '../x509/certificate-digest.ts'
 import { CRL_BYTES_MAX, type Crl, CrlFault, readCrl } from '../x509/crl.ts'
 import type { Certificate } from '../x509/x509.ts'
+import { type Found, type ListBytes, ListCache, type Shelf, TTL_MS_MAX } from './list-cache.ts'
 
 /** The caller guards the destination and limits time and size (CRL_BYTES_MAX). `reason` is a clause for the merchant. */
 export type FetchCrl = (uri: string) => Promise<{ ok: true; body: Uint8Array } | { ok: false; reason: string }>
@@ -49,10 +49,13 @@ const SIGNERS = {
 
 export type CrlChecker = {
   /** `path` is leaf first, anchor last. The anchor is not checked: only the operator can remove it. */
-  check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy, signer?: keyof typeof SIGNERS): Promise<void>
+  check(findings: Findings, path: readonly Certificate[], policy: CrlPolicy, options?: CheckOptions): Promise<void>
   /** Addresses of the lists that were used lately. */
   known(): string[]
 }
+
+/** `session` tells one from another. */
+type CheckOptions = { signer?: keyof typeof SIGNERS; session?: string }
 
 const LISTS_MAX = 100
 /** Addresses of its list that are tried for one certificate. */
@@ -60,11 +63,6 @@ const PLACES_MAX = 3
 const LISTS_BYTES_MAX = 32 * 1024 * 1024
 /** Approximate memory of one entry. */
 const ENTRY_BYTES = 100
-const KEPT_MS_MAX = 24 * 3600 * 1000
-/** An unreachable host is not asked again for each credential. */
-const FAULT_KEPT_MS = 10_000
-
-type CachedCrl = { crl: Crl; refreshAt: number }
 
 /** RFC 5280 § 6.3.3 (b) (2) (i). A list for other places is a part for other certificates, served at the wrong address. */
 function madeFor(own: readonly string[], crl: Crl): Crl {
@@ -72,62 +70,69 @@ function madeFor(own: readonly string[], crl: Crl): Crl {
   return crl
 }
 
+type Read = Omit<Found<Crl>, 'fault'>
+type Waiting = { timeUp: Promise<never>; session: string | undefined }
+
 const isWebAddress = (uri: string): boolean => /^https?:\/\//i.test(uri)
 
-export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?: number): CrlChecker {
-  const kept = new Lru<CachedCrl>({
+/** `own`: the places that the certificate names for its list. */
+export function readCrlFor(own: readonly string[], bytes: Uint8Array, authority: Certificate, now: number): Crl {
+  if (bytes.length > CRL_BYTES_MAX) throw new CrlFault('it is too large')
+  return madeFor(own, readCrl(bytes, authority, now))
+}
+
+/** As it was fetched. */
+export const crlOf = (uri: string, bytes: Uint8Array, { thisUpdate, nextUpdate }: Crl, fetchedAt: number): ListBytes => ({
+  ...{ uri, media: 'crl', bytes, fetchedAt, from: 'fetched' },
+  ...{ issuedAt: thisUpdate, endsAt: nextUpdate, ttlMs: TTL_MS_MAX },
+})
+
+type CrlOptions = { waitMs?: number; shelf?: Shelf }
+
+export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, { waitMs, shelf }: CrlOptions = {}): CrlChecker {
+  const lists = new ListCache<Crl>({
+    now,
     countMax: LISTS_MAX,
     weightMax: LISTS_BYTES_MAX,
-    weigh: ({ crl }) => crl.revoked.size * ENTRY_BYTES,
+    weigh: ({ revoked }) => revoked.size * ENTRY_BYTES,
+    isFault: error => error instanceof CrlFault,
+    faultOf: reason => new CrlFault(reason),
   })
-  const faults = new Lru<{ fault: CrlFault; until: number }>({ countMax: LISTS_MAX })
-  const underWay = new Map<string, Promise<Crl>>()
   const digests = new CertificateDigests()
 
-  /** `own`: the places that the certificate names for its list. A list is kept for certificates that name the same. */
-  async function listAt(uri: string, authority: Certificate, own: readonly string[], timeUp: Promise<never>): Promise<Crl> {
+  /** A list is kept for certificates that name the same places. */
+  async function listAt(uri: string, authority: Certificate, own: readonly string[], timeUp: Promise<never>): Promise<Read> {
     const key = JSON.stringify([uri, digests.of(authority.der), own])
-    const known = kept.get(key)
-    if (known && now() < known.refreshAt) return known.crl
+    const found = lists.get(key, {
+      async stored() {
+        const list = await shelf?.find(uri, ['crl'])
+        try {
+          return list && { list, parsed: readCrlFor(own, list.bytes, authority, now()) }
+        } catch {
+          // One that has expired, or is for another place or authority, is as good as none.
+          return undefined
+        }
+      },
+      async fetch() {
+        const answer = await fetchCrl(uri)
+        if (!answer.ok) throw new CrlFault(answer.reason)
+        // Read before it is kept: it would be in the place of the right one.
+        const parsed = readCrlFor(own, answer.body, authority, now())
+        return { list: crlOf(uri, answer.body, parsed, now()), parsed }
+      },
+    })
     try {
-      const failed = faults.get(key)
-      if (failed && now() < failed.until) throw failed.fault
-      const refreshed = underWay.get(key) ?? refresh(key, () => fetchList(uri, authority, own), known?.crl)
-      underWay.set(key, refreshed)
       // A list that arrives too late for this answer is kept for the next one.
-      return await Promise.race([refreshed, timeUp])
+      return await Promise.race([found, timeUp])
     } catch (error) {
-      if (known && now() < known.crl.nextUpdate) return known.crl
+      const usable = lists.usable(key)
+      if (usable) return usable
       throw error
     }
   }
 
-  async function refresh(key: string, fetch: () => Promise<Crl>, known: Crl | undefined): Promise<Crl> {
-    try {
-      const fetched = await fetch()
-      // An older list that is still valid may be a replay that hides a revocation.
-      const crl = known && known.nextUpdate > now() && known.thisUpdate > fetched.thisUpdate ? known : fetched
-      kept.set(key, { crl, refreshAt: Math.min(crl.nextUpdate, now() + KEPT_MS_MAX) })
-      return crl
-    } catch (error) {
-      const fault = error instanceof CrlFault ? error : new CrlFault('it could not be reached', { cause: error })
-      faults.set(key, { fault, until: now() + FAULT_KEPT_MS })
-      throw fault
-    } finally {
-      underWay.delete(key)
-    }
-  }
-
-  async function fetchList(uri: string, authority: Certificate, own: readonly string[]): Promise<Crl> {
-    const answer = await fetchCrl(uri)
-    if (!answer.ok) throw new CrlFault(answer.reason)
-    if (answer.body.length > CRL_BYTES_MAX) throw new CrlFault('it is too large')
-    // Before it is kept: it would be in the place of the right one.
-    return madeFor(own, readCrl(answer.body, authority, now()))
-  }
-
   /** The first address with a list that covers the certificate decides. */
-  async function isRevoked(certificate: Certificate, authority: Certificate, timeUp: Promise<never>): Promise<boolean> {
+  async function isRevoked(certificate: Certificate, authority: Certificate, { timeUp, session }: Waiting): Promise<boolean> {
     const own = certificate.crlUris ?? []
     let fault = new CrlFault(
       own.length > 0
@@ -136,7 +141,9 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     )
     for (const uri of own.filter(isWebAddress).slice(0, PLACES_MAX)) {
       try {
-        const { revoked, covers } = await listAt(uri, authority, own, timeUp)
+        const { list, parsed } = await listAt(uri, authority, own, timeUp)
+        if (session !== undefined) await shelf?.use(list, session)
+        const { revoked, covers } = parsed
         const kind = certificate.basicConstraints?.ca ? 'authorities' : 'others'
         if (covers === 'all' || covers === kind) return revoked.has(certificate.serialNumber)
         throw new CrlFault('it does not cover this certificate')
@@ -153,12 +160,12 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
     path: readonly Certificate[],
     policy: CrlPolicy,
     { revoked, unread }: Signer,
-    timeUp: Promise<never>,
+    waiting: Waiting,
   ): Promise<void> {
     const looks = path.slice(0, -1).map(async (certificate, index) => {
       if (certificate.crlUris === undefined) return false
       try {
-        return await isRevoked(certificate, path[index + 1]!, timeUp)
+        return await isRevoked(certificate, path[index + 1]!, waiting)
       } catch (error) {
         if (error instanceof CrlFault) return error
         throw error
@@ -177,15 +184,15 @@ export function createCrlChecker(fetchCrl: FetchCrl, now: () => number, waitMs?:
   }
 
   return {
-    async check(findings, path, policy, signer = 'issuer') {
+    async check(findings, path, policy, { signer = 'issuer', session } = {}) {
       // Most certificates name no list: then there is nothing to wait for.
       if (policy === 'off' || path.slice(0, -1).every(({ crlUris }) => crlUris === undefined)) return
       const { promise: timeUp, reject } = Promise.withResolvers<never>()
       // Nobody awaits this promise if every list is cached.
       timeUp.catch(() => {})
       const timer = setTimeout(() => reject(new CrlFault('it took too long to answer')), waitMs ?? SIGNERS[signer].waitMs)
-      await checkPath(findings, path, policy, SIGNERS[signer], timeUp).finally(() => clearTimeout(timer))
+      await checkPath(findings, path, policy, SIGNERS[signer], { timeUp, session }).finally(() => clearTimeout(timer))
     },
-    known: () => [...new Set([...kept.keys(), ...faults.keys()].map(key => JSON.parse(key)[0]))],
+    known: () => [...new Set(lists.keys().map(key => JSON.parse(key)[0]))],
   }
 }

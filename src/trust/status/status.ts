@@ -1,7 +1,7 @@
 import { isLoopback } from '../../egress/addresses.ts'
 import type { Calling, Reporting } from '../../ground.ts'
 import { type IdentifierToken, readIdentifierList } from '../../openid4vp/status/identifier-list.ts'
-import type { FetchStatus } from '../../openid4vp/status/list.ts'
+import type { FetchStatus } from '../../openid4vp/status/read-list.ts'
 import { readIdentifiersInThread } from '../../trust-lists/read-in-thread.ts'
 import type { Deps, Testing } from '../deps.ts'
 import { fetchList } from './fetch-list.ts'

@@ -24,11 +24,15 @@ const MESSAGES: Record<Failure | 'wallet_declined' | 'wallet_error', string> = {
 
 export function outcomeOf(verdict: Verdict, detail?: string): Outcome {
   const credentials = verdict.credentials.map(credentialResult)
-  const findings = verdict.credentials.map(({ id, findings: checks, anchor }) => ({
-    credential: id,
-    checks,
-    ...(anchor && { trust: trustedBy(anchor) }),
-  }))
+  const findings = verdict.credentials.map(({ id, findings: checks, anchor }) => {
+    const used = checks.find(({ list }) => list)?.list
+    return {
+      credential: id,
+      checks,
+      ...(anchor && { trust: trustedBy(anchor) }),
+      ...(used && { status: { as_of: isoUtc(used.asOf), from: used.from } }),
+    }
+  })
   const proven = verdict.credentials.some(({ proof }) => proof === 'mac') ? { proof: 'mac' as const } : {}
   if (verdict.status === 'completed')
     return { status: 'completed', result: { claims: verdict.claims, credentials }, findings, ...proven }
@@ -58,5 +62,8 @@ const credentialResult = (credential: JudgedCredential): CredentialResult => ({
   holder_binding_valid: credential.holderBindingValid,
   findings: credential.findings
     .filter(({ status }) => status !== 'pass')
-    .map(({ check, status, detail }) => ({ check, status, ...(detail !== undefined && { detail }) })),
+    .map(({ check, status, detail, list }) => ({
+      ...{ check, status, ...(detail !== undefined && { detail }) },
+      ...(list && { as_of: isoUtc(list.asOf) }),
+    })),
 })

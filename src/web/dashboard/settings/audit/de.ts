@@ -63,6 +63,8 @@ export const audit: typeof en.audit = {
     'trust.blocked': 'Zertifikat gesperrt',
     'trust.bundle_exported': 'Vertrauen in eine Datei exportiert',
     'trust.bundle_imported': 'Vertrauen aus einer Datei importiert',
+    'trust.status_list_added': 'Sperrliste hinzugefügt',
+    'trust.status_list_removed': 'Sperrliste entfernt',
     'trust.list_accepted': 'Neue Ausgabe einer Liste übernommen',
     'trust.list_refused': 'Ausgabe einer Liste abgelehnt',
     'trust.removed': 'Aussteller entfernt',

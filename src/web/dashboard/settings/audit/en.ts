@@ -60,6 +60,8 @@ export const audit = {
     'trust.blocked': 'Blocked a certificate',
     'trust.bundle_exported': 'Exported trust to a file',
     'trust.bundle_imported': 'Imported trust from a file',
+    'trust.status_list_added': 'Added a revocation list',
+    'trust.status_list_removed': 'Removed a revocation list',
     'trust.list_accepted': 'Took a new issue of a list',
     'trust.list_refused': 'Refused an issue of a list',
     'trust.removed': 'Removed an issuer',
