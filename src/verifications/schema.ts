@@ -20,10 +20,6 @@ export const Finding = Type.Object(
     check: Type.String({ description: 'What must hold.' }),
     status: Type.Union([Type.Literal('pass'), Type.Literal('fail'), Type.Literal('warning'), Type.Literal('skipped')]),
     detail: Type.Optional(Type.String()),
-    as_of: Type.Optional({
-      ...Timestamp,
-      description: "The time of the issuer's list that the document was checked against, where no newer one could be fetched.",
-    }),
   },
   { additionalProperties: false, $id: 'Finding' },
 )

@@ -11,7 +11,7 @@ export default [
   [
     'a wallet is told that compared photos are kept',
     'withIntentToRetain',
-    "retentionOf(template) === 'claims'",
+    "retentionOf(session) === 'claims'",
     'true',
     'wallet/intent-to-retain',
   ],

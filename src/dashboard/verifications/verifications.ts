@@ -155,11 +155,10 @@ function momentOf(recorded: RecordedEvent): Moment {
         credential,
         ...(trust && { trust }),
         ...(against && { status: against }),
-        checks: checks.map(({ check, status: outcome, detail, at: checkedAt, list }) => ({
+        checks: checks.map(({ check, status: outcome, detail, at: checkedAt }) => ({
           check,
           status: outcome,
           ...(detail !== undefined && { detail }),
-          ...(list && { as_of: isoUtc(list.asOf) }),
           at: isoUtc(checkedAt),
         })),
       }))

@@ -62,8 +62,5 @@ const credentialResult = (credential: JudgedCredential): CredentialResult => ({
   holder_binding_valid: credential.holderBindingValid,
   findings: credential.findings
     .filter(({ status }) => status !== 'pass')
-    .map(({ check, status, detail, list }) => ({
-      ...{ check, status, ...(detail !== undefined && { detail }) },
-      ...(list && { as_of: isoUtc(list.asOf) }),
-    })),
+    .map(({ check, status, detail }) => ({ check, status, ...(detail !== undefined && { detail }) })),
 })
