@@ -78,6 +78,7 @@ function documentProblems({ document }: Surface, { responses, isPublic }: Operat
   const response = responses?.[answer.status]
   if (!response) return [`${answer.status} is not documented: ${answer.text.slice(0, 200)}`]
   const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
+  if (!response.content) return answer.text === '' ? [] : [`${answer.status} has a body`]
   const content = response.content[type]
   if (!content) return [`${answer.status} as "${type}" is not documented`]
   const body = type === 'application/json' ? parsed(answer.text) : undefined

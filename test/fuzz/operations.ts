@@ -19,7 +19,7 @@ export type Operation = {
   query: JsonSchema | undefined
   body: { type: string; schema: JsonSchema } | undefined
   /** Response schemas by status; undefined for routes without schemas, such as pages. */
-  responses: Record<string, { content: Content }> | undefined
+  responses: Record<string, { /** A 204 has none. */ content?: Content }> | undefined
   isPublic: boolean
   takesKey: boolean
 }

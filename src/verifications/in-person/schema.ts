@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Timestamp } from '../../http/schema.ts'
 
-const Base64url = (description: string) => Type.String({ documented: { pattern: '^[A-Za-z0-9_-]+$' }, description })
+const Base64url = (description: string) => Type.String({ description: `In base64url. ${description}` })
 
 /** The body of a caller that scanned the code of a phone. */
 export const ScannedCode = Type.Object(
