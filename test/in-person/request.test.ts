@@ -22,7 +22,8 @@ describe('the request for a phone', () => {
   test('a till gets the message, the transport of the phone and the end of the session, and no other properties', async () => {
     const created = await create()
     const phone = await createPhone()
-    const { status, body } = await scan(till, created.id, phone.code)
+    const { status, body, headers } = await scan(till, created.id, phone.code)
+    expect(headers.get('access-control-allow-origin')).toBeNull()
     expect([status, Object.keys(body).sort()]).toEqual([200, ['expires_at', 'message', 'transports']])
     expect(body.transports).toEqual([{ type: 'ble_peripheral_server', service: phone.service! }])
     expect(body.expires_at).toBe(created.expires_at)
