@@ -117,6 +117,17 @@ describe('an answer to version 1.0 with more documents than one option needs', (
   })
 })
 
+test('a phone that shows a document once answers the first of its claim sets, by version 1.0 and by use cases', async () => {
+  const claims = ['age_over_18', 'issuing_country'].map(name => ({ id: name, path: [MDL_NAMESPACE, name] }))
+  const claim_sets = claims.map(({ id }) => [id])
+  const mdl = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: TYPES.mdl[0] }, claims, claim_sets }
+  const body = { template: undefined, query: { credentials: [mdl] } }
+  for (const capabilities of [undefined, { extendedRequest: true }]) {
+    const { outcome, claims: shown, types } = await judged({ mdl: {} }, body, { capabilities })
+    expect([outcome, shown, types]).toEqual(['completed', { age_over_18: true }, [TYPES.mdl[0]]])
+  }
+})
+
 test('P41: a phone that knows use cases shows one option, which has to be good as in all other channels', async () => {
   const extended = { capabilities: { extendedRequest: true } }
   expect(await judged({ mdl: {} }, {}, extended)).toMatchObject({ outcome: 'completed', dropped: undefined })
