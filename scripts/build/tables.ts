@@ -196,6 +196,8 @@ const CHECK_MEANINGS: Record<CheckName, string> = {
     'whether the registration certificates that requests carry are yours, current, not revoked, and cover what your templates ask for',
   dc_api:
     'whether browsers offer their wallet call at the public address, by which protocols wallets are asked, and how many live origins are listed',
+  in_person:
+    'whether tills can read phones at the public address, what failed between them within a week, and who phones say is asking',
   trust_anchors: 'whether, for live keys, an issuer is trusted for each template in use',
   trust_lists: 'whether a trust list has ended, is out of date, fails, ends soon, or is signed by somebody who is not pinned',
   status_lists:

@@ -7,6 +7,7 @@ export const CHECKS = [
   'signing_certificate',
   'registration',
   'dc_api',
+  'in_person',
   'trust_anchors',
   'trust_lists',
   'status_lists',

@@ -5,6 +5,7 @@ import { CHECKS, type CheckName } from './check.ts'
 import { checkDatabase } from './database-check.ts'
 import { checkDcApi } from './dc-check.ts'
 import type { Deps } from './deps.ts'
+import { checkInPerson } from './in-person-check.ts'
 import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
 import { checkSecondFactor } from './people-check.ts'
@@ -24,6 +25,7 @@ const HOW = {
   signing_certificate: checkSigning,
   registration: checkRegistration,
   dc_api: checkDcApi,
+  in_person: checkInPerson,
   trust_anchors: checkAnchors,
   trust_lists: checkTrustLists,
   status_lists: checkStatusLists,

@@ -43,6 +43,12 @@ export async function listEvents(db: Db, { id, tenantId }: SessionKey, limit: nu
   return latest.reverse()
 }
 
+/** Of the newest moments of all sessions those of one kind, the newest first. */
+export async function listNewest(db: Db, event: string, { among, limit }: { among: number; limit: number }): Promise<EventRow[]> {
+  const newest = db.select().from(verificationEvents).orderBy(desc(verificationEvents.id)).limit(among).as('newest')
+  return await db.select().from(newest).where(eq(newest.event, event)).orderBy(desc(newest.id)).limit(limit)
+}
+
 const isEvent = ({ id, tenantId }: SessionKey, event: string) =>
   and(eq(verificationEvents.verificationId, id), eq(verificationEvents.tenantId, tenantId), eq(verificationEvents.event, event))
 

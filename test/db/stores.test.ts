@@ -28,6 +28,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'audit/store.ts listSealedEntries': [1, 5],
   'audit/store.ts updateDetails': [1, Buffer.alloc(1)],
   'devices/store.ts deleteTokensExpiredBy': [1, 5],
+  'verifications/event-store.ts listNewest': ['in_person_failed', { among: 5, limit: 5 }],
   'devices/store.ts listReused': [OWNER, 1, 5],
   'devices/store.ts updateDevice': [
     { deviceId: 'dev_1', tenantId: 'ten_1' },

@@ -84,6 +84,7 @@ describe('examine', () => {
     expect(checks.flatMap(({ name, status }) => (status === 'not_set_up' ? [name] : []))).toEqual([
       'tls',
       'signing_certificate',
+      'in_person',
       'trust_anchors',
       'trust_lists',
       'webhooks',

@@ -208,4 +208,5 @@ export default [
     'encryptionKeyThumbprint: null }',
     'wallet/dc-answers',
   ],
+  ['failures of tills count for ever', 'latestFailures', 'at > now() - WEEK_MS', 'true', 'doctor/in-person'],
 ] satisfies Slip[]

@@ -2,6 +2,7 @@ import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
 import type { UnusablePair } from '../../../http/tls-pair.ts'
+import type { FailureCode } from '../../../verifications/in-person/failures.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
 
 const some = (names: readonly string[]) => someOf(names, count => `und ${count} weitere`)
@@ -24,6 +25,19 @@ const unreachable: Record<Reason, string> = {
   silent: 'er antwortet nicht',
   untrusted: 'sein Zertifikat gilt nicht',
   closed: 'er lehnt die Verbindung ab',
+}
+
+/** Nach dem Code des letzten Fehlers. */
+const inPersonRemedies: Record<FailureCode, string> = {
+  no_bluetooth: 'Schalten Sie Bluetooth am Tablet ein, und erlauben Sie es dem Browser.',
+  not_chosen: 'Tippen Sie in der Liste des Browsers auf das eine Handy; auch dort muss Bluetooth an sein.',
+  not_connected: 'Halten Sie Handy und Tablet nah beieinander, und lassen Sie sich einen neuen Code zeigen.',
+  wrong_service: 'Diese Handys bieten nicht, was ihr Code verspricht: Fragen Sie sie auf einem anderen Weg.',
+  write_failed: 'Aktualisieren Sie den Browser, und halten Sie Handy und Tablet nah beieinander.',
+  bad_chunk: 'Diese Handys senden Unlesbares: Fragen Sie sie auf einem anderen Weg.',
+  too_large: 'Diese Handys senden mehr als erlaubt: Fragen Sie sie auf einem anderen Weg.',
+  lost: 'Halten Sie das Handy nah, bis das Tablet das Ergebnis zeigt.',
+  timed_out: 'Halten Sie das Handy nah, bis das Tablet das Ergebnis zeigt.',
 }
 
 const missedOf = (missed: readonly Missed[]) => some(missed.map(({ origin, why }) => `${origin} (${unreachable[why]})`))
@@ -370,6 +384,21 @@ export const findings: FindingWords = {
     const asking = origins === 0 ? 'in Live fragen nur Seiten dieses Dienstes' : `in Live ${more}`
     return `Browsern wird ${protocols.join(' und ')} angeboten; das Zertifikat ${isSelfMade ? 'stammt von diesem Dienst' : 'wurde eingesetzt'}; ${signed}; ${asking}.`
   },
+  no_tills_in_person: ['Keine Kasse liest Handys vor Ort.', 'Koppeln Sie eine auf der Seite „Kassen“, wenn Sie das möchten.'],
+  in_person_plain: ({ publicUrl }) => [
+    `Kassen können unter ${publicUrl} keine Handys lesen: Browser erlauben Kamera und Bluetooth nur über https.`,
+    'Stellen Sie einen TLS-Proxy davor, oder setzen Sie VIDIMUS_TLS_CERT.',
+  ],
+  in_person_failing: ({ failures }) => [
+    `Kassen konnten Handys innerhalb einer Woche ${failures.length}-mal nicht lesen: ${some([...new Set(failures)])}.`,
+    inPersonRemedies[failures[0]!],
+  ],
+  in_person_unknown: ({ shops }) => [
+    `Niemand signiert, wonach Handys an den Kassen von ${some(shops)} gefragt werden: EU-Wallets können Unbekannte ablehnen.`,
+    'Setzen Sie ein Zertifikat ein, das Wallets kennen („vidimus signing import“), oder ein Lesezertifikat (--reader).',
+  ],
+  in_person_ready: ({ readers }) =>
+    `Kassen können Handys lesen; es fragt ${readers.length > 0 ? some(readers) : 'ein Unbekannter'}.`,
   no_live_keys: [
     'Es gibt noch keine Schlüssel für Live; Testsitzungen vertrauen dem Sandbox-Aussteller.',
     'Siehe „Live gehen“ im Dashboard.',

@@ -1,6 +1,7 @@
 import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
+import type { FailureCode } from '../../../verifications/in-person/failures.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
 
 const some = (names: readonly string[]) => someOf(names, count => `and ${count} more`)
@@ -24,6 +25,19 @@ const unreachable: Record<Reason, string> = {
   silent: 'it does not answer',
   untrusted: 'its certificate is not valid',
   closed: 'it refuses the connection',
+}
+
+/** By the code of the latest failure. */
+const inPersonRemedies: Record<FailureCode, string> = {
+  no_bluetooth: 'Switch Bluetooth on, on the tablet, and let the browser use it.',
+  not_chosen: 'Tap the one phone in the list of the browser; Bluetooth must be on, on the phone too.',
+  not_connected: 'Hold phone and tablet close, and ask for a new code.',
+  wrong_service: 'These phones do not offer what their codes promise: use another way for them.',
+  write_failed: 'Update the browser, and hold phone and tablet close.',
+  bad_chunk: 'These phones send what cannot be read: use another way for them.',
+  too_large: 'These phones send more than is allowed: use another way for them.',
+  lost: 'Hold the phone close until the tablet shows the result.',
+  timed_out: 'Hold the phone close until the tablet shows the result.',
 }
 
 const missedOf = (missed: readonly Missed[]) => some(missed.map(({ origin, why }) => `${origin} (${unreachable[why]})`))
@@ -321,6 +335,21 @@ export const findings: FindingWords = {
         : `${origins === 1 ? 'one more origin' : `${origins} more origins`} may ask in live sessions`
     return `Browsers are offered ${protocols.join(' and ')}; the certificate was ${isSelfMade ? 'made by this service' : 'imported'}; ${signed}; ${asking}.`
   },
+  no_tills_in_person: ['No till reads phones in person.', 'Pair one on the page Tills, if you want to.'],
+  in_person_plain: ({ publicUrl }) => [
+    `Tills cannot read phones at ${publicUrl}: browsers have camera and Bluetooth over https only.`,
+    'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT.',
+  ],
+  in_person_failing: ({ failures }) => [
+    `Tills failed to read phones ${failures.length} times within a week: ${some([...new Set(failures)])}.`,
+    inPersonRemedies[failures[0]!],
+  ],
+  in_person_unknown: ({ shops }) => [
+    `Nobody signs what phones are asked at the tills of ${some(shops)}: EU wallets may refuse an unknown reader.`,
+    'Import a certificate that wallets know ("vidimus signing import"), or a reader certificate (--reader).',
+  ],
+  in_person_ready: ({ readers }) =>
+    `Tills can read phones; ${readers.length > 0 ? `they are asked by ${some(readers)}` : 'they are asked by an unknown reader'}.`,
   no_live_keys: ['There are no live keys yet; test sessions trust the sandbox issuer.', 'See Go live in the dashboard.'],
   no_issuer: how => ['No issuer is trusted for live sessions: every session will fail.', addIssuer(how)],
   issuers_missing: ({ templates, ...how }) => [

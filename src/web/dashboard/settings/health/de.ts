@@ -24,6 +24,7 @@ export const health: typeof en.health = {
     signing_certificate: 'Zertifikat, das Wallets sehen',
     registration: 'Registrierungszertifikate',
     dc_api: 'Wallets über den Browser',
+    in_person: 'Handys vor Ort',
     trust_anchors: 'Vertraute Aussteller',
     trust_lists: 'Vertrauenslisten',
     status_lists: 'Statuslisten der Aussteller',

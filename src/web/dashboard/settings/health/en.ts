@@ -22,6 +22,7 @@ export const health = {
     signing_certificate: 'Certificate that wallets see',
     registration: 'Registration certificates',
     dc_api: 'Wallets through the browser',
+    in_person: 'Phones in person',
     trust_anchors: 'Trusted issuers',
     trust_lists: 'Trust lists',
     status_lists: 'Status lists of issuers',
