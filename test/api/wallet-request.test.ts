@@ -34,10 +34,10 @@ describe('GET /wallet/request/{sessionId}', () => {
     expect(text).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
   })
 
-  test('the header of a request object has typ, ES256 and an x5c without the root, whose leaf is not self-signed and signed it', async () => {
+  test('the header of a request object has typ, ES256, the iat of the claims and an x5c without the root, whose leaf is not self-signed and signed it', async () => {
     const { text } = await app.call('GET', pathOf(await createVerification(app, key)))
     const { alg, typ, x5c, ...rest } = decodeProtectedHeader(text)
-    expect([alg, typ, rest]).toEqual(['ES256', 'oauth-authz-req+jwt', {}])
+    expect([alg, typ, rest]).toEqual(['ES256', 'oauth-authz-req+jwt', { iat: decodeJwt(text).iat }])
     expect(x5c).toHaveLength(1)
     const leaf = new X509Certificate(Buffer.from(x5c?.[0] ?? '', 'base64'))
     expect(leaf.checkIssued(leaf)).toBe(false)

@@ -121,7 +121,11 @@ describe('the setting VIDIMUS_DC_API', () => {
     const signed = body.requests.find(({ protocol }) => protocol === 'openid4vp-v1-signed')
     if (!signed) return
     const { request } = signed.data as { request: string }
-    expect(decodeProtectedHeader(request)).toMatchObject({ typ: 'oauth-authz-req+jwt', alg: 'ES256' })
+    expect(decodeProtectedHeader(request)).toMatchObject({
+      typ: 'oauth-authz-req+jwt',
+      alg: 'ES256',
+      iat: decodeJwt(request).iat!,
+    })
     expect(decodeJwt(request)).toMatchObject({
       expected_origins: ['https://verify.example'],
       response_mode: 'dc_api.jwt',

@@ -118,9 +118,12 @@ export type RequestSigner = {
   isSelfMade: boolean
 }
 
-/** Signed as bytes: the claims builder of the library would copy them all, which costs more than the signature. */
+/**
+ * `iat` is in the header too (ETSI TS 119 472-2, REDIRECTS-RO-03). Signed as bytes: the claims builder of the library would copy
+ * them all, which costs more than the signature.
+ */
 export async function signRequest(claims: JWTPayload, { privateKey, chain }: RequestSigner): Promise<string> {
   return await new CompactSign(Buffer.from(JSON.stringify(claims)))
-    .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: chain })
+    .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: chain, iat: claims.iat })
     .sign(privateKey)
 }
