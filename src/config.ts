@@ -8,6 +8,7 @@ import { type AllowedDestination, type Network, parseAllowList, parseNetworks } 
 import type { ExtraCa } from './egress/authorities.ts'
 import { parseExtraCa } from './egress/extra-ca.ts'
 import { parseLinkStart } from './openid4vp/exchange/link-start.ts'
+import type { RegistrationForm } from './openid4vp/exchange/request-object.ts'
 import { VARIABLES, type Variable } from './variables.ts'
 
 export type Config = {
@@ -49,6 +50,10 @@ export type Config = {
     profile: 'haip' | 'plain'
     /** The start of links to wallets: `link-start.ts`. */
     linkStart: string
+    /** What links say of the way to fetch a request. */
+    requestUriMethod: 'get' | 'post'
+    /** The form of a registration certificate in requests. */
+    verifierInfoData: RegistrationForm
     clientIdPrefix: 'x509_hash' | 'x509_san_dns'
     registrationCertFile: string
   }
@@ -109,6 +114,8 @@ export function loadConfig(env: Environment): Config {
     wallet: {
       profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),
       linkStart: parsed('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME'), parseLinkStart),
+      requestUriMethod: oneOf('VIDIMUS_REQUEST_URI_METHOD', text('VIDIMUS_REQUEST_URI_METHOD'), ['get', 'post']),
+      verifierInfoData: oneOf('VIDIMUS_VERIFIER_INFO_DATA', text('VIDIMUS_VERIFIER_INFO_DATA'), ['jwt', 'base64url']),
       clientIdPrefix: oneOf('VIDIMUS_CLIENT_ID', text('VIDIMUS_CLIENT_ID'), ['x509_hash', 'x509_san_dns']),
       registrationCertFile: text('VIDIMUS_REGISTRATION_CERT'),
     },

@@ -56,6 +56,16 @@ export const VARIABLES = {
     meaning:
       'start of wallet_uri: openid4vp://, haip-vp://, one with a host, the https link of one wallet; NAME alone is NAME://authorize',
   },
+  VIDIMUS_REQUEST_URI_METHOD: {
+    default: 'get',
+    meaning:
+      'post puts request_uri_method=post into links, for wallets that fetch requests by POST only; both are answered always',
+  },
+  VIDIMUS_VERIFIER_INFO_DATA: {
+    default: 'jwt',
+    meaning:
+      'form of the registration certificate in requests: jwt, as EU wallets read it, or base64url, the letter of ETSI TS 119 472-2',
+  },
   VIDIMUS_CLIENT_ID: { default: 'x509_hash', meaning: 'x509_hash, or x509_san_dns when the certificate names the public host' },
   VIDIMUS_DC_API: {
     default: 'auto',

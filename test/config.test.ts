@@ -48,7 +48,14 @@ describe('settings without any variable', () => {
       trustRefresh: true,
       statusMaxAgeMs: 0,
       webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
-      wallet: { profile: 'haip', linkStart: 'openid4vp://', clientIdPrefix: 'x509_hash', registrationCertFile: '' },
+      wallet: {
+        profile: 'haip',
+        linkStart: 'openid4vp://',
+        clientIdPrefix: 'x509_hash',
+        registrationCertFile: '',
+        requestUriMethod: 'get',
+        verifierInfoData: 'jwt',
+      },
       readerAuth: 'auto',
       dcApi: { mode: 'auto', googleRpMetadata: '' },
     })
@@ -428,6 +435,13 @@ describe('settings for wallets', () => {
         if (text === 'https://') continue
         expect(() => wallet({ VIDIMUS_WALLET_SCHEME: text })).toThrow(reason)
       }
+  })
+
+  test('VIDIMUS_REQUEST_URI_METHOD is get or post, VIDIMUS_VERIFIER_INFO_DATA jwt or base64url', () => {
+    expect(wallet({ VIDIMUS_REQUEST_URI_METHOD: 'post' }).requestUriMethod).toBe('post')
+    expect(wallet({ VIDIMUS_VERIFIER_INFO_DATA: 'base64url' }).verifierInfoData).toBe('base64url')
+    for (const text of ['POST', 'put', 'get,post', 'auto']) expectRefused('VIDIMUS_REQUEST_URI_METHOD', text)
+    for (const text of ['JWT', 'cwt', 'base64', 'both']) expectRefused('VIDIMUS_VERIFIER_INFO_DATA', text)
   })
 
   test('VIDIMUS_CLIENT_ID is x509_hash or x509_san_dns', () => {

@@ -97,7 +97,7 @@ export async function walletLinks(
     return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query: asked, from }) }
   }
   return {
-    wallet_uri: byReferenceUri(config.wallet.linkStart, row.clientId, publicUrl, row.id, from),
+    wallet_uri: byReferenceUri(linkOf(config, row, from)),
     request_uri: requestUri(publicUrl, row.id, from),
   }
 }
@@ -112,11 +112,20 @@ export async function toldQuery(
   return withIntentToRetain(query, session, (await readTenant(db, session.tenantId))?.retentionDays ?? null)
 }
 
+const linkOf = ({ wallet, publicUrl }: Configured['config'], { clientId, id }: VerificationRow, from?: From) => ({
+  start: wallet.linkStart,
+  method: wallet.requestUriMethod,
+  clientId,
+  publicUrl,
+  id,
+  from,
+})
+
 /** Links for wallets that do not listen to `wallet_uri`. */
-export const furtherLinks = ({ config }: Configured, { profile, clientId, id }: VerificationRow): string[] =>
-  profile === 'eu-av'
+export const furtherLinks = ({ config }: Configured, row: VerificationRow): string[] =>
+  row.profile === 'eu-av'
     ? []
-    : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri(start, clientId, config.publicUrl, id))
+    : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri({ ...linkOf(config, row), start }))
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
 export async function questionOf(deps: Unsealing & Resolving, db: Db, row: VerificationRow): Promise<FixedQuestion> {

@@ -6,6 +6,7 @@ import { decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from 'jose'
 import type { Config } from '../../src/config.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, type ErrorBody, NOON, outcome, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
+import { ask, listOrigin } from '../helpers/dc.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
 const { app, key } = await startWithTenant()
@@ -189,7 +190,14 @@ describe('POST /wallet/request/{sessionId}', () => {
 })
 
 describe('choices of the operator', () => {
-  const wallet = { profile: 'haip', linkStart: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: '' } as const
+  const wallet = {
+    profile: 'haip',
+    linkStart: 'openid4vp',
+    clientIdPrefix: 'x509_hash',
+    registrationCertFile: '',
+    requestUriMethod: 'get',
+    verifierInfoData: 'jwt',
+  } as const
   const started = (choice: Partial<Config['wallet']>) => startWithTenant({ config: { wallet: { ...wallet, ...choice } } })
 
   const CHOICES: [what: string, choice: Partial<Config['wallet']>, check: (claims: Claims) => void][] = [
@@ -243,11 +251,37 @@ describe('choices of the operator', () => {
     expect(wallet_uri).toStartWith('av://authorize?client_id=')
   })
 
-  test('a registration certificate is sent as verifier_info', async () => {
+  test('a registration certificate is sent as verifier_info, as the JWT or in base64url, and never to the EU age app', async () => {
     const file = join(temporaryDir(), 'registration.jwt')
     writeFileSync(file, 'aaa.bbb.ccc\n')
-    const own = await started({ registrationCertFile: file })
-    const claims = claimsOf((await own.app.call('GET', pathOf(await createVerification(own.app, own.key)))).text)
-    expect(claims.verifier_info).toEqual([{ format: 'registration_cert', data: 'aaa.bbb.ccc' }])
+    for (const [verifierInfoData, data] of [
+      ['jwt', 'aaa.bbb.ccc'],
+      ['base64url', 'YWFhLmJiYi5jY2M'],
+    ] as const) {
+      const own = await started({ registrationCertFile: file, verifierInfoData })
+      const claims = claimsOf((await own.app.call('GET', pathOf(await createVerification(own.app, own.key)))).text)
+      expect(claims.verifier_info).toEqual([{ format: 'registration_cert', data }])
+      own.app.deps.config.dcApi.mode = 'signed'
+      await listOrigin(own.app, own.id)
+      const { body } = await ask(own.app, (await createVerification(own.app, own.key)).id)
+      expect(claimsOf((body.requests[0]!.data as { request: string }).request).verifier_info).toEqual(claims.verifier_info)
+      const { wallet_uri } = await createVerification(own.app, own.key, { template: 'eu_av_age_18' })
+      expect(wallet_uri).not.toContain('verifier_info')
+    }
+  })
+
+  test('links may ask for a POST, which the sandbox wallet follows; a GET is still answered, and the EU age app is not asked', async () => {
+    const own = await started({ requestUriMethod: 'post' })
+    const created = await createVerification(own.app, own.key)
+    expect(created.wallet_uri).toEndWith(`${created.id}&request_uri_method=post`)
+    const page = await own.app.call<{ qr_uri: string; further_uris: string[] }>('GET', `/v/${created.id}/data`)
+    for (const link of [page.body.qr_uri, ...page.body.further_uris]) expect(link).toEndWith('&request_uri_method=post')
+    expect((await own.app.call('GET', pathOf(created))).status).toBe(200)
+    expect((await answerWith(own.app, await holderOf(own.app), created.wallet_uri ?? '')).status).toBe(200)
+    const { wallet_uri } = await createVerification(own.app, own.key, { template: 'eu_av_age_18' })
+    expect(wallet_uri).not.toContain('request_uri_method')
+    const plain = await started({ requestUriMethod: 'get' })
+    const { wallet_uri: silent } = await createVerification(plain.app, plain.key)
+    expect(silent).not.toContain('request_uri_method')
   })
 })

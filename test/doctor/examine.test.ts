@@ -236,7 +236,14 @@ describe('tls', () => {
 
 describe('checks of what wallets see', () => {
   test('x509_san_dns needs the public host in the signing certificate', async () => {
-    const wallet = { profile: 'haip', linkStart: 'openid4vp', clientIdPrefix: 'x509_san_dns', registrationCertFile: '' } as const
+    const wallet = {
+      profile: 'haip',
+      linkStart: 'openid4vp',
+      clientIdPrefix: 'x509_san_dns',
+      registrationCertFile: '',
+      requestUriMethod: 'get',
+      verifierInfoData: 'jwt',
+    } as const
     const app = await startApp({ ...NEARBY, config: { wallet } })
     expect(await found(app, 'client_id')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/verify\.example/) })
     app.deps.config.publicUrl = 'https://moved.example'

@@ -55,7 +55,14 @@ describe('OpenID4VP', () => {
 
   test('a signed request adds who asks, the one origin, audience and times', () => {
     const origin = 'https://shop.example'
-    const signed = { ...OPENID_REQUEST, clientId: 'x509_hash:abc', origin, issuedAt: 1500, expiresAt: 61_999 }
+    const signed = {
+      ...OPENID_REQUEST,
+      clientId: 'x509_hash:abc',
+      origin,
+      issuedAt: 1500,
+      expiresAt: 61_999,
+      registrationForm: 'jwt',
+    } as const
     const { response_type, response_mode, nonce, dcql_query, client_metadata, ...more } = signedRequestClaims(signed)
     expect({ response_type, response_mode, nonce, dcql_query, client_metadata }).toEqual(unsignedRequest(OPENID_REQUEST))
     const added = { client_id: 'x509_hash:abc', expected_origins: [origin], aud: 'https://self-issued.me/v2', iat: 1, exp: 61 }

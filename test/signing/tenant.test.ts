@@ -62,7 +62,14 @@ test('a certificate is imported for the owner of its key only, and a tenant need
 })
 
 test('the certificate of a tenant must name the public host with x509_san_dns', async () => {
-  const wallet = { profile: 'haip', linkStart: 'openid4vp', clientIdPrefix: 'x509_san_dns', registrationCertFile: '' } as const
+  const wallet = {
+    profile: 'haip',
+    linkStart: 'openid4vp',
+    clientIdPrefix: 'x509_san_dns',
+    registrationCertFile: '',
+    requestUriMethod: 'get',
+    verifierInfoData: 'jwt',
+  } as const
   const { app, id: owner, key } = await startWithTenant({ config: { wallet } })
   const elsewhere = getCertificate(app, { owner, extensions: [contacts({ type: 'dns', value: 'shop.example' })] })
   await expect(elsewhere).rejects.toThrow('the certificate does not name verify.example')

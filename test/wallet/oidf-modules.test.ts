@@ -72,7 +72,14 @@ describe.each(VARIANTS)('$clientIdPrefix, $mode', ({ clientIdPrefix, profile, mo
   let holder: Holder
 
   beforeAll(async () => {
-    const wallet = { profile, linkStart: 'openid4vp', clientIdPrefix, registrationCertFile: '' }
+    const wallet = {
+      profile,
+      linkStart: 'openid4vp',
+      clientIdPrefix,
+      registrationCertFile: '',
+      requestUriMethod: 'get',
+      verifierInfoData: 'jwt',
+    } as const
     const app = await startApp({ config: { wallet } })
     party = { app, key: (await app.tenant()).key }
     holder = await holderOf(app)

@@ -152,7 +152,14 @@ describe('the choice', () => {
 test('VIDIMUS_REGISTRATION_CERT counts while nothing is stored', async () => {
   const file = join(temporaryDir(), 'registration.jwt')
   writeFileSync(file, 'aaa.bbb.ccc\n')
-  const wallet = { profile: 'haip', linkStart: 'openid4vp', clientIdPrefix: 'x509_hash', registrationCertFile: file } as const
+  const wallet = {
+    profile: 'haip',
+    linkStart: 'openid4vp',
+    clientIdPrefix: 'x509_hash',
+    registrationCertFile: file,
+    requestUriMethod: 'get',
+    verifierInfoData: 'jwt',
+  } as const
   const { app, key } = await startWithTenant({ config: { wallet } })
   const text = await (await newRegistrar(app))()
   const sent = () => infoFor(app, key, { template: 'age_over_18' })

@@ -4,7 +4,7 @@ import type { JWTPayload } from 'jose'
 import { coseKeyOf } from '../cbor/cose-key.ts'
 import { type Cbor, encodeCbor } from '../cbor/encode.ts'
 import type { DcqlQuery } from '../dcql/dcql.ts'
-import { AUDIENCE, clientMetadata, type EncryptionKey, verifierInfo } from './request-object.ts'
+import { AUDIENCE, clientMetadata, type EncryptionKey, type RegistrationForm, verifierInfo } from './request-object.ts'
 
 /** The names that browsers know. */
 export type DcProtocol = 'openid4vp-v1-signed' | 'openid4vp-v1-unsigned' | 'org-iso-mdoc'
@@ -29,6 +29,7 @@ type SignedRequest = UnsignedRequest & {
   issuedAt: number
   expiresAt: number
   registrationCertificate?: string
+  registrationForm: RegistrationForm
 }
 
 export const signedRequestClaims = (request: SignedRequest): JWTPayload => ({
@@ -40,7 +41,7 @@ export const signedRequestClaims = (request: SignedRequest): JWTPayload => ({
   client_id: request.clientId,
   expected_origins: [request.origin],
   aud: AUDIENCE,
-  ...verifierInfo(request.registrationCertificate),
+  ...verifierInfo(request.registrationCertificate, request.registrationForm),
   iat: Math.floor(request.issuedAt / 1000),
   exp: Math.floor(request.expiresAt / 1000),
 })

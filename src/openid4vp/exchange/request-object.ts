@@ -34,9 +34,11 @@ export const requestUri = (publicUrl: string, id: string, from?: From): string =
 export const responseUri = (publicUrl: string, id: string, from?: From): string =>
   `${publicUrl}/wallet/response/${id}${from ? `?from=${from}` : ''}`
 
-/** Ids need no escaping. */
-export const byReferenceUri = (start: string, clientId: string, publicUrl: string, id: string, from?: From): string =>
-  `${linkBase(start)}?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}`
+type ByReference = { start: string; clientId: string; publicUrl: string; id: string; method: 'get' | 'post'; from?: From }
+
+/** Ids need no escaping. Wallets fetch by GET where the link says nothing (§ 5.10). */
+export const byReferenceUri = ({ start, clientId, publicUrl, id, method, from }: ByReference): string =>
+  `${linkBase(start)}?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}${method === 'post' ? '&request_uri_method=post' : ''}`
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 
@@ -77,6 +79,7 @@ type RequestParameters = {
   /** Returned only in the signed claim (§ 5.10). */
   walletNonce?: string
   registrationCertificate?: string
+  registrationForm: RegistrationForm
 }
 
 export function requestClaims(parameters: RequestParameters): JWTPayload {
@@ -92,7 +95,7 @@ export function requestClaims(parameters: RequestParameters): JWTPayload {
     dcql_query: query,
     client_metadata: clientMetadata(encryptionKey),
     ...(walletNonce !== undefined && { wallet_nonce: walletNonce }),
-    ...verifierInfo(registrationCertificate),
+    ...verifierInfo(registrationCertificate, parameters.registrationForm),
     iat: Math.floor(parameters.issuedAt / 1000),
     exp: Math.floor(parameters.expiresAt / 1000),
   }
@@ -107,8 +110,14 @@ export const clientMetadata = (encryptionKey: EncryptionKey | undefined) => ({
   }),
 })
 
-export const verifierInfo = (registrationCertificate: string | undefined) =>
-  registrationCertificate === undefined ? {} : { verifier_info: [{ format: 'registration_cert', data: registrationCertificate }] }
+/** The JWT itself, as the EU reference library reads it, or in base64url, as RO-16 of ETSI TS 119 472-2 has it. */
+export type RegistrationForm = 'jwt' | 'base64url'
+
+export function verifierInfo(jwt: string | undefined, form: RegistrationForm): { verifier_info?: object[] } {
+  if (jwt === undefined) return {}
+  const data = form === 'jwt' ? jwt : Buffer.from(jwt).toString('base64url')
+  return { verifier_info: [{ format: 'registration_cert', data }] }
+}
 
 /** `chain` is base64 DER, leaf first, without the root (HAIP § 5). */
 export type RequestSigner = {

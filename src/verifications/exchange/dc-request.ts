@@ -74,6 +74,7 @@ async function dataOf(deps: Deps, session: OpenSession, { query, device }: Reque
         issuedAt: deps.wall(),
         expiresAt: session.expiresAt,
         registrationCertificate: await deps.registrations(session, query, signer),
+        registrationForm: deps.config.wallet.verifierInfoData,
         googleRpMetadata: deps.config.dcApi.googleRpMetadata,
       })
       return { request: await signRequest(claims, signer) }

@@ -32,6 +32,7 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet: 
     encryptionKey,
     walletNonce: wallet.nonce,
     registrationCertificate: await deps.registrations(session, query, signer),
+    registrationForm: deps.config.wallet.verifierInfoData,
   })
   return await signRequest(claims, signer)
 }
