@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { DeviceRequest } from '@owf/mdoc'
+import { encodeCbor } from '../../src/openid4vp/cbor/encode.ts'
 import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import { encryptionInfo, signedRequestClaims, unsignedRequest } from '../../src/openid4vp/exchange/dc-request.ts'
 import { deviceRequestParts, encodeDeviceRequest, partsForBrowsers } from '../../src/openid4vp/exchange/device-request.ts'
@@ -220,6 +221,42 @@ type AnnexC = {
   expected: { sessionTranscriptCborSha256Hex: string }
 }
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+describe('the registration certificate in a device request (ETSI TS 119 472-2, REQ-04 to 07)', () => {
+  const JWT = 'eyJhbGciOiJFUzI1NiIsInR5cCI6InJjLXdycCtqd3QifQ.e30.AA'
+  const query = { credentials: [mdl('a', ['age_over_18']), mdl('b', ['portrait'])] }
+  const sent = (jwt: string | undefined) =>
+    deviceRequestParts(query, jwt)!.itemsRequests.map(each => Buffer.from(encodeCbor(each)))
+  const expected = (...certificates: (string | undefined)[]) =>
+    ['age_over_18', 'portrait'].map((element, i) => {
+      const euWrprc = certificates[i] === undefined ? undefined : new Uint8Array(Buffer.from(certificates[i]))
+      return Buffer.from(cbor(items({ [element]: false }, euWrprc && { requestInfo: { euWrprc } })))
+    })
+
+  test('the request of a PID with a certificate and an authority has the bytes of the vector Eu-1', () => {
+    const asked = {
+      id: 'pid',
+      format: 'mso_mdoc' as const,
+      meta: { doctype_value: 'eu.europa.ec.eudi.pid.1' },
+      claims: [{ path: ['eu.europa.ec.eudi.pid.1', 'family_name'] }],
+      trusted_authorities: [{ type: 'aki' as const, values: ['qrs'] }],
+    }
+    const [bytes] = deviceRequestParts({ credentials: [asked] }, JWT)!.itemsRequests.map(encodeCbor)
+    expect(bytes).toHaveLength(185)
+    expect(sha256(bytes!)).toBe('b2bce25fc9d4fe58467bd309ebec8a479f1d35ef7eb38208d30834bf64b59e73')
+  })
+
+  test('every document request has the same copy; without certificate and authority there is no requestInfo', () => {
+    expect(sent(JWT)).toEqual(expected(JWT, JWT))
+    expect(sent(undefined)).toEqual(expected(undefined, undefined))
+  })
+
+  test('copies of more than 48 KiB together are sent with the first document only', () => {
+    const [fits, long] = ['x'.repeat(24 * 1024), 'x'.repeat(24 * 1024 + 1)]
+    expect(sent(fits)).toEqual(expected(fits, fits))
+    expect(sent(long)).toEqual(expected(long, undefined))
+  })
+})
 
 describe('Annex C: public vectors', () => {
   const deterministic = vectorFile<AnnexC>('dc-api/ANNEXC-DETERMINISTIC-001.json')

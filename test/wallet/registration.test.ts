@@ -72,6 +72,22 @@ describe('the choice', () => {
     expect(decodeJwt(request).verifier_info).toEqual(only(names))
   })
 
+  test('a request for mdocs through the browser carries it too, and one to the EU age app none', async () => {
+    const { app, id: tenantId, key, add } = await startRegistered()
+    await listOrigin(app, tenantId)
+    const { jwt } = await add({ credentials: AGE_OF_PIDS })
+    const carried = async (template: string) => {
+      const { body } = await ask(app, (await createVerification(app, key, { template })).id)
+      const { deviceRequest } = body.requests.find(({ protocol }) => protocol === 'org-iso-mdoc')!.data as {
+        deviceRequest: string
+      }
+      return Buffer.from(deviceRequest, 'base64url').toString('latin1').split(jwt).length - 1
+    }
+    expect(await carried('driving_licence')).toBe(1)
+    expect(await carried('photo_id')).toBe(3)
+    expect(await carried('eu_av_age_18')).toBe(0)
+  })
+
   test('when none covers the query, the nearest one is sent', async () => {
     const { app, key, add } = await startRegistered()
     await add({ credentials: [pid('nationalities')] })

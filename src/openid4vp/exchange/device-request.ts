@@ -12,6 +12,9 @@ const DOCUMENT_SETS_MAX = 50
 const DRIVING_LICENCE_NAMESPACE = 'org.iso.18013.5.1'
 const REFUSED_ELEMENTS = new Set<unknown>(['oidc_info', 'webapi_info'])
 
+/** Of registration certificates in one request: a long one stands in the first document request alone. */
+const REGISTRATIONS_BYTES_MAX = 48 * 1024
+
 /** The encoded parts of a request, which readers sign. */
 export type DeviceRequestParts = {
   itemsRequests: readonly Embedded[]
@@ -22,25 +25,28 @@ export type DeviceRequestParts = {
 }
 
 /** The same for the wallet call of a browser, unless it would refuse the whole call. */
-export const partsForBrowsers = (query: DcqlQuery): DeviceRequestParts | undefined =>
+export const partsForBrowsers = (query: DcqlQuery, registration?: string): DeviceRequestParts | undefined =>
   query.credentials.some(({ format, claims }) => format === 'mso_mdoc' && claims?.some(isRefused))
     ? undefined
-    : deviceRequestParts(query)
+    : deviceRequestParts(query, registration)
 
-/** Undefined for a query that cannot be asked this way. */
-export function deviceRequestParts(query: DcqlQuery): DeviceRequestParts | undefined {
+/** `registration`: the certificate that goes with each document request, a JWT. Undefined for a query that cannot be asked this way. */
+export function deviceRequestParts(query: DcqlQuery, registration?: string): DeviceRequestParts | undefined {
   const { credentials: known, credential_sets: sets } = withoutFormats(query, new Set(['mso_mdoc']))
   // Of an option that needs another format nothing is asked for.
   const named = new Set(sets?.flatMap(({ options }) => options.flat()))
   const credentials = sets ? known.filter(({ id }) => named.has(id)) : known
+  const certificate = registration === undefined ? undefined : Buffer.from(registration)
+  const count = credentials.reduce((sum, { claim_sets: sets }) => sum + (sets?.length ?? 1), 0)
+  const isOnce = certificate !== undefined && certificate.length * count > REGISTRATIONS_BYTES_MAX
   const itemsRequests: Embedded[] = []
   const preferred: Embedded[] = []
   /** The places of each query's alternatives among the requests. */
   const places = new Map<string, number[]>()
   for (const credential of credentials) {
-    const alternatives = alternativesOf(credential)
-    if (!alternatives) return undefined
     const first = itemsRequests.length
+    const alternatives = alternativesOf(credential, place => (isOnce && first + place > 0 ? undefined : certificate))
+    if (!alternatives) return undefined
     places.set(
       credential.id,
       alternatives.map((_, index) => first + index),
@@ -95,19 +101,25 @@ export function encodeDeviceRequest(
   return encodeCbor(members)
 }
 
+type CertificateAt = (place: number) => Uint8Array | undefined
+
 /** One request for each set of claims; undefined where a query has none. */
-function alternativesOf(credential: CredentialQuery): Embedded[] | undefined {
+function alternativesOf(credential: CredentialQuery, certificateAt: CertificateAt): Embedded[] | undefined {
   const { format, claims, claim_sets: sets } = credential
   if (format !== 'mso_mdoc' || !claims) return undefined
   const byId = new Map(claims.map(claim => [claim.id, claim]))
   const choices = sets?.map(ids => ids.flatMap(id => byId.get(id) ?? [])) ?? [claims]
-  return choices.map(choice => new Embedded(itemsRequest(credential.meta.doctype_value, choice, credential)))
+  return choices.map((choice, place) => new Embedded(itemsRequest(credential, choice, certificateAt(place))))
 }
 
 const isRefused = ({ path: [nameSpace, element] }: ClaimsQuery): boolean =>
   nameSpace === DRIVING_LICENCE_NAMESPACE && REFUSED_ELEMENTS.has(element)
 
-function itemsRequest(docType: string, claims: readonly ClaimsQuery[], { trusted_authorities: authorities }: CredentialQuery) {
+function itemsRequest(
+  { meta, trusted_authorities: authorities }: Extract<CredentialQuery, { format: 'mso_mdoc' }>,
+  claims: readonly ClaimsQuery[],
+  certificate: Uint8Array | undefined,
+) {
   const nameSpaces = new Map<string, Map<string, boolean>>()
   for (const { path, intent_to_retain: isRetained = false } of claims) {
     const [nameSpace, element] = path.map(String)
@@ -115,10 +127,15 @@ function itemsRequest(docType: string, claims: readonly ClaimsQuery[], { trusted
     nameSpaces.set(nameSpace!, elements.set(element!, isRetained))
   }
   const issuers = (authorities ?? []).filter(({ type }) => type === 'aki').flatMap(({ values }) => values.flatMap(keyIdentifier))
+  const info = new Map<string, Cbor>([
+    ...(issuers.length > 0 ? [['issuerIdentifiers', issuers] as const] : []),
+    // ETSI TS 119 472-2, REQ-04 to 07.
+    ...(certificate ? [['euWrprc', certificate] as const] : []),
+  ])
   return new Map<string, Cbor>([
-    ['docType', docType],
+    ['docType', meta.doctype_value],
     ['nameSpaces', nameSpaces],
-    ...(issuers.length > 0 ? [['requestInfo', new Map([['issuerIdentifiers', issuers]])] as const] : []),
+    ...(info.size > 0 ? [['requestInfo', info] as const] : []),
   ])
 }
 

@@ -19,7 +19,8 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const session = await openSessionOf(deps, door)
   const { origin, protocols } = await readAsking(deps, session, door)
   const { query } = await askingOf(deps, session)
-  const asked = { query, device: partsForBrowsers(query) }
+  const registration = await registrationFor(deps, session, query)
+  const asked = { query, registration, device: partsForBrowsers(query, registration) }
   const possible = await protocolsOf(deps, session, asked)
   const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible
   const entry = wanted.length > 0 ? await keepDcEntry(deps, session, origin, possible) : undefined
@@ -31,7 +32,13 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
 }
 
 /** `device` is undefined where the query cannot be asked by Annex C. */
-type RequestInput = { query: DcqlQuery; device: DeviceRequestParts | undefined }
+type RequestInput = { query: DcqlQuery; registration: string | undefined; device: DeviceRequestParts | undefined }
+
+/** The EU age app takes none. */
+async function registrationFor(deps: Deps, session: OpenSession, query: DcqlQuery): Promise<string | undefined> {
+  if (session.profile === 'eu-av') return undefined
+  return await deps.registrations(session, query, await deps.requestSigner(session.signingKeyId))
+}
 
 type Asking = { origin: string; protocols?: string[] }
 
@@ -59,7 +66,13 @@ async function protocolsOf(deps: Deps, session: OpenSession, { device }: Request
   return [isSigned ? 'openid4vp-v1-signed' : 'openid4vp-v1-unsigned', ...iso]
 }
 
-async function dataOf(deps: Deps, session: OpenSession, { query, device }: RequestInput, entry: DcEntry, protocol: DcProtocol) {
+async function dataOf(
+  deps: Deps,
+  session: OpenSession,
+  { query, registration, device }: RequestInput,
+  entry: DcEntry,
+  protocol: DcProtocol,
+) {
   const { d: _, ...encryptionKey } = entry.key
   const asked = { nonce: entry.nonce, query, encryptionKey }
   switch (protocol) {
@@ -73,7 +86,7 @@ async function dataOf(deps: Deps, session: OpenSession, { query, device }: Reque
         origin: entry.origin,
         issuedAt: deps.wall(),
         expiresAt: session.expiresAt,
-        registrationCertificate: await deps.registrations(session, query, signer),
+        registrationCertificate: registration,
         registrationForm: deps.config.wallet.verifierInfoData,
         googleRpMetadata: deps.config.dcApi.googleRpMetadata,
       })
