@@ -32,6 +32,8 @@ type Page = {
   usesCamera?: true
   /** Asks wallets through the browser, and through the popup that stands for one. */
   asksWallets?: true
+  /** Reads phones by Bluetooth. */
+  readsPhones?: true
   /** Keeps its opener, of any origin: it stands for the wallet of a browser. */
   isPopup?: true
   /** Served only in the demo, or framed by it. */
@@ -42,12 +44,13 @@ const PAGES: readonly Page[] = [
   { bundle: hosted, paths: ['/v/:id'], asksWallets: true },
   { bundle: dashboard, paths: ['/dashboard', '/dashboard/:view', ...VIEWS_WITH_PARTS.map(view => `/dashboard/${view}/:id`)] },
   { bundle: sandbox, paths: ['/sandbox'], usesCamera: true, isPopup: true, inDemo: 'framed' },
-  { bundle: demo, paths: ['/demo'], usesCamera: true, policy: { 'frame-src': "'self'" }, inDemo: 'only' },
+  { bundle: demo, paths: ['/demo'], usesCamera: true, readsPhones: true, policy: { 'frame-src': "'self'" }, inDemo: 'only' },
   {
     bundle: till,
     paths: ['/till'],
     usesCamera: true,
     asksWallets: true,
+    readsPhones: true,
     policy: { 'manifest-src': "'self'", 'worker-src': "'self'", 'trusted-types': 'till' },
     inDemo: 'framed',
   },
@@ -192,7 +195,10 @@ const POLICY: Readonly<Record<string, string>> = {
   'require-trusted-types-for': "'script'",
 }
 
-const headersOf = ({ policy, usesCamera, asksWallets, isPopup }: Page, isFramed: boolean): Record<string, string> => ({
+const headersOf = (
+  { policy, usesCamera, asksWallets, readsPhones, isPopup }: Page,
+  isFramed: boolean,
+): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   'content-security-policy': Object.entries({ ...POLICY, ...policy, ...(isFramed && { 'frame-ancestors': "'self'" }) })
@@ -201,6 +207,7 @@ const headersOf = ({ policy, usesCamera, asksWallets, isPopup }: Page, isFramed:
   'cross-origin-opener-policy': isPopup ? 'unsafe-none' : asksWallets ? 'same-origin-allow-popups' : 'same-origin',
   'permissions-policy': [
     `camera=(${usesCamera ? 'self' : ''})`,
+    `bluetooth=(${readsPhones ? 'self' : ''})`,
     `digital-credentials-get=(${asksWallets ? 'self' : ''})`,
     'digital-credentials-create=(), microphone=(), geolocation=(), payment=(), usb=()',
   ].join(', '),

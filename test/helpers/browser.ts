@@ -122,6 +122,8 @@ async function launch(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      // On Linux only with this; browsers of other systems have it.
+      '--enable-features=WebBluetooth',
     ],
   })
 }

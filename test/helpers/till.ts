@@ -98,3 +98,22 @@ export async function look(page: Page, name: string): Promise<void> {
     document.documentElement.dataset.theme = theme
   }, chosen)
 }
+
+/** A fake camera that shows only this code. */
+export function pretendCamera(code: boolean[][]): void {
+  const canvas = document.createElement('canvas')
+  const context = canvas.getContext('2d')!
+  const scale = 8
+  canvas.width = canvas.height = code.length * scale
+  const draw = () => {
+    for (const [y, row] of code.entries())
+      for (const [x, isDark] of row.entries()) {
+        context.fillStyle = isDark ? 'black' : 'white'
+        context.fillRect(x * scale, y * scale, scale, scale)
+      }
+  }
+  // A still picture produces no frames.
+  setInterval(draw, 50)
+  navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'videoinput' } as MediaDeviceInfo]
+  navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
+}

@@ -153,7 +153,7 @@ describe('the till and the wallet of the browser', () => {
     })
     await around.goto(`${origin}/around`)
     const framed = around.frameLocator('iframe')
-    await framed.getByRole('link', { name: 'Answer with the sandbox wallet' }).waitFor()
+    await framed.getByRole('img', { name: /QR code/ }).waitFor()
     expect(await framed.getByRole('button', { name: /this browser|simulated/ }).count()).toBe(0)
   })
 

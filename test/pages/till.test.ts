@@ -10,7 +10,7 @@ import { browserTest, readCode } from '../helpers/browser.ts'
 import { deviceOf, register } from '../helpers/devices.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
 import { SHOP, sessionsOf, shareService, startShop } from '../helpers/shop.ts'
-import { answer, ask, button, heading, isIdle, keptBy, look, openTill, walletUri } from '../helpers/till.ts'
+import { answer, ask, button, heading, isIdle, keptBy, look, openTill, pretendCamera, walletUri } from '../helpers/till.ts'
 import { fetchOf } from '../helpers/wallet.ts'
 
 shareService()
@@ -371,23 +371,4 @@ async function stopCheck(page: Page): Promise<void> {
   await button(page, 'Stop this check').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Stop this check' }).click()
   await isIdle(page)
-}
-
-/** A fake camera that shows only this code. */
-function pretendCamera(code: boolean[][]): void {
-  const canvas = document.createElement('canvas')
-  const context = canvas.getContext('2d')!
-  const scale = 8
-  canvas.width = canvas.height = code.length * scale
-  const draw = () => {
-    for (const [y, row] of code.entries())
-      for (const [x, isDark] of row.entries()) {
-        context.fillStyle = isDark ? 'black' : 'white'
-        context.fillRect(x * scale, y * scale, scale, scale)
-      }
-  }
-  // A still picture produces no frames.
-  setInterval(draw, 50)
-  navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'videoinput' } as MediaDeviceInfo]
-  navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
 }

@@ -70,7 +70,7 @@ export function DemoPage() {
       <main class="panes" data-shown={shown}>
         <PaneOf pane="till" step={story.step}>
           {/* Reloaded when the language changes. */}
-          <iframe key={language} title={words.till.title} src={serviceUrl('till')} allow="camera" />
+          <iframe key={language} title={words.till.title} src={serviceUrl('till')} allow="camera; bluetooth" />
         </PaneOf>
         <PaneOf pane="shop" step={story.step}>
           <Shop story={story} />

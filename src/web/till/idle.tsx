@@ -8,6 +8,7 @@ import { useCommon } from '../shared/language.ts'
 import { restoreCheck, startCheck } from './check/check.ts'
 import { Heading } from './heading.tsx'
 import { type Check, read } from './memory.ts'
+import { CheckTablet } from './reading/check-tablet.tsx'
 import { wakeSound } from './sound.ts'
 import { useTitle } from './title.ts'
 import { useKeys } from './use-keys.ts'
@@ -68,12 +69,15 @@ export function Idle({ till, last, refusal }: Props) {
           </li>
         ))}
       </ul>
-      {last && (
-        <Button kind="quiet" large onClick={() => restoreCheck(last)}>
-          <Icon name="back" />
-          {words.showLast}
-        </Button>
-      )}
+      <div class="row">
+        {last && (
+          <Button kind="quiet" large onClick={() => restoreCheck(last)}>
+            <Icon name="back" />
+            {words.showLast}
+          </Button>
+        )}
+        <CheckTablet />
+      </div>
     </main>
   )
 }

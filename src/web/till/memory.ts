@@ -48,6 +48,8 @@ export type TillMemory = {
   isUnpaired: true
   hasSound: true
   theme: 'light'
+  /** Until then phones get small chunks by Bluetooth; by this device's clock. */
+  smallChunksUntil: number
   lease: { owner: string; until: number }
 }
 

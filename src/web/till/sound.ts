@@ -1,7 +1,7 @@
 const STEP_SECONDS = 0.14
 const LOUDNESS = 0.2
 /** Rising for a yes, falling for a no. */
-const TONES = { yes: [660, 880], no: [330, 220] } as const
+const TONES = { yes: [660, 880], no: [330, 220], scanned: [990] } as const
 
 let context: AudioContext | undefined
 

@@ -47,7 +47,7 @@ export function Ongoing({ check, title, template, openedAt }: Props): ComponentC
       return known.compares ? (
         <Comparing check={check} title={title} aheadMs={aheadMs} onDecided={setDecided} />
       ) : (
-        <Pending check={check} title={title} asked={known} aheadMs={aheadMs} />
+        <Pending check={check} title={title} template={template} asked={known} aheadMs={aheadMs} />
       )
     case 'expired':
       return <TimeUp check={check} endedAt={Date.parse(known.expires_at) - aheadMs} />
@@ -56,12 +56,12 @@ export function Ongoing({ check, title, template, openedAt }: Props): ComponentC
   }
 }
 
-type PendingProps = { check: Check; title: string; asked: HostedVerification; aheadMs: number }
+type PendingProps = Pick<Props, 'check' | 'title' | 'template'> & { asked: HostedVerification; aheadMs: number }
 
 /** Hides the code once the time is up, even before the server says so. */
-function Pending({ check, title, asked, aheadMs }: PendingProps) {
+function Pending({ check, title, template, asked, aheadMs }: PendingProps) {
   const words = useTillWords()
   const leftMs = useLeftMs(asked, aheadMs)
   if (leftMs === 0) return <Waiting check={check} title={title} line={words.overdue} />
-  return <Asking check={check} title={title} asked={asked} leftMs={leftMs} aheadMs={aheadMs} />
+  return <Asking {...{ check, title, template, asked, leftMs, aheadMs }} />
 }

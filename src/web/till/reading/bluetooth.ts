@@ -1,0 +1,98 @@
+// Web Bluetooth, where a browser can only be the central client: https://webbluetoothcg.github.io/web-bluetooth/
+import type { Notifying, Writable } from '../../shared/loopback.ts'
+import { Fault, type FaultCode, within } from './fault.ts'
+import type { Link } from './modem.ts'
+
+type Characteristic = EventTarget & {
+  value: DataView
+  startNotifications: () => Promise<unknown>
+  writeValueWithoutResponse: (value: Uint8Array<ArrayBuffer>) => Promise<void>
+}
+type Server = {
+  connected: boolean
+  connect: () => Promise<Server>
+  disconnect: () => void
+  getPrimaryService: (service: string) => Promise<{ getCharacteristic: (name: string) => Promise<Characteristic> }>
+}
+type Phone = EventTarget & { gatt: Server }
+type Bluetooth = {
+  getAvailability: () => Promise<boolean>
+  requestDevice: (wanted: { filters: { services: string[] }[] }) => Promise<Phone>
+}
+
+/** Undefined where the browser has none, and over plain http. */
+export const bluetooth = (navigator as { bluetooth?: Bluetooth }).bluetooth
+
+/** ISO/IEC 18013-5, table of the mdoc service with the mdoc as peripheral. */
+const UUIDS: Readonly<Record<Notifying | Writable, string>> = {
+  state: '00000001-a123-48ce-896b-4c76973373e6',
+  client2server: '00000002-a123-48ce-896b-4c76973373e6',
+  server2client: '00000003-a123-48ce-896b-4c76973373e6',
+}
+
+const CONNECT_MS = 10_000
+const CONNECT_TRIES = 3
+const SERVICE_MS = 7000
+const SUBSCRIBE_MS = 5000
+const WRITE_MS = 3000
+
+/** A list that stayed open for so long showed no phone. */
+const LIST_MS = 20_000
+
+/** Opens the browser's list; it needs a tap of the last seconds. */
+export async function choosePhone(radio: Bluetooth, service: string): Promise<Phone> {
+  if (!(await radio.getAvailability())) throw new Fault('no_bluetooth')
+  const openedAt = Date.now()
+  try {
+    return await radio.requestDevice({ filters: [{ services: [service] }] })
+  } catch (error) {
+    if ((error as Error).name !== 'NotFoundError') throw new Fault('not_allowed')
+    throw new Fault(Date.now() - openedAt < LIST_MS ? 'not_chosen' : 'none_seen')
+  }
+}
+
+export async function connectPhone(phone: Phone, service: string): Promise<Link> {
+  const server = await connected(phone)
+  const lost = new Promise<void>(resolve => phone.addEventListener('gattserverdisconnected', () => resolve(), { once: true }))
+  const orLost = (code: FaultCode) => () => (server.connected ? code : 'lost')
+  try {
+    const found = await within(characteristicsOf(server, service), SERVICE_MS, orLost('wrong_service'))
+    return {
+      subscribe: async (to, onValue) => {
+        const characteristic = found[to]
+        characteristic.addEventListener('characteristicvaluechanged', () => {
+          const { buffer, byteOffset, byteLength } = characteristic.value
+          // A copy: the buffer is the browser's.
+          onValue(new Uint8Array(buffer, byteOffset, byteLength).slice())
+        })
+        await within(characteristic.startNotifications(), SUBSCRIBE_MS, orLost('wrong_service'))
+      },
+      write: (to, value) => within(found[to].writeValueWithoutResponse(value), WRITE_MS, orLost('write_failed')),
+      close: () => server.disconnect(),
+      lost,
+    }
+  } catch (error) {
+    server.disconnect()
+    throw error
+  }
+}
+
+async function connected({ gatt }: Phone, tries = CONNECT_TRIES): Promise<Server> {
+  try {
+    return await within(gatt.connect(), CONNECT_MS, () => 'not_connected')
+  } catch (error) {
+    gatt.disconnect()
+    if (tries === 1) throw error
+    return await connected({ gatt } as Phone, tries - 1)
+  }
+}
+
+/** One after the other: Chromium does one operation at a time. */
+async function characteristicsOf(server: Server, uuid: string): Promise<Record<Notifying | Writable, Characteristic>> {
+  const service = await server.getPrimaryService(uuid)
+  return {
+    state: await service.getCharacteristic(UUIDS.state),
+    client2server: await service.getCharacteristic(UUIDS.client2server),
+    server2client: await service.getCharacteristic(UUIDS.server2client),
+  }
+}
