@@ -11,6 +11,12 @@ export const devices: typeof en.devices = {
   templates: 'Wonach es fragen darf',
   templatesMissing: 'Wählen Sie mindestens eines.',
   moreTemplates: 'Alle anderen Vorlagen',
+  ways: 'Wie ihre Seite fragt',
+  wayNames: {
+    qr: 'Mit einem QR-Code, den die Wallet scannt',
+    in_person: 'Durch Lesen des Telefons: ohne Internet und ohne öffentliche Adresse',
+    dc_api: 'Über den Browser des Geräts',
+  },
   status: 'Status',
   statuses: { pending: 'Wartet auf das Koppeln', active: 'Aktiv', revoked: 'Gesperrt' },
   lapsed: 'Code abgelaufen',

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Template } from '../../../dashboard/templates/schema.ts'
 import type { PairableDevice } from '../../../dashboard/tills/schema.ts'
-import type { Device } from '../../../devices/schema.ts'
+import type { TillDevice as Device, Way } from '../../../devices/schema.ts'
 import { Check, Field } from '../../kit/field.tsx'
 import { useLanguage } from '../../shared/language.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
@@ -13,6 +13,7 @@ import { useDashboardWords } from '../words.ts'
 import { PairDevice } from './pair-device.tsx'
 import { useDevicesWords } from './words.ts'
 
+const WAYS: readonly Way[] = ['qr', 'in_person', 'dc_api']
 const FIRST_TEMPLATES = ['age_over_18']
 const TEMPLATES_MAX = 20
 /** The usual templates of a till; the others are folded away. */
@@ -30,16 +31,17 @@ export function DeviceDialog({ device, onClose }: DialogProps) {
   const titleOf = useTemplateTitle(templates)
   const [name, setName] = useState(device?.name ?? '')
   const [chosen, setChosen] = useState<readonly string[]>(device?.allowed_templates ?? FIRST_TEMPLATES)
+  const [ways, setWays] = useState<readonly Way[]>(device?.ways ?? WAYS)
   const [registered, setRegistered] = useState<PairableDevice>()
   const submit = async () => {
-    const body = { name: name.trim(), allowed_templates: chosen }
+    const body = { name: name.trim(), allowed_templates: chosen, ways }
     if (device) {
       await call(inTenant(`devices/${device.id}?environment=${environment}`), { method: 'PUT', body })
       return onClose()
     }
     setRegistered(await call<PairableDevice>(inTenant(`devices?environment=${environment}`), { method: 'POST', body }))
   }
-  const isReady = chosen.length > 0 && chosen.length <= TEMPLATES_MAX
+  const isReady = chosen.length > 0 && chosen.length <= TEMPLATES_MAX && ways.length > 0
   return (
     <FormDialog
       title={registered ? words.pairTitle(registered.device.name) : device ? words.changeTitle(device.name) : words.registerTitle}
@@ -80,6 +82,17 @@ export function DeviceDialog({ device, onClose }: DialogProps) {
             )
           }}
         </Loaded>
+      </fieldset>
+      <fieldset class="choices">
+        <legend>{words.ways}</legend>
+        {WAYS.map(way => (
+          <Check
+            key={way}
+            label={words.wayNames[way]}
+            isChecked={ways.includes(way)}
+            onCheck={isIn => setWays(WAYS.filter(each => (each === way ? isIn : ways.includes(each))))}
+          />
+        ))}
       </fieldset>
       {!isReady && <p class="hint">{words.templatesMissing}</p>}
     </FormDialog>

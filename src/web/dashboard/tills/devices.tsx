@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { PairingLockList } from '../../../dashboard/tills/schema.ts'
-import type { Device } from '../../../devices/schema.ts'
+import type { TillDevice as Device } from '../../../devices/schema.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Empty } from '../../kit/empty.tsx'

@@ -9,6 +9,12 @@ export const devices = {
   templates: 'What it may ask for',
   templatesMissing: 'Choose at least one.',
   moreTemplates: 'All other templates',
+  ways: 'How its page asks',
+  wayNames: {
+    qr: 'With a QR code that the wallet scans',
+    in_person: 'By reading the phone: no internet and no public address needed',
+    dc_api: 'Through the browser of the device',
+  },
   status: 'Status',
   statuses: { pending: 'Waiting to be paired', active: 'Active', revoked: 'Revoked' },
   lapsed: 'Code ran out',
