@@ -19,7 +19,7 @@ export const hasDetector = async (): Promise<boolean> =>
 
 type Props = {
   onText: (text: string) => void
-  /** Without another tap, and goes on after a code. */
+  /** From its beginning to its end, without a tap and after a code too. */
   isSteady?: boolean
 }
 
@@ -42,7 +42,7 @@ export function Scanner({ onText, isSteady = false }: Props) {
   return (
     <div class="scanner stack tight">
       <Viewfinder onText={onText} isSteady={isSteady} onRefused={() => setIsRefused(true)} />
-      <Button onClick={() => setIsOn(false)}>{words.stopScan}</Button>
+      {!isSteady && <Button onClick={() => setIsOn(false)}>{words.stopScan}</Button>}
     </div>
   )
 }
