@@ -21,6 +21,7 @@ import tenants from './tenants.ts'
 import trust from './trust.ts'
 import trustLists from './trust-lists.ts'
 import verifications from './verifications.ts'
+import web from './web.ts'
 import webhooks from './webhooks.ts'
 
 /**
@@ -54,6 +55,7 @@ const ROOMS: Record<string, Slip[]> = {
   trust,
   'trust-lists': trustLists,
   verifications,
+  web,
   webhooks,
 }
 
