@@ -413,6 +413,48 @@ describe('a server that is away', () => {
     await heading(page, 'Yes').waitFor()
     expect((await read()).status).toBe('completed')
   })
+
+  browserTest(
+    'P50: an answer that reaches it after the deadline is lost, and the till says that nobody answered',
+    async openPage => {
+      const { app, page, show, read } = await openReading(openPage)
+      await ask(page)
+      await button(page, 'Read the phone').click()
+      const held = Promise.withResolvers<void>()
+      await page.route('**/in-person-response', async route => {
+        await held.promise
+        await route.continue()
+      })
+      const asked = page.waitForRequest('**/in-person-response')
+      await scan(page, (await show()).code)
+      await asked
+      app.clock.advance(400_000)
+      held.resolve()
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await heading(page, 'Expired').waitFor()
+      expect((await read()).status).toBe('expired')
+    },
+  )
+
+  browserTest('P50: a token that has expired is renewed between the message and the answer', async openPage => {
+    const { app, page, show, read } = await openReading(openPage)
+    // The token lives an hour, and the session five minutes.
+    app.clock.advance(3_500_000)
+    await ask(page)
+    await button(page, 'Read the phone').click()
+    const held = Promise.withResolvers<void>()
+    await page.route('**/in-person-response', async route => {
+      await held.promise
+      await route.continue()
+    })
+    const asked = page.waitForRequest('**/in-person-response')
+    await scan(page, (await show()).code)
+    await asked
+    app.clock.advance(150_000)
+    held.resolve()
+    await heading(page, 'Yes').waitFor()
+    expect((await read()).status).toBe('completed')
+  })
 })
 
 describe('a till that cannot read phones', () => {
