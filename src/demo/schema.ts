@@ -21,6 +21,7 @@ const DemoMoment = Type.Object(
     event: Type.Union([
       Type.Literal('created'),
       Type.Literal('request_fetched'),
+      Type.Literal('in_person_requested'),
       Type.Literal('response_posted'),
       Type.Literal('webhook_received'),
     ]),

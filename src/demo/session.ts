@@ -28,4 +28,6 @@ export async function readSession(deps: Deps, { tenantId, receiver }: Demo, id: 
   }
 }
 
-const isTold = (event: string): event is DemoMoment['event'] => event === 'request_fetched' || event === 'response_posted'
+const TOLD = ['request_fetched', 'in_person_requested', 'response_posted']
+
+const isTold = (event: string): event is DemoMoment['event'] => TOLD.includes(event)

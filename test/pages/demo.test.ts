@@ -75,13 +75,13 @@ browserTest(
     const { url, key } = await demo()
     const gone = await fetch(new URL(`/v1/verifications/${id}`, url), { headers: { authorization: `Bearer ${key}` } })
     expect(gone.status).toBe(404)
-    await next(page).getByText('Now try to cheat, or buy in the online shop.').waitFor()
+    await next(page).getByText('Now try to cheat, buy in the online shop').waitFor()
     await shoot(page, 'demo-erased')
     expect(page.complaints).toEqual([])
   },
 )
 
-browserTest('each of seven cheats is refused and explained, and the demo ends with next steps', async openPage => {
+browserTest('each of eight cheats is refused and explained, and the demo ends with next steps', async openPage => {
   const page = await openDemo(openPage)
   const tries = {
     'Send an old answer again': 'replay',
@@ -110,11 +110,13 @@ browserTest('each of seven cheats is refused and explained, and the demo ends wi
     expect(await office(page).textContent()).toContain('"type": "verification.failed"')
   }
   expect(codes.size).toBe(6)
-  const elsewhere = page.getByRole('button', { name: 'Use an answer that was given to another site' })
-  await elsewhere.click()
-  await elsewhere.getByText('holder_binding_invalid').waitFor()
+  for (const name of ['Use an answer that was given to another site', 'Show an answer in person that was recorded']) {
+    const button = page.getByRole('button', { name })
+    await button.click()
+    await button.getByText('holder_binding_invalid').waitFor()
+  }
   // Without an erasure before: the headline moves on after the last cheat.
-  await next(page).getByText('Seven tries, seven times no.').waitFor()
+  await next(page).getByText('Eight tries, eight times no.').waitFor()
   const onwards = page.getByRole('navigation', { name: 'Where to go now' }).getByRole('link')
   const paths = (await onwards.all()).map(async link => new URL((await link.getAttribute('href')) ?? '').pathname)
   expect(await Promise.all(paths)).toEqual(['/dashboard', '/docs', '/docs/install'])
@@ -144,6 +146,31 @@ browserTest(
     expect(page.complaints).toEqual([])
   },
 )
+
+browserTest('a till without internet reads the code of the phone, which shares by simulated Bluetooth', async openPage => {
+  const page = await openDemo(openPage)
+  await next(page).getByRole('button', { name: 'Ask for 18 or over' }).click()
+  await next(page).getByRole('button', { name: 'Scan with the phone' }).click()
+  await phone(page).getByRole('button', { name: 'Share', exact: true }).click()
+  await next(page).getByRole('button', { name: 'Erase for good' }).click()
+  await next(page).getByRole('button', { name: 'At the counter, without internet' }).click()
+  await phone(page).getByRole('img', { name: 'Code for a till' }).waitFor()
+  await next(page).getByText('Bluetooth, which is simulated here').waitFor()
+  await shoot(page, 'demo-counter')
+  await next(page).getByRole('button', { name: 'Hold it to the till' }).click()
+  await phone(page)
+    .getByRole('heading', { name: /asks for a proof/ })
+    .waitFor()
+  await till(page).getByText("Waiting for the customer's consent").first().waitFor()
+  await next(page).getByText('Now decide on the phone').waitFor()
+  await shoot(page, 'demo-counter-share')
+  await expectAccessible(page)
+  await phone(page).getByRole('button', { name: 'Share', exact: true }).click()
+  await till(page).getByText('Yes', { exact: true }).first().waitFor()
+  await office(page).getByText('the till scanned the phone').waitFor()
+  await office(page).getByText('Signature verified').waitFor()
+  expect(page.complaints).toEqual([])
+})
 
 browserTest('a narrow screen shows one pane at a time, that of the next step', async openPage => {
   const page = await openDemo(openPage, { viewport: { width: 390, height: 844 } })

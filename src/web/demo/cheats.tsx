@@ -4,7 +4,7 @@ import { useOutcome } from '../shared/outcome.ts'
 import { CHEATS, type Cheat, type Story } from './story.ts'
 import { useDemoWords } from './words.ts'
 
-/** Six attempts to cheat, and why each fails. */
+/** Attempts to cheat, and why each fails. */
 export function Cheats({ story }: { story: Story }) {
   const words = useDemoWords()
   const { step } = story

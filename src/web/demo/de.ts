@@ -18,11 +18,15 @@ export const demo: typeof en.demo = {
     webhook: { say: 'Entschieden. Das Ergebnis ist unterwegs ins Büro.', press: '' },
     erase: { say: 'Der Webhook ist da, seine Signatur geprüft. Die Daten braucht niemand mehr.', press: 'Endgültig löschen' },
     cheat: {
-      say: 'Gelöscht, und die Prüfkette stimmt noch. Versuchen Sie jetzt zu schummeln, oder kaufen Sie im Online-Shop.',
-      press: '',
+      say: 'Gelöscht, und die Prüfkette stimmt noch. Schummeln Sie jetzt, kaufen Sie im Online-Shop, oder gehen Sie an die Theke.',
+      press: 'An der Theke, ohne Internet',
+    },
+    show: {
+      say: 'Das Telefon hat kein Internet: Es zeigt einen Code, und die Kasse liest es über Bluetooth, das hier nachgestellt ist.',
+      press: 'An die Kasse halten',
     },
     cheating: { say: 'Jemand versucht es.', press: '' },
-    done: { say: 'Sieben Versuche, siebenmal Nein. Sie haben alles gesehen.', press: '' },
+    done: { say: 'Acht Versuche, achtmal Nein. Sie haben alles gesehen.', press: '' },
   },
   onwards: { title: 'Wie es weitergeht', dashboard: 'Dashboard öffnen', handbook: 'Handbuch lesen', own: 'Selbst betreiben' },
   online: {
@@ -42,12 +46,14 @@ export const demo: typeof en.demo = {
     tampered_claim: 'Das Alter ändern',
     minor: 'Fünfzehn sein',
     elsewhere: 'Eine Antwort nehmen, die einer anderen Website galt',
+    recorded: 'Vor Ort eine Antwort zeigen, die an einer anderen Kasse aufgezeichnet wurde',
   },
   nothingYet: 'Noch nichts. Es beginnt an der Kasse.',
   timeline: 'Was wann geschah',
   moments: {
     created: 'gefragt',
     request_fetched: 'die Wallet hat die Anfrage',
+    in_person_requested: 'die Kasse hat das Telefon gescannt',
     response_posted: 'die Wallet hat geantwortet',
     webhook_received: 'der Webhook ist angekommen',
   },

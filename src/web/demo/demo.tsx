@@ -9,7 +9,7 @@ import { serviceUrl } from '../shared/base.ts'
 import { useCommon, useLanguage } from '../shared/language.ts'
 import { Cheats } from './cheats.tsx'
 import { Office } from './office.tsx'
-import { useAskedPhone } from './platform.ts'
+import { useAskedPhone, useShownCode } from './platform.ts'
 import { Shop } from './shop.tsx'
 import { type Step, type Story, useStory } from './story.ts'
 import { useDemoWords } from './words.ts'
@@ -27,6 +27,7 @@ const PANE_OF: Readonly<Record<Step, Pane>> = {
   webhook: 'till',
   erase: 'office',
   cheat: 'till',
+  show: 'phone',
   cheating: 'till',
   done: 'till',
 }
@@ -37,10 +38,18 @@ export function DemoPage() {
   const common = useCommon()
   const language = useLanguage()
   const phone = useRef<HTMLIFrameElement>(null)
+  const till = useRef<HTMLIFrameElement>(null)
   const isAsked = useAskedPhone(phone)
+  const [code, forgetCode] = useShownCode(phone)
   const story = useStory({
-    hand: (walletUri, persona, isHurried) => handOver(phone.current, walletUri, persona, isHurried),
+    hand: (walletUri, persona, isHurried) => tell(phone.current, { wallet_uri: walletUri, persona }, isHurried),
     isAsked,
+    show: (persona, isHurried) => {
+      forgetCode()
+      tell(phone.current, { in_person: '', persona }, isHurried)
+    },
+    code,
+    scanCode: shown => till.current?.contentWindow?.postMessage({ type: 'vidimus-code', code: shown }, location.origin),
   })
   const [shown, setShown] = useState<Pane>('till')
   useEffect(() => setShown(PANE_OF[story.step]), [story.step])
@@ -70,7 +79,7 @@ export function DemoPage() {
       <main class="panes" data-shown={shown}>
         <PaneOf pane="till" step={story.step}>
           {/* Reloaded when the language changes. */}
-          <iframe key={language} title={words.till.title} src={serviceUrl('till')} allow="camera; bluetooth" />
+          <iframe key={language} ref={till} title={words.till.title} src={serviceUrl('till')} allow="camera; bluetooth" />
         </PaneOf>
         <PaneOf pane="shop" step={story.step}>
           <Shop story={story} />
@@ -87,16 +96,18 @@ export function DemoPage() {
   )
 }
 
-function handOver(phone: HTMLIFrameElement | null, walletUri: string, persona: PersonaId, isHurried: boolean): void {
-  const fragment = new URLSearchParams({ wallet_uri: walletUri, persona, ...(isHurried && { share: 'now' }) })
+type Order = { persona: PersonaId } & ({ wallet_uri: string } | { in_person: '' })
+
+function tell(phone: HTMLIFrameElement | null, order: Order, isHurried: boolean): void {
+  const fragment = new URLSearchParams({ ...order, ...(isHurried && { share: 'now' }) })
   const page = phone?.contentWindow
   if (page) page.location.hash = fragment.toString()
 }
 
-function Next({ story: { step, ask, scan, erase } }: { story: Story }) {
+function Next({ story: { step, ask, scan, erase, show, hold } }: { story: Story }) {
   const words = useDemoWords()
   const { say, press } = words.steps[step]
-  const act = { ask, scan, erase }[step as 'ask' | 'scan' | 'erase']
+  const act = { ask, scan, erase, cheat: show, show: hold }[step as 'ask' | 'scan' | 'erase' | 'cheat' | 'show']
   return (
     <section class="next card row" aria-label={words.next}>
       <p role="status">{say}</p>

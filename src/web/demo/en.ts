@@ -15,9 +15,16 @@ export const demo = {
     shopping: { say: 'The shop asks on its own page. Answer there with the sandbox wallet.', press: '' },
     webhook: { say: 'Decided. The result is on its way to the back office.', press: '' },
     erase: { say: 'The webhook is there, its signature verified. Nobody needs the data any more.', press: 'Erase for good' },
-    cheat: { say: 'Erased, and the audit chain still verifies. Now try to cheat, or buy in the online shop.', press: '' },
+    cheat: {
+      say: 'Erased, and the audit chain still verifies. Now try to cheat, buy in the online shop, or meet at the counter.',
+      press: 'At the counter, without internet',
+    },
+    show: {
+      say: 'The phone has no internet: it shows a code, and the till reads it by Bluetooth, which is simulated here.',
+      press: 'Hold it to the till',
+    },
     cheating: { say: 'Somebody tries it.', press: '' },
-    done: { say: 'Seven tries, seven times no. You have seen all of it.', press: '' },
+    done: { say: 'Eight tries, eight times no. You have seen all of it.', press: '' },
   },
   onwards: { title: 'Where to go now', dashboard: 'Open the dashboard', handbook: 'Read the handbook', own: 'Run your own' },
   online: {
@@ -37,12 +44,14 @@ export const demo = {
     tampered_claim: 'Change the age',
     minor: 'Be fifteen',
     elsewhere: 'Use an answer that was given to another site',
+    recorded: 'Show an answer in person that was recorded at another till',
   },
   nothingYet: 'Nothing yet. It begins at the till.',
   timeline: 'What happened when',
   moments: {
     created: 'asked',
     request_fetched: 'the wallet has the request',
+    in_person_requested: 'the till scanned the phone',
     response_posted: 'the wallet answered',
     webhook_received: 'the webhook came in',
   },

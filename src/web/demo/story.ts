@@ -1,6 +1,6 @@
 // The state of the story, from real parts: the till's memory, the session, the received webhook.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { DemoAudit, DemoData, DemoSession } from '../../demo/schema.ts'
+import type { DemoAudit, DemoData, DemoMoment, DemoSession } from '../../demo/schema.ts'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import type { ErasureResult } from '../../verifications/schema.ts'
 import { callApi } from '../shared/api.ts'
@@ -12,10 +12,19 @@ import { useSession } from './session.ts'
 import { useDemoWords } from './words.ts'
 
 const TEMPLATE = 'age_over_18'
-export const CHEATS = ['replay', 'expired', 'untrusted_issuer', 'revoked', 'tampered_claim', 'minor', 'elsewhere'] as const
+export const CHEATS = [
+  'replay',
+  'expired',
+  'untrusted_issuer',
+  'revoked',
+  'tampered_claim',
+  'minor',
+  'elsewhere',
+  'recorded',
+] as const
 export type Cheat = (typeof CHEATS)[number]
 
-export type Step = 'begin' | 'ask' | 'scan' | 'share' | 'shopping' | 'webhook' | 'erase' | 'cheat' | 'cheating' | 'done'
+export type Step = 'begin' | 'ask' | 'scan' | 'share' | 'shopping' | 'webhook' | 'erase' | 'cheat' | 'show' | 'cheating' | 'done'
 
 export type Erased = ErasureResult & { audit: DemoAudit }
 
@@ -35,6 +44,10 @@ export type Story = {
   buy: () => void
   erase: () => void
   cheat: (cheat: Cheat) => void
+  /** The phone shows a code, for a till without internet. */
+  show: () => void
+  /** Holds that code to the till. */
+  hold: () => void
 }
 
 type Phone = {
@@ -42,9 +55,14 @@ type Phone = {
   hand: (walletUri: string, persona: PersonaId, isHurried: boolean) => void
   /** The online shop has asked it. */
   isAsked: boolean
+  /** Makes it show a code. */
+  show: (persona: PersonaId, isHurried: boolean) => void
+  code: string | undefined
+  /** Lets the till scan the code. */
+  scanCode: (code: string) => void
 }
 
-export function useStory({ hand, isAsked }: Phone): Story {
+export function useStory({ hand, isAsked, show, code, scanCode }: Phone): Story {
   const words = useDemoWords()
   const [data, setData] = useState<DemoData>()
   const [problem, setProblem] = useState<unknown>()
@@ -54,6 +72,8 @@ export function useStory({ hand, isAsked }: Phone): Story {
   const [online, setOnline] = useState<string>()
   const [isOnline, setIsOnline] = useState(false)
   const handed = useRef('')
+  /** The check in which the phone shows a code, and whether that is held to the till. */
+  const [counter, setCounter] = useState<{ checkKey: string; isHeld: boolean }>()
   const isPaired = useIsPaired(data)
   const check = useKept('check')
   const last = useLast(check)
@@ -87,6 +107,24 @@ export function useStory({ hand, isAsked }: Phone): Story {
     }
   }
 
+  const isAtCounter = check !== undefined && check.key === counter?.checkKey
+  const isRead = hasMoment(session, 'in_person_requested')
+
+  /** The phone shows a code for a new check. */
+  const meet = (persona: PersonaId, isHurried: boolean): string => {
+    startCheck(TEMPLATE)
+    const checkKey = read('check')?.key ?? ''
+    setCounter({ checkKey, isHeld: isHurried })
+    show(persona, isHurried)
+    return checkKey
+  }
+
+  useEffect(() => {
+    // Again with each look at the session: the till may not have been ready.
+    const isReady = isAtCounter && counter?.isHeld && verification?.id === check?.id && verification?.status === 'pending'
+    if (isReady && !isRead && code !== undefined) scanCode(code)
+  }, [session, code, counter])
+
   const scan = () => {
     if (verification?.wallet_uri) hand(verification.wallet_uri, 'adult', false)
   }
@@ -101,7 +139,7 @@ export function useStory({ hand, isAsked }: Phone): Story {
     )
       return
     const { id, status, wallet_uri, error } = verification
-    if (status === 'pending' && wallet_uri && handed.current !== id) {
+    if (status === 'pending' && wallet_uri && handed.current !== id && attempt.cheat !== 'recorded') {
       handed.current = id
       hand(wallet_uri, attempt.cheat, true)
     }
@@ -118,6 +156,7 @@ export function useStory({ hand, isAsked }: Phone): Story {
       isCheating: attempt !== undefined,
       isOnline,
       isAsked,
+      isAtCounter,
       caught,
     }),
     data,
@@ -133,9 +172,12 @@ export function useStory({ hand, isAsked }: Phone): Story {
     erase: () => data && verification && attempted(eraseWith(data.key, verification.id), setErased),
     cheat(cheat) {
       if (cheat === 'elsewhere') return void (data && attempted(beElsewhere(data), () => {}))
+      if (cheat === 'recorded') return setAttempt({ cheat, checkKey: meet('replay', true) })
       startCheck(TEMPLATE)
       setAttempt({ cheat, checkKey: read('check')?.key ?? '' })
     },
+    show: () => void meet('adult', false),
+    hold: () => counter && setCounter({ ...counter, isHeld: true }),
   }
 }
 
@@ -165,15 +207,21 @@ type Standing = {
   isCheating: boolean
   isOnline: boolean
   isAsked: boolean
+  isAtCounter: boolean
   caught: Story['caught']
 }
 
-function stepOf({ isPaired, session, hasErased, isCheating, isOnline, isAsked, caught }: Standing): Step {
+const hasMoment = (session: DemoSession | undefined, wanted: DemoMoment['event']): boolean =>
+  session?.moments.some(({ event }) => event === wanted) ?? false
+
+function stepOf({ isPaired, session, hasErased, isCheating, isOnline, isAsked, isAtCounter, caught }: Standing): Step {
   if (!isPaired) return 'begin'
   if (isCheating) return 'cheating'
   const status = session?.verification.status
   if (isOnline && (status === 'pending' || status === undefined)) return isAsked ? 'share' : 'shopping'
-  if (status === 'pending') return session?.moments.some(({ event }) => event === 'request_fetched') ? 'share' : 'scan'
+  if (isAtCounter && (status === 'pending' || status === undefined))
+    return hasMoment(session, 'in_person_requested') ? 'share' : 'show'
+  if (status === 'pending') return hasMoment(session, 'request_fetched') ? 'share' : 'scan'
   if (Object.keys(caught).length === CHEATS.length) return 'done'
   if (hasErased) return 'cheat'
   if (status === undefined || status === 'expired') return 'ask'
