@@ -52,7 +52,7 @@ test('trust bundle export writes a file for anybody to read, and prints the fing
   const { stdout, exitCode } = await bundle(dir, 'export', file, '--force', '--env', 'test')
   expect([exitCode, stdout]).toEqual([
     0,
-    `${file} holds 0 lists, 0 issuers of your own and 0 blocks.\nA machine that accepts new sources from it needs this once: --from ${exported.signer}\n`,
+    `${file} holds 0 lists, 0 issuers of your own, 0 blocks and 0 lists of revoked documents.\nA machine that accepts new sources from it needs this once: --from ${exported.signer}\n`,
   ])
   expect(readdirSync(join(file, '..'))).toEqual(['trust.bundle'])
 })

@@ -13,6 +13,20 @@ export default [
     'trust/accept',
   ],
   ['a list of one person is kept', 'createShelf', 'mayInsert: first !== session', 'mayInsert: true', 'trust/kept-lists'],
+  [
+    "a stranger's bundle makes a list young",
+    'takeRevocation',
+    'isAccepted ? Math.min(Date.parse(bundled.fetched_at), deps.now()) : read.issuedAt',
+    'Math.min(Date.parse(bundled.fetched_at), deps.now())',
+    'trust/bundle-revocation',
+  ],
+  [
+    'a bundle brings an older list',
+    'takeRevocation',
+    'known && !isNewer(list, known)',
+    'false',
+    'trust/bundle-revocation',
+  ],
   ['a test list is added to live', 'requirePreset', 'if (preset.environment !== environment)', 'if (false)', 'cli/trust-source'],
   [
     'a bundle that was changed counts as signed',

@@ -9,6 +9,9 @@ import { StartRefusal } from '../../db/refusal.ts'
 import { type BundleItem, exportBundle, type ImportedBundle, importBundle, inspectBundle } from '../../trust/bundle/bundle.ts'
 import { BUNDLE_BYTES_MAX } from '../../trust/bundle/form.ts'
 import { presentImport, presentInspected } from '../../trust/bundle/present.ts'
+import type { ListOutline } from '../../trust/status/list-store.ts'
+import { presentList } from '../../trust/status/present.ts'
+import { type RefreshedList, readLists, refreshLists } from '../../trust/status/refresh.ts'
 import { type Answer, argument, defineCommand } from '../command.ts'
 import { oneOf, optional, text, toggle } from '../flags.ts'
 import { ACTOR, CommandError, existsAlready, table, whyUnwritten } from '../output.ts'
@@ -16,6 +19,9 @@ import { readGivenBeginning } from '../pem-file.ts'
 import { quiet } from '../quiet.ts'
 import { withDeps, withNewDeps } from '../with-deps.ts'
 import { asCommandError } from './problem.ts'
+
+const REFRESH_MS = 60_000
+const VENUE = { statusMaxAgeMs: 24 * 3_600_000 }
 
 const FILE = argument('file', 'FILE', 'the file of the bundle')
 
@@ -27,6 +33,7 @@ export const command = defineCommand(
         argument: argument('file', 'FILE', 'the file to write'),
         flags: {
           env: optional(oneOf(['test', 'live']), 'of this environment only'),
+          status: toggle('fetch the lists of revoked documents first, and say how long they count'),
           force: toggle('replace a file that exists'),
         },
       },
@@ -43,8 +50,8 @@ export const command = defineCommand(
       },
       inspect: { argument: FILE },
     },
-    about: `A bundle holds the lists of issuers as their operators signed them, your own issuers and your
-blocks. "import" judges each list by the signers that are pinned on the importing machine, so the
+    about: `A bundle holds the lists of issuers as their operators signed them, your own issuers, your blocks,
+and the lists of revoked documents that are kept here. "import" judges each list by the signers that are pinned on the importing machine, so the
 stick needs no trust. What is new there is taken only from an installation that was accepted with
 --from. Nothing is removed, no key is in it, and no list goes back to an earlier issue.
 
@@ -54,18 +61,23 @@ In the venue, from then on:      vidimus trust bundle import trust.bundle`,
     example: 'vidimus trust bundle inspect trust.bundle',
   },
   {
-    async export({ file, env: environment, force }, shell) {
+    async export({ file, env: environment, force, status: isFresh }, shell) {
       refuseUnfit(file, force)
       const made = await withDeps(shell, async deps => {
+        const refreshed = isFresh ? await refreshLists(quiet(deps), AbortSignal.timeout(REFRESH_MS)) : []
         const bundle = await exportBundle(deps, { environment }, ACTOR)
         await writeBundle(file, bundle.bytes, { force, random: deps.random })
-        return bundle
+        return { ...bundle, refreshed, kept: isFresh ? await readLists(deps) : [] }
       }).catch(asCommandError)
-      const { signer, madeAt, sources, anchors, blocks, bytes } = made
+      const { signer, madeAt, sources, anchors, blocks, revocation, leftOut, bytes } = made
       return {
-        json: { file, signer, made_at: isoUtc(madeAt), bytes: bytes.length, sources, anchors, blocks },
-        text: `${file} holds ${counted(sources, 'list')}, ${counted(anchors, 'issuer')} of your own and ${counted(blocks, 'block')}.
-A machine that accepts new sources from it needs this once: --from ${signer}`,
+        json: {
+          ...{ file, signer, made_at: isoUtc(madeAt), bytes: bytes.length, sources, anchors, blocks, revocation },
+          ...{ left_out: leftOut, ...(isFresh && { lists: statusLines(made).data }) },
+        },
+        text: `${file} holds ${counted(sources, 'list')}, ${counted(anchors, 'issuer')} of your own, ${counted(blocks, 'block')} and ${counted(revocation, 'list')} of revoked documents.
+A machine that accepts new sources from it needs this once: --from ${signer}${isFresh ? `\n${statusLines(made).text}` : ''}`,
+        ...(leftOut.length > 0 && { note: `note: no room was left in it for ${leftOut.join(', ')}` }),
       }
     },
 
@@ -88,6 +100,20 @@ A machine that accepts new sources from it needs this once: --from ${signer}`,
     },
   },
 )
+
+type Fresh = { refreshed: readonly RefreshedList[]; kept: readonly ListOutline[] }
+
+/** How long each list counts on a machine that can fetch no newer one. */
+function statusLines({ refreshed, kept }: Fresh): { data: object[]; text: string } {
+  const data = kept.map(list => {
+    const problem = refreshed.find(({ uri, media }) => uri === list.uri && media === list.media)?.problem
+    return { ...presentList(list, VENUE), ...(problem !== undefined && { problem }) }
+  })
+  const rows = data.map(({ uri, issued_at, ends_at, problem }) => [uri, issued_at, ends_at ?? '', problem ?? 'fetched'])
+  const [first] = data.map(({ good_until }) => good_until).toSorted()
+  const until = first && `Good in the venue until ${first} if its VIDIMUS_STATUS_MAX_AGE is 24h.`
+  return { data, text: [table(['LIST', 'ISSUED', 'ENDS', 'NOW'], rows), until].filter(Boolean).join('\n') }
+}
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
@@ -131,7 +157,7 @@ const OUTCOMES: Record<BundleItem['outcome'], string> = {
 function describeImport({ madeAt, madeBy, signer, isSigned, items }: ImportedBundle): string {
   const rows = items.map(({ what, environment, name, outcome, detail }) => [
     what === 'anchor' ? 'issuer' : what,
-    environment,
+    environment ?? '',
     name,
     detail ? `${OUTCOMES[outcome]}: ${detail}` : OUTCOMES[outcome],
   ])
@@ -161,6 +187,7 @@ function describeInspected(found: ReturnType<typeof presentInspected>): string {
     trusted_for ?? 'every type',
   ])
   const blocks = found.blocks.map(({ environment, fingerprint, reason }) => ['block', environment, fingerprint, reason])
+  const status = found.revocation.map(({ uri, media, fetched_at }) => ['status', '', uri, `${media}, fetched ${fetched_at}`])
   const signature = found.signature_valid ? `made by ${found.made_by} (${found.signer})` : 'its signature does NOT hold'
-  return `${signature}, at ${found.made_at}\n${table(['WHAT', 'ENV', 'NAME', 'ABOUT'], [...lists, ...anchors, ...blocks])}`
+  return `${signature}, at ${found.made_at}\n${table(['WHAT', 'ENV', 'NAME', 'ABOUT'], [...lists, ...anchors, ...blocks, ...status])}`
 }

@@ -18,21 +18,26 @@ import { type SourceView, WITHDRAWN } from '../lists/source.ts'
 import { findList } from '../lists/source-store.ts'
 import { readSources } from '../lists/sources.ts'
 import { AnchorExists, addAnchors, ListProblem, readAnchors, TrustProblem } from '../settings.ts'
+import { authoritiesOf } from '../status/refresh.ts'
 import type { AnchorRow } from '../store.ts'
 import {
   BUNDLE_BYTES_MAX,
   type BundledAnchor,
   type BundledBlock,
+  type BundledRevocation,
   type BundledSource,
   bundleSignerOf,
   type OpenedBundle,
   openBundle,
   signBundle,
 } from './form.ts'
+import { bundledLists, takeRevocation } from './revocation.ts'
 import { findBundleSigner, saveBundleSigner } from './store.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
 const AUDITED_MAX = 50
+/** The name of the member, and what encoding rounds up. */
+const MEMBER_CHARS = 64
 
 type Environment = AnchorRow['environment']
 type ExportedBundle = {
@@ -43,6 +48,9 @@ type ExportedBundle = {
   sources: number
   anchors: number
   blocks: number
+  /** Lists of revoked documents, and the addresses of those that found no room. */
+  revocation: number
+  leftOut: string[]
 }
 
 /** All lists with their pins, the operator's own anchors, and the blocks; of one environment if it is given. */
@@ -66,18 +74,23 @@ export async function exportBundle(
       .filter(isWanted)
       .map(({ environment, fingerprint, reason }) => ({ environment, fingerprint, reason })),
   } as const
-  const bytes = signBundle(seed, content)
+  const room = Math.floor(((BUNDLE_BYTES_MAX - signBundle(seed, content).length) * 3) / 4) - MEMBER_CHARS
+  const { revocation, leftOut } = await bundledLists(deps, room)
+  const bytes = signBundle(seed, { ...content, revocation })
   if (bytes.length > BUNDLE_BYTES_MAX)
     throw new TrustProblem(
       `the bundle would be larger than ${BUNDLE_BYTES_MAX / 1024 / 1024} MiB; export one environment by itself`,
     )
   const signer = bundleSignerOf(seed)
-  const counts = { sources: content.sources.length, anchors: content.anchors.length, blocks: content.blocks.length }
+  const counts = {
+    ...{ sources: content.sources.length, anchors: content.anchors.length, blocks: content.blocks.length },
+    revocation: revocation.length,
+  }
   const details = { environment: environment ?? null, ...counts }
   await deps.write(tx =>
     deps.audit.append(tx, { at: madeAt, tenantId: '', actor, action: 'trust.bundle_exported', subjectId: signer, details }),
   )
-  return { bytes, signer, madeAt, ...counts }
+  return { bytes, signer, madeAt, ...counts, leftOut }
 }
 
 async function bundledSource({ db }: Reading, source: SourceView): Promise<BundledSource> {
@@ -116,6 +129,7 @@ export type InspectedBundle = Pick<OpenedBundle, 'signer' | 'isSigned'> & {
   sources: (Omit<BundledSource, 'list'> & { list?: TrustList; listSigner?: string; problem?: string })[]
   anchors: readonly BundledAnchor[]
   blocks: readonly BundledBlock[]
+  revocation: readonly Omit<BundledRevocation, 'bytes'>[]
 }
 
 /** Stores nothing, and asks nobody. */
@@ -135,6 +149,7 @@ export async function inspectBundle(bytes: Uint8Array): Promise<InspectedBundle>
     sources,
     anchors: content.anchors,
     blocks: content.blocks,
+    revocation: (content.revocation ?? []).map(({ bytes: _, ...list }) => list),
   }
 }
 
@@ -142,8 +157,9 @@ export async function inspectBundle(bytes: Uint8Array): Promise<InspectedBundle>
 type Outcome = 'accepted' | 'unchanged' | 'added' | 'known' | 'refused' | 'not_taken'
 
 export type BundleItem = {
-  what: 'list' | 'anchor' | 'block'
-  environment: Environment
+  what: 'list' | 'anchor' | 'block' | 'status'
+  /** Lists of revoked documents are for both. */
+  environment?: Environment
   name: string
   outcome: Outcome
   /** The source that took the list. */
@@ -184,6 +200,10 @@ export async function importBundle(
   for (const source of content.sources) items.push(...(await takeSource(taking, source)))
   for (const anchor of content.anchors) items.push(await takeAnchor(taking, anchor))
   for (const each of content.blocks) items.push(await takeBlock(taking, each))
+  const { revocation = [] } = content
+  const authorities = revocation.some(({ media }) => media === 'crl') ? await authoritiesOf(deps) : []
+  for (const each of revocation)
+    items.push({ what: 'status', name: each.uri, ...(await takeRevocation(deps, each, { isAccepted, authorities })) })
 
   const { made_at, made_by } = content
   await deps.write(async tx => {

@@ -56,6 +56,19 @@ const Anchor = Type.Object({
 
 const Block = Type.Object({ environment: Environment, fingerprint: Fingerprint, reason: Name })
 
+/** As its issuer signed it. */
+const Revocation = Type.Object({
+  uri: Name,
+  media: Type.Union([
+    Type.Literal('statuslist+jwt'),
+    Type.Literal('statuslist+cwt'),
+    Type.Literal('identifierlist+cwt'),
+    Type.Literal('crl'),
+  ]),
+  fetched_at: Time,
+  bytes: Type.String({ format: 'bundle-base64' }),
+})
+
 /** Members that a later version adds are ignored. */
 const Content = Type.Object({
   version: Type.Literal(1),
@@ -64,12 +77,15 @@ const Content = Type.Object({
   sources: Type.Array(Source, { maxItems: 64 }),
   anchors: Type.Array(Anchor, { maxItems: 2000 }),
   blocks: Type.Array(Block, { maxItems: 10_000 }),
+  /** Missing in bundles of 0.1.0. */
+  revocation: Type.Optional(Type.Array(Revocation, { maxItems: 200 })),
 })
 
 export type BundleContent = Static<typeof Content>
 export type BundledSource = Static<typeof Source>
 export type BundledAnchor = Static<typeof Anchor>
 export type BundledBlock = Static<typeof Block>
+export type BundledRevocation = Static<typeof Revocation>
 
 export type OpenedBundle = {
   content: BundleContent

@@ -10,7 +10,16 @@ export const presentImport = ({ signer, isSigned, isAccepted, madeAt, madeBy, it
   items,
 })
 
-export const presentInspected = ({ signer, isSigned, madeAt, madeBy, sources, anchors, blocks }: InspectedBundle) => ({
+export const presentInspected = ({
+  signer,
+  isSigned,
+  madeAt,
+  madeBy,
+  sources,
+  anchors,
+  blocks,
+  revocation,
+}: InspectedBundle) => ({
   signer,
   signature_valid: isSigned,
   made_at: madeAt,
@@ -18,6 +27,7 @@ export const presentInspected = ({ signer, isSigned, madeAt, madeBy, sources, an
   sources: sources.map(presentBundled),
   anchors,
   blocks,
+  revocation,
 })
 
 function presentBundled({ list, listSigner, problem, ...source }: InspectedBundle['sources'][number]) {

@@ -66,8 +66,8 @@ const recordOf = ({ now }: Deps, subjectId: string, actor: string) => ({ at: now
 export type RefreshedList = ListKey & { problem?: string }
 
 /** All that are kept. */
-export async function refreshLists(deps: Deps): Promise<RefreshedList[]> {
-  return await refreshAll(deps, await listRevocationLists(deps.db))
+export async function refreshLists(deps: Deps, signal?: AbortSignal): Promise<RefreshedList[]> {
+  return await refreshAll(deps, await listRevocationLists(deps.db), signal)
 }
 
 /** Those that are due: the ones that the operator named, and the ones that sessions needed in the last 30 days. */

@@ -94,6 +94,7 @@ export const till: typeof en.till = {
     hours: count => `Ergebnis von vor ${count} Std.`,
   },
   checkedAt: time => `Geprüft ${time}`,
+  checkedAgainst: time => `gegen die Liste von ${time}`,
   issuedBy: issuer => `ausgestellt von ${issuer}`,
   next: 'Nächste Person',
   again: 'Neu anfangen',

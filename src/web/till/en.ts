@@ -93,6 +93,7 @@ export const till = {
     hours: (count: number) => `Result from ${count} h ago`,
   },
   checkedAt: (time: string) => `Checked ${time}`,
+  checkedAgainst: (time: string) => `against the list of ${time}`,
   issuedBy: (issuer: string) => `issued by ${issuer}`,
   next: 'Next customer',
   again: 'Start again',

@@ -243,8 +243,8 @@ export const ImportedBundle = Exactly({
   made_by: Type.String(),
   items: Type.Array(
     Exactly({
-      what: OneOf('list', 'anchor', 'block'),
-      environment: Environment,
+      what: OneOf('list', 'anchor', 'block', 'status'),
+      environment: Type.Optional(Environment),
       name: Type.String(),
       outcome: OneOf('accepted', 'unchanged', 'added', 'known', 'refused', 'not_taken'),
       source: Type.Optional(Type.String()),

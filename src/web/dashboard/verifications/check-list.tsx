@@ -4,6 +4,7 @@ import { Detail } from '../../kit/detail.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { useCheck, useOutcome } from '../../shared/outcome.ts'
 import type { OutcomeCode } from '../../shared/outcome-code.ts'
+import { useFormat } from '../format.ts'
 import { useVerificationWords } from './words.ts'
 
 type Checked = Extract<Moment, { event: 'response_posted' }>['credentials'][number]
@@ -64,9 +65,11 @@ const WARNED: readonly string[] = ['merge', 'status']
 
 function Plain({ finding }: { finding: Finding }) {
   const words = useVerificationWords()
-  const { check, status, detail } = finding
+  const { check, status, detail, as_of } = finding
   const { passed, failed } = useCheck(check)
-  const sentence = status === 'warning' && WARNED.includes(check) ? failed : passed
+  const { date, clock } = useFormat()
+  const against = as_of && words.checkedAgainst(`${date(as_of)}, ${clock(as_of)}`)
+  const sentence = against ?? (status === 'warning' && WARNED.includes(check) ? failed : passed)
   if (isSandboxNote(finding)) return <p>{words.sandboxIssuer}</p>
   return (
     <div>
@@ -74,7 +77,7 @@ function Plain({ finding }: { finding: Finding }) {
         <span class="only-heard">{words.outcomesOfCheck[status]}: </span>
         {sentence}
       </p>
-      {detail && (
+      {detail && !against && (
         <p class="hint">
           <Detail text={detail} />
         </p>

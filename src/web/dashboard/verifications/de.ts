@@ -130,6 +130,7 @@ export const verification: typeof en.verification = {
     photo_compared: (actor, isSame) =>
       `Das Foto wurde an ${actor} verglichen: ${isSame ? 'dieselbe Person' : 'nicht dieselbe Person'}`,
   },
+  checkedAgainst: time => `Geprüft gegen die Liste des Ausstellers von ${time}; eine neuere war nicht zu bekommen.`,
   outcomesOfCheck: { pass: 'Stimmt', fail: 'Stimmt nicht', warning: 'Zu beachten', skipped: 'Nicht geprüft' },
   checksOf: what => `Geprüft an ${what}`,
   means: 'Was das heißt',

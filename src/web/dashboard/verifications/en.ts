@@ -124,6 +124,7 @@ export const verification = {
     photo_compared: (actor: string, isSame: boolean) =>
       `The photo was compared at ${actor}: ${isSame ? 'the same person' : 'not the same person'}`,
   },
+  checkedAgainst: (time: string) => `Checked against the issuer’s list of ${time}; a newer one could not be fetched.`,
   outcomesOfCheck: { pass: 'Holds', fail: 'Does not hold', warning: 'Take note', skipped: 'Not checked' },
   checksOf: (what: string) => `Checks of ${what}`,
   means: 'What this means',

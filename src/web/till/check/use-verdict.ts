@@ -16,6 +16,8 @@ export type Verdict = {
   code?: string
   at?: string
   issuer?: { name?: string; country?: string }
+  /** The time of the issuer's list that it was checked against, where no newer one could be fetched. */
+  asOf?: string
   /** An image URL; null if this browser cannot show it. */
   picture?: string | null
   claims: [name: string, value: unknown][]
@@ -62,12 +64,14 @@ function reduced(
   const isAgeOnly = template?.age_over !== undefined
   const { picture, ...others } = claims
   const issuer = credentials?.[0]?.issuer
+  const asOf = credentials?.flatMap(({ findings }) => findings.flatMap(({ as_of }) => as_of ?? [])).toSorted()[0]
   const isTooYoung = deniesAge(claims, template?.ruled)
   const code = isTooYoung ? 'claim_not_satisfied' : error?.code
   return {
     isYes: status === 'completed' && !isTooYoung,
     ...(code !== undefined && { code }),
     ...(responded_at !== undefined && { at: code === 'not_compared' ? endOfComparison(responded_at) : responded_at }),
+    ...(asOf !== undefined && { asOf }),
     ...(issuer && { issuer: { name: issuer.common_name, country: issuer.country } }),
     ...(typeof picture === 'string' && { picture: imageUrl(picture) ?? null }),
     claims: isAgeOnly ? [] : flat(others),

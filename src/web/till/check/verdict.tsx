@@ -18,6 +18,7 @@ import { type TillTemplate, useVerdict, type Verdict } from './use-verdict.ts'
 import { Waiting } from './waiting.tsx'
 
 const CLOCK = { timeStyle: 'short', hourCycle: 'h23' } as const
+const DAY = { dateStyle: 'short', timeStyle: 'short', hourCycle: 'h23' } as const
 
 type Props = {
   check: Check
@@ -80,12 +81,16 @@ function Yes({ check, endedAt, verdict, title, ageOver }: Shown & { title: strin
 }
 
 /** The time of the check and the issuer. */
-function Origin({ verdict: { at, issuer } }: { verdict: Verdict }) {
+function Origin({ verdict: { at, issuer, asOf } }: { verdict: Verdict }) {
   const words = useTillWords()
   const region = useRegion()
-  const time = at === undefined ? '' : new Intl.DateTimeFormat(region, CLOCK).format(Date.parse(at))
+  const clock = (given: string) => new Intl.DateTimeFormat(region, CLOCK).format(Date.parse(given))
+  const isOfToday = asOf !== undefined && new Date(asOf).toDateString() === new Date().toDateString()
+  const listTime = asOf && (isOfToday ? clock(asOf) : new Intl.DateTimeFormat(region, DAY).format(Date.parse(asOf)))
+  const time = at === undefined ? '' : clock(at)
   const name = [issuer?.name, issuer?.country && `(${issuer.country})`].filter(Boolean).join(' ')
-  return <p class="secondary">{[time && words.checkedAt(time), name && words.issuedBy(name)].filter(Boolean).join(' · ')}</p>
+  const parts = [time && words.checkedAt(time), listTime && words.checkedAgainst(listTime), name && words.issuedBy(name)]
+  return <p class="secondary">{parts.filter(Boolean).join(' · ')}</p>
 }
 
 function No({ check, endedAt, verdict: { code = '' }, ageOver }: Shown & { ageOver: number | undefined }) {

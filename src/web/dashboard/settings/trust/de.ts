@@ -184,7 +184,7 @@ export const trust: typeof en.trust = {
     notAccepted:
       'Nichts Neues wurde übernommen: Die andere Installation ist hier nicht bestätigt. Hat ihr Export diesen Fingerabdruck ausgegeben, importieren Sie noch einmal damit:',
     caption: 'Was das Bündel gebracht hat',
-    whats: { list: 'Liste', anchor: 'Aussteller', block: 'Sperre' },
+    whats: { list: 'Liste', anchor: 'Aussteller', block: 'Sperre', status: 'Sperrliste' },
     outcomes: {
       accepted: 'Neue Ausgabe',
       unchanged: 'Unverändert',

@@ -181,7 +181,7 @@ export const trust = {
     notAccepted:
       'Nothing new was taken: the other installation is not accepted here. If its export printed this fingerprint, import again with it:',
     caption: 'What the bundle brought',
-    whats: { list: 'List', anchor: 'Issuer', block: 'Block' },
+    whats: { list: 'List', anchor: 'Issuer', block: 'Block', status: 'Revocation list' },
     outcomes: {
       accepted: 'New issue',
       unchanged: 'Unchanged',

@@ -83,9 +83,7 @@ function Imported({ imported, onClose }: { imported: ImportedBundle; onClose: ()
               <p>
                 <strong>{name}</strong>
               </p>
-              <p class="hint">
-                {words.whats[what]}, {environments[environment]}
-              </p>
+              <p class="hint">{[words.whats[what], environment && environments[environment]].filter(Boolean).join(', ')}</p>
               {detail && (
                 <p lang="en" class="hint">
                   {detail}
