@@ -384,7 +384,7 @@ export const findings: FindingWords = {
     const asking = origins === 0 ? 'in Live fragen nur Seiten dieses Dienstes' : `in Live ${more}`
     return `Browsern wird ${protocols.join(' und ')} angeboten; das Zertifikat ${isSelfMade ? 'stammt von diesem Dienst' : 'wurde eingesetzt'}; ${signed}; ${asking}.`
   },
-  no_tills_in_person: ['Keine Kasse liest Handys vor Ort.', 'Koppeln Sie eine auf der Seite „Kassen“, wenn Sie das möchten.'],
+  no_tills_in_person: ['Keine Kasse liest Handys vor Ort.', 'Koppeln Sie eine auf der Seite „Geräte“, wenn Sie das möchten.'],
   in_person_plain: ({ publicUrl }) => [
     `Kassen können unter ${publicUrl} keine Handys lesen: Browser erlauben Kamera und Bluetooth nur über https.`,
     'Stellen Sie einen TLS-Proxy davor, oder setzen Sie VIDIMUS_TLS_CERT.',

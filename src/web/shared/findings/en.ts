@@ -335,7 +335,7 @@ export const findings: FindingWords = {
         : `${origins === 1 ? 'one more origin' : `${origins} more origins`} may ask in live sessions`
     return `Browsers are offered ${protocols.join(' and ')}; the certificate was ${isSelfMade ? 'made by this service' : 'imported'}; ${signed}; ${asking}.`
   },
-  no_tills_in_person: ['No till reads phones in person.', 'Pair one on the page Tills, if you want to.'],
+  no_tills_in_person: ['No till reads phones in person.', 'Pair one on the page Devices, if you want to.'],
   in_person_plain: ({ publicUrl }) => [
     `Tills cannot read phones at ${publicUrl}: browsers have camera and Bluetooth over https only.`,
     'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT.',
