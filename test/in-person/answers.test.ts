@@ -281,7 +281,6 @@ describe('an answer that is read and does not hold fails the session', () => {
     ['P36: of a million nested lists', { plaintext: new Uint8Array(500_000).fill(0x81) }, 'presentation_malformed'],
     ['P36: that is no CBOR', { plaintext: Uint8Array.of(0xff) }, 'presentation_malformed'],
     ['P36: that is empty', { plaintext: new Uint8Array() }, 'presentation_malformed'],
-    ['P37: with two documents of one type', { moreDocuments: [EMPTY_MDL] }, 'presentation_malformed'],
     ['P38: with a MAC by a wrong key', { mac: true, otherKey: true }, 'holder_binding_invalid'],
     ['P38: with a MAC over an NFC handover', { mac: true, handoverNotNull: true }, 'holder_binding_invalid'],
     ['P38: with a flipped MAC', { mac: 'flipped' }, 'holder_binding_invalid'],

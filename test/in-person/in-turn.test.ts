@@ -1,6 +1,7 @@
 // Answers that hold more than one option needs: rows P40 and P41. A request of version 1.0 cannot say "or".
 import { describe, expect, test } from 'bun:test'
 import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
+import { cborMap } from '../../src/sandbox/cbor.ts'
 import type { Holder } from '../../src/sandbox/credential.ts'
 import { startWithTenant } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
@@ -115,6 +116,18 @@ describe('an answer to version 1.0 with more documents than one option needs', (
     expect(await judged({ mdl: {}, photoid: EXPIRED }, body)).toMatchObject({ outcome: 'completed', types: [mdl], dropped: 1 })
     expect(await judged({ photoid: {} }, body)).toMatchObject({ outcome: 'query_not_satisfied' })
   })
+})
+
+test('a document that is shown again without what was asked, as for the two requests for a PID, counts once', async () => {
+  const [doctype, german] = ['eu.europa.ec.eudi.pid.1', 'eu.europa.ec.eudi.pid.de.1']
+  const empty = cborMap({ docType: doctype, issuerSigned: cborMap({ nameSpaces: new Map() }) })
+  for (const namespace of [german, doctype]) {
+    const pid = await holderWith(async own => [
+      await forgeMdoc(known, own, { doctype, elements: [[namespace, 'age_over_18', true]] }),
+    ])
+    const { id, answer } = await readPhone(shop, pid, {}, { mutations: { moreDocuments: [empty, empty] } })
+    expect([namespace, (await pass(shop, id, answer)).body.status]).toEqual([namespace, 'completed'])
+  }
 })
 
 test('a phone that shows a document once answers the first of its claim sets, by version 1.0 and by use cases', async () => {

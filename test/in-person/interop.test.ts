@@ -1,6 +1,7 @@
 // A phone that is not ours, over the routes: @owf/mdoc reads the request, makes the transcript, and presents; node:crypto seals.
 import { expect, test } from 'bun:test'
 import { DeviceEngagement, DeviceRequest, EReaderKey, SessionTranscript } from '@owf/mdoc'
+import { type Cbor, decodeCbor, encodeCbor } from '../../src/sandbox/cbor.ts'
 import { createVerification, startWithTenant } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
 import { makePhone, takeEstablishment } from '../helpers/engagement.ts'
@@ -23,7 +24,12 @@ const wallet = await foreignWallet(signer, NOW)
 type Curve = Parameters<typeof makePhone>[0]
 
 /** `signedFor`: the phone whose code the document is signed for. */
-async function answerBy(document: MdocDocument, template: string, curve: Curve, { signedFor }: { signedFor?: Uint8Array } = {}) {
+async function answerBy(
+  document: MdocDocument,
+  template: string,
+  curve: Curve,
+  { signedFor, copies = 1 }: { signedFor?: Uint8Array; copies?: number } = {},
+) {
   const { id } = await createVerification(app, key, { template })
   const phone = await makePhone(curve)
   const { body } = await scan(shop, id, phone.text)
@@ -33,7 +39,10 @@ async function answerBy(document: MdocDocument, template: string, curve: Curve, 
   const transcript = SessionTranscript.forQrHandover({ deviceEngagement, eReaderKey: EReaderKey.decode(met.readerKeyBytes) })
   const docRequest = docRequests.find(({ itemsRequest }) => itemsRequest.docType === document.docType)!
   const presented = await wallet.presentMdoc(document, transcript, docRequest)
-  const { body: told } = await pass(shop, id, cbor({ data: met.seal(Buffer.from(presented, 'base64url')) }))
+  const response = decodeCbor(bytesOf(presented)) as Map<string, Cbor>
+  const documents = Array.from({ length: copies }, () => (response.get('documents') as Cbor[])[0]!)
+  const sealed = met.seal(encodeCbor(new Map([...response, ['documents', documents]])))
+  const { body: told } = await pass(shop, id, cbor({ data: sealed }))
   return { told, verification: await readOf(shop, id) }
 }
 
@@ -52,4 +61,9 @@ test('a document that @owf/mdoc signed for the code of another phone is refused'
   const { bytes } = await makePhone()
   const { told, verification } = await answerBy(MDL, 'age_over_18', 'P-256', { signedFor: bytes })
   expect([told.status, verification.error?.code]).toEqual(['failed', 'holder_binding_invalid'])
+})
+
+test('P37: two whole documents of one type are malformed', async () => {
+  const { told, verification } = await answerBy(MDL, 'age_over_18', 'P-256', { copies: 2 })
+  expect([told.status, verification.error?.code]).toEqual(['failed', 'presentation_malformed'])
 })

@@ -38,7 +38,7 @@ export async function readIsoAnswer(
   const sealed = readSealed(responseIn(data))
   const plaintext = await openHpke(key, { ...sealed, info: isoDcApiTranscript(encryptionInfo, origin) })
   if (!plaintext) throw new UnreadableResponse('the response was not encrypted for this request')
-  return { ...(await readDeviceResponse(plaintext, query, nextTurn)), encrypted: true }
+  return { ...(await readDeviceResponse(plaintext, { query, nextTurn })), encrypted: true }
 }
 
 function responseIn({ response }: Members): string {

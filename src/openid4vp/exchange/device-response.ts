@@ -29,10 +29,13 @@ export type DeviceAnswer =
   | { kind: 'malformed'; detail: string }
   | { kind: 'presentations'; presentations: Presented[]; matching: Matching }
 
+/** `mayRepeat`: the request asked more than once for one type, and could not say "or". */
+type Reading = { query: DcqlQuery; nextTurn: NextTurn; mayRepeat?: boolean }
+
 /** Throws an UnreadableResponse for a document that nobody asked for. */
-export async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery, nextTurn: NextTurn): Promise<DeviceAnswer> {
+export async function readDeviceResponse(bytes: Uint8Array, reading: Reading): Promise<DeviceAnswer> {
   try {
-    return await answerIn(bytes, query, nextTurn)
+    return await answerIn(bytes, reading)
   } catch (error) {
     if (!(error instanceof CborError)) throw error
     return { kind: 'malformed', detail: `The answer cannot be read: ${error.message}.` }
@@ -40,7 +43,7 @@ export async function readDeviceResponse(bytes: Uint8Array, query: DcqlQuery, ne
 }
 
 /** Throws CborError. */
-async function answerIn(bytes: Uint8Array, query: DcqlQuery, nextTurn: NextTurn): Promise<DeviceAnswer> {
+async function answerIn(bytes: Uint8Array, { query, nextTurn, mayRepeat }: Reading): Promise<DeviceAnswer> {
   const response = parseCbor(bytes).asMap()
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   const status = member(response, 'status').asUint()
@@ -58,12 +61,19 @@ async function answerIn(bytes: Uint8Array, query: DcqlQuery, nextTurn: NextTurn)
     if (candidates.length > 0) await nextTurn()
     candidates.push(await candidateOf(document, query, matching))
   }
-  const presentations = assign(candidates)
+  const presentations = assign(mayRepeat ? withoutRepetitions(candidates) : candidates)
   if (!presentations) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
   return { kind: 'presentations', presentations, matching }
 }
 
-type Candidate = { presentation: string; queries: readonly CredentialQuery[] }
+/** `fits`: it has all that one of its queries asks for. */
+type Candidate = { docType: string; presentation: string; queries: readonly CredentialQuery[]; fits: boolean }
+
+/** A phone may show a document again for each request of its type, and then without what it does not have: that says nothing. */
+const withoutRepetitions = (documents: readonly Candidate[]): Candidate[] =>
+  documents.filter(
+    ({ docType, fits }, at) => fits || !documents.some((other, i) => other.docType === docType && (other.fits || i < at)),
+  )
 
 /**
  * Each document answers at least one of its queries, and a query without `multiple` is answered by one document. Within these
@@ -122,7 +132,8 @@ async function candidateOf(document: CborItem, { credentials }: DcqlQuery, match
     ]),
   )
   const presentation = Buffer.from(alone).toString('base64url')
-  return { presentation, queries: fitting?.length ? fitting : ofType.slice(0, 1) }
+  const fits = fitting !== undefined && fitting.length > 0
+  return { docType, presentation, queries: fits ? fitting : ofType.slice(0, 1), fits }
 }
 
 function claimsOf(issuerSigned: CborMap): Members {

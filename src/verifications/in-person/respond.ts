@@ -48,7 +48,7 @@ export async function inPersonRespond(deps: Deps, { id, caller, request }: Door)
 /** `isEnded`: the phone ended the session in its own message. */
 async function readMessage(
   { turns }: Deps,
-  { skDevice }: Entry,
+  { skDevice, version }: Entry,
   message: string,
   { query }: Question,
 ): Promise<{ answer: DeviceAnswer; isEnded: boolean }> {
@@ -66,7 +66,7 @@ async function readMessage(
   }
   const opened = openAnswer(Buffer.from(skDevice, 'base64url'), data)
   if (!opened) throw new UnreadableResponse('the session message is of another session')
-  return { answer: await readDeviceResponse(opened, query, turns.next), isEnded }
+  return { answer: await readDeviceResponse(opened, { query, nextTurn: turns.next, mayRepeat: version === '1.0' }), isEnded }
 }
 
 type Answered = { entry: Entry; answer: Exclude<DeviceAnswer, { kind: 'error' }> }
