@@ -290,4 +290,13 @@ export default [
     'known',
     'openid4vp/dc-request',
   ],
+  ['iat of the header is of another clock', 'signRequest', 'iat: claims.iat', 'iat: 0', 'api/wallet-request'],
+  ['a link takes any start', 'parseLinkStart', 'if (OTHER_PROTOCOLS.includes(scheme)) throw', 'if (false) throw', 'config'],
+  [
+    'a long certificate comes with every document',
+    'deviceRequestParts',
+    'isOnce && first + place > 0',
+    'false',
+    'openid4vp/dc-request',
+  ],
 ] satisfies Slip[]
