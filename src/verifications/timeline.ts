@@ -7,6 +7,7 @@ import type { Making, Reading, Sealing, Unsealing, Yielding } from '../ground.ts
 import { apiError } from '../http/errors.ts'
 import { inTurns } from '../http/turns.ts'
 import type { RecordedFinding } from '../openid4vp/finding.ts'
+import type { Format } from '../words/templates.ts'
 import type { Deps } from './deps.ts'
 import { countEvents, type EventRow, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
 import { type KeyedSession, lockSession, type PlacedSession, type SessionKey, type VerificationRow } from './store.ts'
@@ -21,7 +22,13 @@ type CheckedAgainst = { as_of: string; from: 'fetched' | 'bundle' }
 export type SessionEvents = {
   /** The first time that a page showed its QR code or its button. */
   qr_shown: Record<never, never>
-  request_fetched: Record<never, never>
+  /** `formats`: those that the wallet said it knows, and `dropped` the credentials of the query that it was not asked for. */
+  request_fetched: {
+    method?: 'get' | 'post'
+    formats?: readonly Format[]
+    dropped?: readonly string[]
+    notes?: readonly string[]
+  }
   response_unreadable: { reason: string }
   response_posted: {
     status: 'completed' | 'failed'

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader, importX509, jwtVerify } from 'jose'
 import type { Config } from '../../src/config.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { readEvents } from '../../src/verifications/timeline.ts'
 import { createVerification, type ErrorBody, NOON, outcome, startApp, startWithTenant, temporaryDir } from '../helpers/app.ts'
 import { ask, listOrigin } from '../helpers/dc.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
-const { app, key } = await startWithTenant()
+const { app, key, id: tenantId } = await startWithTenant()
 
 const pathOf = (verification: Verification) => `/wallet/request/${verification.id}`
 
@@ -178,7 +179,68 @@ describe('POST /wallet/request/{sessionId}', () => {
     expect(claimsOf(answer.text).dcql_query.credentials.map(({ id }) => id)).toEqual(['mdl'])
   })
 
+  const saidBy = async (metadata: object | string | undefined, profile: 'haip' | 'plain' = 'haip') => {
+    const before = app.deps.config.wallet.profile
+    app.deps.config.wallet.profile = profile
+    const verification = await createVerification(app, key).finally(() => {
+      app.deps.config.wallet.profile = before
+    })
+    const wallet_metadata = typeof metadata === 'string' ? metadata : JSON.stringify(metadata)
+    const { status } = await postFor(verification, wallet_metadata === undefined ? {} : { wallet_metadata })
+    expect(status).toBe(200)
+    const events = await readEvents(app.deps, { id: verification.id, tenantId })
+    return events.find(({ event }) => event === 'request_fetched')?.details
+  }
+
+  test('what a wallet says of itself is noted by name, and none of its own words is kept', async () => {
+    const said = {
+      vp_formats_supported: { 'dc+sd-jwt': { said: 'WALLET-CANARY' }, ldp_vc: {} },
+      client_id_prefixes_supported: ['redirect_uri', 'WALLET-CANARY'],
+      response_modes_supported: ['direct_post'],
+      authorization_encryption_enc_values_supported: ['A256CBC-HS512'],
+      request_object_signing_alg_values_supported: ['RS256'],
+      name: 'WALLET-CANARY',
+    }
+    expect(await saidBy(said)).toEqual({
+      method: 'post',
+      formats: ['dc+sd-jwt'],
+      dropped: ['av', 'pid_de', 'mdl', 'photoid', 'photoid_lc', 'pid_old'],
+      notes: ['client_id_prefix', 'response_mode', 'encryption', 'signing_algorithm'],
+    })
+    expect(app.logs.join()).not.toContain('WALLET-CANARY')
+  })
+
+  test('a wallet that can take the request, or does not say, leaves no note', async () => {
+    const able = {
+      client_id_prefixes_supported: ['redirect_uri', 'x509_hash'],
+      response_modes_supported: ['direct_post.jwt'],
+      authorization_encryption_alg_values_supported: ['ECDH-ES'],
+      authorization_encryption_enc_values_supported: ['A256GCM'],
+      request_object_signing_alg_values_supported: ['ES384', 'ES256'],
+    }
+    for (const metadata of [able, {}, undefined, { response_modes_supported: 'none', client_id_prefixes_supported: { 0: 'x' } }])
+      expect(await saidBy(metadata)).toEqual({ method: 'post' })
+    const plain = { response_modes_supported: ['direct_post'], authorization_encryption_alg_values_supported: [] }
+    expect(await saidBy(plain, 'plain')).toEqual({ method: 'post' })
+    expect(await saidBy(plain)).toEqual({ method: 'post', notes: ['response_mode', 'encryption'] })
+  })
+
+  test('metadata of 16,384 characters with a thousand formats is read', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, {}]))
+    const text = JSON.stringify({ vp_formats_supported: { ...many, mso_mdoc: {} } })
+    expect(await saidBy(text.padEnd(16_384))).toMatchObject({ formats: ['mso_mdoc'], dropped: ['pid_sd'] })
+  })
+
+  test('a GET leaves only that it was one', async () => {
+    const { id } = await createVerification(app, key)
+    await app.call('GET', `/wallet/request/${id}`)
+    const [fetched] = await readEvents(app.deps, { id, tenantId })
+    expect(fetched?.details).toEqual({ method: 'get' })
+  })
+
   test.each([
+    ['wallet_metadata of 16,385 characters', { wallet_metadata: '{}'.padEnd(16_385) }],
+    ['wallet_metadata with a name twice', { wallet_metadata: '{"a":1,"a":2}' }],
     ['wallet_metadata that is no JSON', { wallet_metadata: '{' }],
     ['wallet_metadata that is no object', { wallet_metadata: '[]' }],
     ['wallet_metadata of 20 kB', { wallet_metadata: JSON.stringify({ a: 'x'.repeat(20_000) }) }],

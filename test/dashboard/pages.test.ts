@@ -189,7 +189,7 @@ describe('verifications', () => {
     expect(body.query).toMatchObject({ credentials: expect.any(Array) })
     expect(body.timeline).toEqual([
       { at: '2026-03-04T12:00:00.000Z', event: 'created', actor: here.shop.key.slice(0, 12) },
-      { at: '2026-03-04T12:00:00.000Z', event: 'request_fetched' },
+      { at: '2026-03-04T12:00:00.000Z', event: 'request_fetched', method: 'get' },
       { at: '2026-03-04T12:00:00.005Z', event: 'qr_shown' },
       { at: '2026-03-04T12:00:00.005Z', event: 'response_unreadable', reason: expect.stringContaining('response') },
     ])

@@ -12,7 +12,7 @@ import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.
 import { pair } from '../helpers/devices.ts'
 import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
-import { answerWith, holderOf, verifyWith } from '../helpers/wallet.ts'
+import { answerWith, fetchOf, holderOf, verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
 shareService()
@@ -566,6 +566,24 @@ describe('the detail', () => {
     await panel(page).getByText('There is no such verification here.').waitFor()
     expect(await page.content()).not.toContain('proven')
   })
+})
+
+browserTest('what a wallet said of itself is told in the timeline, where it made a difference', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant()
+  const { id, request_uri } = await createVerification(app, key)
+  const wallet_metadata = JSON.stringify({
+    vp_formats_supported: { 'dc+sd-jwt': {} },
+    client_id_prefixes_supported: ['redirect_uri'],
+    request_object_signing_alg_values_supported: ['RS256'],
+  })
+  await fetchOf(app)(request_uri ?? '', { method: 'POST', body: new URLSearchParams({ wallet_metadata }) })
+  const { page } = await enter(app, openPage, `/dashboard/verifications/${id}`)
+  await panel(page).getByText('It knows SD-JWT only, and was asked for nothing else.').waitFor()
+  const lacks = 'the way you are named (client_id), the signature of the request (ES256)'
+  await panel(page).getByText(`It said that it cannot take: ${lacks}.`).waitFor()
+  await expectAccessible(page)
+  expect(page.complaints).toEqual([])
 })
 
 browserTest('Try it creates a test session, follows the wallet, and shows the result', async openPage => {

@@ -45,9 +45,9 @@ test('a wallet whose session is erased while it fetches the request gets 404', a
   const { app, key, session } = await startWithSession()
   for (const isFetched of [false, true]) {
     const { id } = isFetched ? await createVerification(app, key) : session
-    if (isFetched) await recordRequestFetched(app.deps, await readOpenSession(app.deps, id))
+    if (isFetched) await recordRequestFetched(app.deps, await readOpenSession(app.deps, id), { method: 'get' })
     const open = await readOpenSession(app.deps, id)
     await app.call('DELETE', `/v1/verifications/${id}`, { key })
-    expect(await recordRequestFetched(app.deps, open).catch(({ code }) => code)).toBe('session_not_found')
+    expect(await recordRequestFetched(app.deps, open, { method: 'get' }).catch(({ code }) => code)).toBe('session_not_found')
   }
 })

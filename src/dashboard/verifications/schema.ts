@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../../http/schema.ts'
 import { Environment, Exactly, Limit, Nullable, OneOf } from '../../http/wire.ts'
+import { WALLET_NOTES } from '../../verifications/exchange/wallet-metadata.ts'
 import { CreateVerification, Finding, Status, Verification } from '../../verifications/schema.ts'
 import { LoggedDelivery } from '../developers/webhooks/schema.ts'
 
@@ -87,7 +88,15 @@ export const Moment = Type.Union([
   /** `actor`: a key's prefix, a device's name, a dashboard user. */
   Exactly({ at: Timestamp, event: Type.Literal('created'), ...ACTOR }),
   Exactly({ at: Timestamp, event: Type.Literal('qr_shown') }),
-  Exactly({ at: Timestamp, event: Type.Literal('request_fetched') }),
+  /** What the wallet said of itself: its formats, the credentials left out for that, and what it cannot take of the request. */
+  Exactly({
+    at: Timestamp,
+    event: Type.Literal('request_fetched'),
+    method: Type.Optional(OneOf('get', 'post')),
+    formats: Type.Optional(Type.Array(OneOf('dc+sd-jwt', 'mso_mdoc'))),
+    dropped: Type.Optional(Type.Array(Type.String())),
+    notes: Type.Optional(Type.Array(OneOf(...WALLET_NOTES))),
+  }),
   Exactly({ at: Timestamp, event: Type.Literal('response_unreadable'), reason: Type.String() }),
   Exactly({
     at: Timestamp,

@@ -134,8 +134,9 @@ function momentOf(recorded: RecordedEvent): Moment {
   const at = isoUtc(recorded.at)
   switch (recorded.event) {
     case 'qr_shown':
-    case 'request_fetched':
       return { at, event: recorded.event }
+    case 'request_fetched':
+      return { at, event: recorded.event, ...recorded.details } as Moment
     case 'response_unreadable':
       return { at, event: recorded.event, reason: recorded.details.reason }
     case 'dc_requested':

@@ -7,7 +7,7 @@ import type { EncryptionKey } from '../../openid4vp/exchange/request-object.ts'
 import type { Deps } from '../deps.ts'
 import { keepResponseKey } from '../end/answer-store.ts'
 import type { OpenSession } from '../read.ts'
-import { recordEvent } from '../timeline.ts'
+import { recordEvent, type SessionEvents } from '../timeline.ts'
 
 const KID_BYTES = 12
 
@@ -17,12 +17,16 @@ export type ResponseKeyPair = { publicKey: EncryptionKey; privateKey: CryptoKey;
 export type PrivateJwk = EncryptionKey & { d: string }
 
 /** Records that a wallet fetched the request, and gives the public key for its answer; undefined where nothing is encrypted. */
-export async function recordRequestFetched(deps: Deps, session: OpenSession): Promise<EncryptionKey | undefined> {
+export async function recordRequestFetched(
+  deps: Deps,
+  session: OpenSession,
+  fetched: SessionEvents['request_fetched'],
+): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
   const made = encrypts && session.sealedResponseKey === null ? newResponseKey(deps) : undefined
   const fresh = made ? await sealed(deps, session, made) : null
   const kept = await deps.write(async tx => {
-    await recordEvent(deps, tx, session, 'request_fetched', {})
+    await recordEvent(deps, tx, session, 'request_fetched', fetched)
     // Two wallets that fetch at once both get the key that was stored first.
     return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
   })

@@ -5,8 +5,9 @@ import { FORM_FIELDS_MAX, readForm } from '../../http/body.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { REQUEST_OBJECT_TYPE } from '../../openid4vp/exchange/request-object.ts'
 import type { Deps } from './deps.ts'
-import { readWalletParameters, requestObject, WALLET_METADATA_CHARS_MAX, WALLET_NONCE_CHARS_MAX } from './request.ts'
+import { readWalletParameters, requestObject, WALLET_NONCE_CHARS_MAX } from './request.ts'
 import { respond } from './respond.ts'
+import { WALLET_METADATA_CHARS_MAX } from './wallet-metadata.ts'
 
 const PARAMETERS_BYTES_MAX = 32 * 1024
 

@@ -64,7 +64,7 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
     case 'qr_shown':
       return { sentence: words.qr_shown, tone: 'neutral' }
     case 'request_fetched':
-      return { sentence: words.request_fetched, tone: 'neutral' }
+      return { sentence: words.request_fetched, tone: 'neutral', more: <WalletSaid {...moment} /> }
     case 'response_unreadable':
       return { sentence: words.response_unreadable, tone: 'wait', more: <p class="hint">{moment.reason}</p> }
     case 'dc_requested':
@@ -121,6 +121,24 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
         more: <p>{[webhooks.outcomes[moment.outcome], moment.http_status].filter(Boolean).join(' · ')}</p>,
       }
   }
+}
+
+type Fetched = Extract<Moment, { event: 'request_fetched' }>
+
+/** What the wallet said of itself, where that made a difference. */
+function WalletSaid({ formats = [], dropped = [], notes = [] }: Fetched) {
+  const { formats: names, wallet_knows, wallet_lacks, wallet_notes } = useWalletWords()
+  return (
+    <>
+      {dropped.length > 0 && <p class="hint">{wallet_knows(formats.map(format => names[format]).join(', '))}</p>}
+      {notes.length > 0 && <p class="hint">{wallet_lacks(notes.map(note => wallet_notes[note]).join(', '))}</p>}
+    </>
+  )
+}
+
+function useWalletWords() {
+  const { formats, events } = useVerificationWords()
+  return { formats, ...events }
 }
 
 type Posted = Extract<Moment, { event: 'response_posted' }>
