@@ -12,6 +12,7 @@ import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.
 import { pair } from '../helpers/devices.ts'
 import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
+import { pass, readPhone } from '../helpers/in-person.ts'
 import { answerWith, fetchOf, holderOf, verifyWith } from '../helpers/wallet.ts'
 
 afterAll(cleanUp)
@@ -27,6 +28,27 @@ async function verify(app: TestApp, key: string, persona: Parameters<typeof hold
   app.clock.advance(60_000)
   return (await app.call<Verification>('GET', `/v1/verifications/${created.id}`, { key })).body
 }
+
+browserTest('the details of a phone that was read in person say how it answered, and the filter finds it', async openPage => {
+  const app = await startForBrowser()
+  const { key } = await app.tenant({ name: 'Wine bar' })
+  const holder = await holderOf(app)
+  await createVerification(app, key)
+  const { id, answer } = await readPhone({ app, key }, holder, {}, { mutations: { mac: true } })
+  expect((await pass({ app, key }, id, answer)).body.status).toBe('completed')
+  const { page } = await enter(app, openPage)
+  await page.goto('/dashboard/verifications?channel=in_person')
+  const table = page.getByRole('table', { name: 'Verifications, newest first' })
+  await table.waitFor()
+  expect(await table.getByRole('row').count()).toBe(2)
+  expect(await page.getByRole('combobox', { name: 'Channel' }).inputValue()).toBe('in_person')
+  await page.goto(`/dashboard/verifications/${id}`)
+  await panel(page).getByText('The till scanned the code of a phone').waitFor()
+  await panel(page)
+    .getByText(/^Read in person\. Possession is proven by a MAC, .* 3 more documents were dropped\.$/)
+    .waitFor()
+  expect(page.complaints).toEqual([])
+})
 
 describe('the overview', () => {
   browserTest("the overview shows outcomes, reasons, today's quota, problems, and the latest verifications", async openPage => {

@@ -114,11 +114,14 @@ describe('the sandbox in person', () => {
 
   browserTest('choices make another code, with another size of chunks', async openPage => {
     const page = await openPhone(openPage)
-    const first = await codeOf(page)
     await page.getByText('Choices for developers').click()
-    await page.getByRole('combobox', { name: 'Version of the code' }).selectOption('1.1')
-    await page.getByRole('combobox', { name: 'Size of a packet (MTU)' }).selectOption('23')
-    await page.getByText(first).waitFor({ state: 'detached' })
+    const choose = async (name: string, value: string) => {
+      const before = await codeOf(page)
+      await page.getByRole('combobox', { name }).selectOption(value)
+      await page.getByText(before).waitFor({ state: 'detached' })
+    }
+    await choose('Version of the code', '1.1')
+    await choose('Size of a packet (MTU)', '23')
     const code = await codeOf(page)
     const session = readCode(code)
     expect([session.members.get(0), session.members.get(6)]).toEqual(['1.1', new Map([[4, true]])])
