@@ -213,6 +213,12 @@ describe('the simulated phone', () => {
       expect(reported).toEqual(['{"code":"write_failed"}'])
       await scan(page, await codeOf(sandbox))
       await heading(page, CONSENT).waitFor()
+      // A till that is closed lets the phone go.
+      await sandbox.getByRole('button', { name: 'Share', exact: true }).waitFor()
+      await page.reload()
+      await sandbox.getByRole('img', { name: 'Code for a till' }).waitFor()
+      await button(page, 'Read the phone').click()
+      await scan(page, await codeOf(sandbox))
       await sandbox.getByRole('button', { name: 'Share', exact: true }).click()
       await heading(page, 'Yes').waitFor()
       expect(reported).toHaveLength(1)
@@ -373,6 +379,24 @@ describe('the list of the browser', () => {
     await button(page, 'Connect').click()
     await heading(page, 'Yes').waitFor()
     expect(reported).toEqual(['not_chosen', 'no_bluetooth'])
+  })
+
+  browserTest('P49: two tabs of a till get one message for one code', async openPage => {
+    const { origin, page, radio, show } = await openReading(openPage)
+    await ask(page)
+    radio.closeLists(true)
+    const { code } = await show()
+    const other = await page.context().newPage()
+    await other.goto(`${origin}/till`)
+    const messages: string[] = []
+    for (const tab of [page, other]) {
+      await button(tab, 'Read the phone').click()
+      const asked = tab.waitForResponse('**/in-person-request')
+      await scan(tab, code)
+      messages.push((await (await asked).json()).message)
+    }
+    expect(messages[0]).toBeString()
+    expect(messages[1]).toBe(messages[0]!)
   })
 
   browserTest('P49: without a tap of the last seconds the list waits for one', async openPage => {

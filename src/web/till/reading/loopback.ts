@@ -22,13 +22,16 @@ export async function connectLoopback(service: string): Promise<Link | undefined
     else if (data.type === 'notify') heard[data.from]?.(data.value)
     else if (data.type === 'disconnected') lost.resolve()
   }
-  say({ type: 'connect' })
-  setTimeout(connected.resolve, CONNECT_MS)
-  const mtu = await connected.promise
   const close = () => {
+    removeEventListener('pagehide', close)
     say({ type: 'disconnect' })
     channel.close()
   }
+  // A page that closes cannot say it any other way.
+  addEventListener('pagehide', close)
+  say({ type: 'connect' })
+  setTimeout(connected.resolve, CONNECT_MS)
+  const mtu = await connected.promise
   if (mtu === undefined) return void close()
   return {
     subscribe: async (to, onValue) => {
