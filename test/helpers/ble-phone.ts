@@ -45,13 +45,19 @@ export type Radio = {
   writes: () => number
 }
 
+/** The browser has one emulation, for all pages. */
+let ended: Promise<unknown> = Promise.resolve()
+
 /** Before the page is loaded. */
 export async function openRadio(page: Page): Promise<Radio> {
   const browser = await page.context().browser()!.newBrowserCDPSession()
   const tab = await page.context().newCDPSession(page)
   await page.addInitScript(rememberSubscriptions)
+  await ended
   await browser.send('BluetoothEmulation.enable', { state: 'powered-on', leSupported: true })
-  page.once('close', () => void browser.send('BluetoothEmulation.disable').catch(() => {}))
+  page.once('close', () => {
+    ended = browser.send('BluetoothEmulation.disable').catch(() => {})
+  })
   const tries = { connection: 0, discovery: 0 }
   const refused = { connection: 0, discovery: 0 }
   let writes = 0
