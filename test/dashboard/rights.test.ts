@@ -42,6 +42,7 @@ const OWNERS = [
   'DELETE /trust/sources/:id/pins',
   'POST /trust/blocks',
   'DELETE /trust/blocks',
+  'POST /trust/revocation/refresh',
   'POST /trust/bundle',
   'GET /signing',
   'GET /signing/tenants',

@@ -2,10 +2,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isoUtc } from '../../src/base/time.ts'
 import type { Overview } from '../../src/dashboard/overview/schema.ts'
 import type {
   CheckedList,
   RefreshedSource,
+  RevocationLists,
   TrustAnchor,
   TrustBlock,
   TrustSource,
@@ -15,6 +17,7 @@ import type {
 import { trustSources } from '../../src/db/schema/trust.ts'
 import { JSON_BYTES_MAX } from '../../src/http/body.ts'
 import { exportBundle } from '../../src/trust/bundle/bundle.ts'
+import { store } from '../../src/trust/status/kept-lists.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { type Browser, joinMember, outcome, setUpOwner } from '../helpers/dashboard.ts'
@@ -49,6 +52,28 @@ const listed = async (browser: Browser) => (await browser.get<TrustSources>('/tr
 
 /** The password becomes older than five minutes. */
 const wait = (app: TestApp) => app.clock.advance(5 * 60_000 + 1)
+
+test('kept lists of revoked documents are shown to everybody, and refreshed by owners', async () => {
+  const { app, boss, mia } = await start()
+  const uri = 'https://gone.example/status/1'
+  await app.deps.write(tx =>
+    store(
+      tx,
+      app.deps,
+      {
+        ...{ uri, media: 'statuslist+jwt', bytes: Buffer.of(1), issuedAt: NOW - DAY_MS, endsAt: NOW + DAY_MS },
+        ...{ ttlMs: null, fetchedAt: NOW, from: 'bundle' },
+      },
+      { mayInsert: true },
+    ),
+  )
+  const list = { uri, media: 'statuslist+jwt', from: 'bundle', wanted: false, as_of: isoUtc(NOW), good_until: isoUtc(NOW) }
+  const { body } = await mia.get<RevocationLists>('/trust/revocation')
+  expect(body).toMatchObject({ data: [list], max_age_hours: 0 })
+  expect(outcome(await mia.post('/trust/revocation/refresh'))).toBe('403 owner_required')
+  const refreshed = (await boss.post<RevocationLists>('/trust/revocation/refresh')).body.data
+  expect(refreshed).toMatchObject([{ ...list, problem: expect.stringContaining('could not be fetched') }])
+})
 
 describe('rights', () => {
   test('a member reads lists and blocks, and changes neither', async () => {

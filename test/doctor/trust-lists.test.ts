@@ -3,6 +3,7 @@ import { block } from '../../src/trust/blocks.ts'
 import { pinSigner, unpinSigner } from '../../src/trust/lists/pins.ts'
 import { refreshSource } from '../../src/trust/lists/refresh.ts'
 import type { NewSource } from '../../src/trust/lists/source.ts'
+import { store } from '../../src/trust/status/kept-lists.ts'
 import { cleanUp, createVerification, startApp, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'
 import { examine } from '../helpers/doctor.ts'
@@ -234,4 +235,36 @@ test('live PIDs on a machine without a way out are a warning about their status 
     status: 'warning',
     detail: expect.stringContaining('they end as status_unknown'),
   })
+})
+
+test('kept lists of revoked documents are a problem when they ended, and a warning in the last quarter of their age', async () => {
+  const app = await startApp({ now: NOW, config: { trustRefresh: false, statusMaxAgeMs: 24 * HOUR_MS } })
+  expect(await checkOf(app, 'status_lists')).toMatchObject({ status: 'ok' })
+  const bytes = Buffer.of(1)
+  const dates = { issuedAt: NOW, endsAt: NOW + 30 * HOUR_MS, ttlMs: null, fetchedAt: NOW }
+  await app.deps.write(tx =>
+    store(
+      tx,
+      app.deps,
+      { uri: 'https://issuer.example/1', media: 'statuslist+jwt', bytes, ...dates, from: 'bundle' },
+      { mayInsert: true },
+    ),
+  )
+  app.clock.advance(17 * HOUR_MS)
+  expect(await checkOf(app, 'status_lists')).toMatchObject({
+    status: 'ok',
+    detail: expect.stringContaining('1 list of revoked documents may be used for 24 hours'),
+  })
+  app.clock.advance(2 * HOUR_MS)
+  expect(await checkOf(app, 'status_lists')).toMatchObject({
+    status: 'warning',
+    detail: expect.stringMatching(/nearly too old.*issuer\.example \(2026.*older than 24 hours/),
+    remedy: expect.stringContaining('--status'),
+  })
+  app.clock.advance(11 * HOUR_MS)
+  expect(await checkOf(app, 'status_lists')).toMatchObject({
+    status: 'problem',
+    detail: expect.stringMatching(/have ended: issuer\.example/),
+  })
+  expect(await checkOf(await startApp({ now: NOW }), 'status_lists')).toMatchObject({ status: 'ok' })
 })

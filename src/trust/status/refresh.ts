@@ -25,6 +25,8 @@ import {
 } from './list-store.ts'
 import { readIdentifiers, statusFetcher } from './status.ts'
 
+export type { ListOutline }
+
 const SEEN_MS = 30 * DAY_MS
 const RETRY_MS = 15 * 60_000
 const AT_ONCE_MAX = 4

@@ -19,6 +19,7 @@ import {
   unblockCertificate,
   unpinTrustSigner,
 } from './lists.ts'
+import { readRevocationLists, refreshRevocationLists } from './revocation.ts'
 import {
   AddSource,
   AddTrust,
@@ -32,6 +33,7 @@ import {
   PinSigner,
   RefreshedSource,
   RefreshSource,
+  RevocationLists,
   TrustAnchorList,
   TrustBlock,
   TrustBlockList,
@@ -114,6 +116,8 @@ export const trustRoutes = (deps: Deps) =>
       body: UnpinSigner,
       response: { 200: TrustSource, ...CHANGED },
     })
+    .get('/revocation', () => readRevocationLists(deps), { ...ANYONE, response: { 200: RevocationLists, ...READ } })
+    .post('/revocation/refresh', () => refreshRevocationLists(deps), { ...OWNER, response: { 200: RevocationLists, ...CHANGED } })
     .get('/blocks', () => readTrustBlocks(deps), { ...ANYONE, response: { 200: TrustBlockList, ...READ } })
     .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, visit, body)), {
       ...FRESH,

@@ -199,6 +199,25 @@ export const RefreshedSource = Exactly({
 export type RefreshedSource = typeof RefreshedSource.static
 
 export const PinSigner = Exactly({ signer: Signer })
+/** `good_until`: how long it counts when no newer one can be fetched. */
+const RevocationList = Exactly({
+  uri: Type.String(),
+  media: OneOf('statuslist+jwt', 'statuslist+cwt', 'identifierlist+cwt', 'crl'),
+  issued_at: Timestamp,
+  ends_at: Nullable(Timestamp),
+  as_of: Timestamp,
+  good_until: Timestamp,
+  from: OneOf('fetched', 'bundle'),
+  wanted: Type.Boolean(),
+  /** Why it could not be fetched just now. */
+  problem: Type.Optional(Type.String()),
+})
+export type RevocationList = typeof RevocationList.static
+
+/** Lists of revoked documents that are kept, and the greatest age of one without a newer. */
+export const RevocationLists = Exactly({ data: Type.Array(RevocationList), max_age_hours: Type.Integer() })
+export type RevocationLists = typeof RevocationLists.static
+
 /** `withdraw`: what that signer signed counts no more, at once. */
 export const UnpinSigner = Exactly({ signer: Signer, withdraw: Type.Optional(Type.Boolean()) })
 

@@ -61,6 +61,9 @@ const fetchList = (id: string) => {
 }
 const bringList = (id: string) =>
   `Lassen Sie diese Maschine sie erreichen, oder bringen Sie sie mit: vidimus trust source refresh ${id} --file LISTE`
+const someAt = (lists: readonly { host: string; at: string }[]) => some(lists.map(({ host, at }) => `${host} (${at})`))
+const refreshStatus =
+  'Lassen Sie diese Maschine dorthin verbinden („vidimus trust status refresh“), oder bringen Sie ein Bündel: vidimus trust bundle export DATEI --status'
 const showList = (id: string) => `Siehe „vidimus trust source show ${id}“.`
 const archived = (at: string) =>
   `Der Server hat sein Log zuletzt am ${at} archiviert. Grundsicherungen sind von hier nicht zu sehen.`
@@ -463,6 +466,16 @@ export const findings: FindingWords = {
     'Lassen Sie diese Maschine dorthin verbinden (Firewall, DNS, Proxy); für eine private Stelle setzen Sie VIDIMUS_EXTRA_CA.',
   ],
   status_lists_reached: ({ origins }) => `Die Server der benutzten Status- und Sperrlisten sind erreichbar: ${some(origins)}.`,
+  status_lists_ended: ({ lists }) => [
+    `Listen widerrufener Ausweise sind abgelaufen: ${someAt(lists)}. Ausweise, die sie nennen, werden abgelehnt.`,
+    refreshStatus,
+  ],
+  status_lists_old: ({ lists, hours }) => [
+    `Listen widerrufener Ausweise sind fast oder schon zu alt: ${someAt(lists)}. Dieser Dienst nimmt keine, die älter ist als ${hours} Stunden.`,
+    refreshStatus,
+  ],
+  status_lists_kept: ({ count, hours, until }) =>
+    `Ohne neuere zu benutzen für ${hours} Stunden: ${count === 1 ? 'eine Liste' : `${count} Listen`} widerrufener Ausweise; die erste ist zu alt am ${until}.`,
   status_lists_offline: ({ lists }) => [
     `Ausweise der Aussteller auf ${some(lists)} nennen Statuslisten, und diese Maschine erreicht das Internet nicht: Sie enden als status_unknown.`,
     'Lassen Sie diese Maschine zu den Ausstellern verbinden (Firewall, DNS, Proxy), oder nehmen Sie Ausweise ohne Statuslisten an.',

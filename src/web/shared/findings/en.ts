@@ -59,6 +59,9 @@ const fetchList = (id: string) => {
   return `Look at it with "${refresh}", or bring it: ${refresh} --file LIST`
 }
 const bringList = (id: string) => `Let this machine reach it, or bring it: vidimus trust source refresh ${id} --file LIST`
+const someAt = (lists: readonly { host: string; at: string }[]) => some(lists.map(({ host, at }) => `${host} (${at})`))
+const refreshStatus =
+  'Let this machine reach them ("vidimus trust status refresh"), or bring a bundle: vidimus trust bundle export FILE --status'
 const showList = (id: string) => `See "vidimus trust source show ${id}".`
 const archived = (at: string) => `The server archived its log last at ${at}. Base backups are not seen from here.`
 const mayOpen = ({ isServer }: { isServer: boolean }) => `${isServer ? 'The service' : 'A process started from here'} may open`
@@ -405,6 +408,16 @@ export const findings: FindingWords = {
     'Let this machine connect there (firewall, DNS, proxy); for a private authority, set VIDIMUS_EXTRA_CA.',
   ],
   status_lists_reached: ({ origins }) => `The hosts of the status and revocation lists in use can be reached: ${some(origins)}.`,
+  status_lists_ended: ({ lists }) => [
+    `Lists of revoked documents have ended: ${someAt(lists)}. Documents that name them are refused.`,
+    refreshStatus,
+  ],
+  status_lists_old: ({ lists, hours }) => [
+    `Lists of revoked documents are nearly too old, or already are: ${someAt(lists)}. This service takes none that is older than ${hours} hours.`,
+    refreshStatus,
+  ],
+  status_lists_kept: ({ count, hours, until }) =>
+    `${counted(count, 'list', 'lists')} of revoked documents may be used for ${hours} hours without a newer one; the first is too old on ${until}.`,
   status_lists_offline: ({ lists }) => [
     `Documents of the issuers on ${some(lists)} name status lists, and this machine does not reach the internet: they end as status_unknown.`,
     'Let this machine connect to the issuers (firewall, DNS, proxy), or accept documents without status lists.',

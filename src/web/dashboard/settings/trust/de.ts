@@ -150,6 +150,28 @@ export const trust: typeof en.trust = {
     add: 'Liste hinzufügen',
     added: (label, count) => `„${label}“ ist mit ${count} ${count === 1 ? 'Aussteller' : 'Ausstellern'} hinzugefügt.`,
   },
+  revocation: {
+    title: 'Sperrlisten',
+    more: 'Hier veröffentlichen Aussteller, welche Ausweise sie widerrufen haben. Der Dienst behält die Listen, die Sitzungen brauchen, für die Zeit, in der keine neuere zu bekommen ist.',
+    maxAge: hours =>
+      hours === 0
+        ? 'Ohne frische Liste werden solche Ausweise abgelehnt (VIDIMUS_STATUS_MAX_AGE ist 0).'
+        : `Ohne frische Liste wird eine benutzt, die bis zu ${hours} Stunden alt ist (VIDIMUS_STATUS_MAX_AGE).`,
+    none: 'Noch keine ist da.',
+    refresh: 'Aktualisieren',
+    kinds: {
+      'statuslist+jwt': 'Statusliste (JWT)',
+      'statuslist+cwt': 'Statusliste (CWT)',
+      'identifierlist+cwt': 'Liste von Kennungen',
+      crl: 'Gesperrte Zertifikate von Ausstellern',
+    },
+    issued: time => `ausgegeben ${time}`,
+    ends: time => `endet ${time}`,
+    from: {
+      fetched: time => `Stand ${time}, abgerufen`,
+      bundle: time => `Stand ${time}, aus einem Bündel`,
+    },
+  },
   blocks: {
     title: 'Gesperrte Zertifikate',
     more: 'Ausweise, in deren Kette eines davon vorkommt, werden abgelehnt, was auch immer eine Liste sagt.',

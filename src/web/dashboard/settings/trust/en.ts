@@ -149,6 +149,28 @@ export const trust = {
     added: (label: string, count: number) =>
       count === 1 ? `“${label}” is added with 1 issuer.` : `“${label}” is added with ${count} issuers.`,
   },
+  revocation: {
+    title: 'Revocation lists',
+    more: 'Issuers publish here which documents they have revoked. The service keeps the lists that sessions need, for the time when no newer one can be fetched.',
+    maxAge: (hours: number) =>
+      hours === 0
+        ? 'Without a fresh list such documents are refused (VIDIMUS_STATUS_MAX_AGE is 0).'
+        : `Without a fresh list one of up to ${hours} hours is used (VIDIMUS_STATUS_MAX_AGE).`,
+    none: 'None is kept yet.',
+    refresh: 'Refresh',
+    kinds: {
+      'statuslist+jwt': 'Status list (JWT)',
+      'statuslist+cwt': 'Status list (CWT)',
+      'identifierlist+cwt': 'List of identifiers',
+      crl: 'Revoked certificates of issuers',
+    },
+    issued: (time: string) => `issued ${time}`,
+    ends: (time: string) => `ends ${time}`,
+    from: {
+      fetched: (time: string) => `as of ${time}, fetched`,
+      bundle: (time: string) => `as of ${time}, from a bundle`,
+    },
+  },
   blocks: {
     title: 'Blocked certificates',
     more: 'Documents whose chain contains one of these are refused, whatever a list says.',

@@ -1,5 +1,11 @@
 import { useState } from 'preact/hooks'
-import type { TrustAnchor, TrustBlock, TrustSource, TrustSources } from '../../../../dashboard/settings/trust/schema.ts'
+import type {
+  RevocationLists,
+  TrustAnchor,
+  TrustBlock,
+  TrustSource,
+  TrustSources,
+} from '../../../../dashboard/settings/trust/schema.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Empty } from '../../../kit/empty.tsx'
 import { Icon } from '../../../kit/icons.tsx'
@@ -16,6 +22,7 @@ import { Blocks } from './blocks.tsx'
 import { ImportBundleDialog } from './import-bundle.tsx'
 import { AddListDialog } from './lists/add-list.tsx'
 import { TrustLists } from './lists/lists.tsx'
+import { Revocation } from './revocation.tsx'
 import { useTrustWords } from './words.ts'
 
 /** Trusted issuers of this environment: lists, single issuers, and blocked certificates. */
@@ -27,6 +34,7 @@ export function Trust() {
   const sources = useData<TrustSources>('trust/sources')
   const anchors = useData<{ data: TrustAnchor[] }>('trust')
   const blocks = useData<{ data: TrustBlock[] }>('trust/blocks')
+  const revocation = useData<RevocationLists>('trust/revocation')
   const [said, setSaid] = useState<string>()
   const isOwner = session.user.is_owner
   const here = <Row extends { environment: string }>(rows: readonly Row[]) => rows.filter(row => row.environment === environment)
@@ -47,7 +55,7 @@ export function Trust() {
             }}
             onBundle={() => {
               setSaid(undefined)
-              for (const each of [sources, anchors, blocks]) each.reload()
+              for (const each of [sources, anchors, blocks, revocation]) each.reload()
             }}
           />
         )}
@@ -64,6 +72,7 @@ export function Trust() {
           />
         )}
       </Loaded>
+      <Loaded data={revocation}>{lists => <Revocation lists={lists} />}</Loaded>
       <Loaded data={blocks}>{({ data }) => <Blocks blocks={here(data)} onChange={blocks.reload} />}</Loaded>
     </Page>
   )
