@@ -173,6 +173,7 @@ test('names are looked up in one place, and never by getaddrinfo, which holds up
 /** Run on either side: they ask for nothing that a browser lacks. */
 const FOR_BOTH = [
   'base/nearest.ts',
+  'base/stale-list.ts',
   'openid4vp/merge-claims.ts',
   'sandbox/in-person/peripheral.ts',
   'sandbox/in-person/phone.ts',

@@ -1,7 +1,8 @@
 // The verdict on the till.
 import { describe, expect } from 'bun:test'
+import { createStatusChecker } from '../../src/openid4vp/status/list.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { until } from '../helpers/app.ts'
+import { NOON, until } from '../helpers/app.ts'
 import { browserTest } from '../helpers/browser.ts'
 
 import { shareService } from '../helpers/shop.ts'
@@ -26,6 +27,30 @@ const TASTING = {
 }
 
 describe('the verdict', () => {
+  browserTest("a yes without the issuer's newest list says as of when the list was", async openPage => {
+    const { app, page } = await openTill(openPage)
+    const { issuer } = await app.deps.sandbox()
+    let isUp = true
+    app.deps.status = createStatusChecker(
+      async () =>
+        isUp
+          ? { ok: true, contentType: 'application/statuslist+jwt', body: Buffer.from(await issuer.statusListToken(NOON)) }
+          : { ok: false, reason: 'it did not answer' },
+      app.deps.now,
+      { maxAgeMs: 24 * 3_600_000, allowHttp: () => true },
+    )
+    await answer(app, await ask(page), 'adult')
+    await heading(page, 'Yes').waitFor()
+    expect(await page.getByText(/against the list of/).isVisible()).toBe(false)
+    await button(page, 'Next customer').click()
+    await isIdle(page)
+    isUp = false
+    app.clock.advance(10 * 60_000)
+    await answer(app, await ask(page), 'adult')
+    await heading(page, 'Yes').waitFor()
+    expect(await page.getByText(/^Checked .* · against the list of .*12:00 · issued by Sandbox/).isVisible()).toBe(true)
+  })
+
   browserTest('a yes shows the proof and the issuer, and is dismissed with one tap', async openPage => {
     const { app, page } = await openTill(openPage, { browser: { timezoneId: 'Asia/Tokyo' } })
     await answer(app, await ask(page))

@@ -1,6 +1,7 @@
 // Lists of revoked documents on their way to a venue without internet.
 import { afterAll, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
+import { staleListDetail } from '../../src/base/stale-list.ts'
 import { isoUtc } from '../../src/base/time.ts'
 import { signJwt } from '../../src/sandbox/es256.ts'
 import { exportBundle, importBundle } from '../../src/trust/bundle/bundle.ts'
@@ -69,7 +70,9 @@ test('a venue imports the lists of the office, and its sessions say as of when t
   const holder = await holderOfPidBy(issuer, { payload: { status: { status_list: { idx: 3, uri: URI } } } })
   const { verification } = await presentBy({ app: venue, key }, holder, { body: PID_BODY() })
   expect(verdictOf(verification).outcome).toBe('completed')
-  expect(verification.credentials?.[0]?.findings).toMatchObject([{ check: 'status', status: 'warning', as_of: isoUtc(NOON) }])
+  expect(verification.credentials?.[0]?.findings).toMatchObject([
+    { check: 'status', status: 'warning', detail: staleListDetail(NOON) },
+  ])
   expect((await importBundle(venue.deps, exported.bytes, {}, 'test')).items).toMatchObject([{ outcome: 'unchanged' }])
 })
 

@@ -319,7 +319,15 @@ describe('the file of a bundle', () => {
     const home = await start()
     await addLote(home.deps, signer, newer)
     const content = openBundle(await exported(home)).content
-    expect(Object.keys(content).toSorted()).toEqual(['anchors', 'blocks', 'made_at', 'made_by', 'revocation', 'sources', 'version'])
+    expect(Object.keys(content).toSorted()).toEqual([
+      'anchors',
+      'blocks',
+      'made_at',
+      'made_by',
+      'revocation',
+      'sources',
+      'version',
+    ])
     expect(content.sources[0]).not.toHaveProperty('location')
     const smuggled = resigned(home, await exported(home), ({ sources }) => {
       sources[0]!.location = 'file:///etc/passwd'

@@ -2,6 +2,7 @@
 // so that the issuer does not learn which entry is looked up (Token Status List § 12). Fails closed:
 // if the status cannot be determined, it is `status_unknown`, which is neither "valid" nor "revoked".
 
+import { minuteOf, staleListDetail } from '../../base/stale-list.ts'
 import { CERTIFICATE_BYTES_MAX, type ReadCredential, type StatusReference } from '../credential.ts'
 import { Findings } from '../finding.ts'
 import type { AnchorIndex } from '../trust/anchor-index.ts'
@@ -134,7 +135,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
     if (status !== INVALID && fault && (isOld || maxAgeMs === 0)) return unknown(tooOld(list, maxAgeMs, fault))
     if (fault && !isOld) {
       options.onStale?.(list)
-      findings.warn('status', `Checked against the issuer's list as of ${minuteOf(list)}; a newer one could not be fetched.`, {
+      findings.warn('status', staleListDetail(asOf(list)), {
         asOf: asOf(list),
         from: list.from,
       })
@@ -190,11 +191,9 @@ function isFetchable(uri: string, { allowHttp }: StatusOptions): boolean {
 const isSamePath = (path: readonly Certificate[], other: readonly Certificate[]): boolean =>
   path.length === other.length && path.every(({ der }, index) => isSame(der, other[index]!.der))
 
-const minuteOf = (list: ListBytes): string => `${new Date(asOf(list)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 function tooOld(list: ListBytes, maxAgeMs: number, { message }: Error): string {
   if (maxAgeMs === 0) return message
-  return `The issuer's list could not be fetched, and the one of ${minuteOf(list)} is older than this service allows (${maxAgeMs / HOUR_MS} h).`
+  return `The issuer's list could not be fetched, and the one of ${minuteOf(asOf(list))} is older than this service allows (${maxAgeMs / HOUR_MS} h).`
 }
 
 function statusIn({ list }: Token, reference: StatusReference): number | undefined {

@@ -1,3 +1,4 @@
+import { staleListTime } from '../../../base/stale-list.ts'
 import type { Moment } from '../../../dashboard/verifications/schema.ts'
 import type { Check } from '../../../openid4vp/finding.ts'
 import { Detail } from '../../kit/detail.tsx'
@@ -65,10 +66,12 @@ const WARNED: readonly string[] = ['merge', 'status']
 
 function Plain({ finding }: { finding: Finding }) {
   const words = useVerificationWords()
-  const { check, status, detail, as_of } = finding
+  const { check, status, detail } = finding
   const { passed, failed } = useCheck(check)
   const { date, clock } = useFormat()
-  const against = as_of && words.checkedAgainst(`${date(as_of)}, ${clock(as_of)}`)
+  const asOf = staleListTime(detail)
+  const listTime = asOf === undefined ? undefined : new Date(asOf).toISOString()
+  const against = listTime && words.checkedAgainst(`${date(listTime)}, ${clock(listTime)}`)
   const sentence = against ?? (status === 'warning' && WARNED.includes(check) ? failed : passed)
   if (isSandboxNote(finding)) return <p>{words.sandboxIssuer}</p>
   return (

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { staleListTime } from '../../../base/stale-list.ts'
 import type { Till } from '../../../devices/schema.ts'
 import type { Verification } from '../../../verifications/schema.ts'
 import { ApiFailure } from '../../shared/api.ts'
@@ -17,7 +18,7 @@ export type Verdict = {
   at?: string
   issuer?: { name?: string; country?: string }
   /** The time of the issuer's list that it was checked against, where no newer one could be fetched. */
-  asOf?: string
+  asOf?: number
   /** An image URL; null if this browser cannot show it. */
   picture?: string | null
   claims: [name: string, value: unknown][]
@@ -64,7 +65,8 @@ function reduced(
   const isAgeOnly = template?.age_over !== undefined
   const { picture, ...others } = claims
   const issuer = credentials?.[0]?.issuer
-  const asOf = credentials?.flatMap(({ findings }) => findings.flatMap(({ as_of }) => as_of ?? [])).toSorted()[0]
+  const listTimes = credentials?.flatMap(({ findings }) => findings.flatMap(({ detail }) => staleListTime(detail) ?? [])) ?? []
+  const asOf = listTimes.length > 0 ? Math.min(...listTimes) : undefined
   const isTooYoung = deniesAge(claims, template?.ruled)
   const code = isTooYoung ? 'claim_not_satisfied' : error?.code
   return {

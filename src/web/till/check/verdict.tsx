@@ -84,10 +84,10 @@ function Yes({ check, endedAt, verdict, title, ageOver }: Shown & { title: strin
 function Origin({ verdict: { at, issuer, asOf } }: { verdict: Verdict }) {
   const words = useTillWords()
   const region = useRegion()
-  const clock = (given: string) => new Intl.DateTimeFormat(region, CLOCK).format(Date.parse(given))
+  const clock = (given: number) => new Intl.DateTimeFormat(region, CLOCK).format(given)
   const isOfToday = asOf !== undefined && new Date(asOf).toDateString() === new Date().toDateString()
-  const listTime = asOf && (isOfToday ? clock(asOf) : new Intl.DateTimeFormat(region, DAY).format(Date.parse(asOf)))
-  const time = at === undefined ? '' : clock(at)
+  const listTime = asOf && (isOfToday ? clock(asOf) : new Intl.DateTimeFormat(region, DAY).format(asOf))
+  const time = at === undefined ? '' : clock(Date.parse(at))
   const name = [issuer?.name, issuer?.country && `(${issuer.country})`].filter(Boolean).join(' ')
   const parts = [time && words.checkedAt(time), listTime && words.checkedAgainst(listTime), name && words.issuedBy(name)]
   return <p class="secondary">{parts.filter(Boolean).join(' · ')}</p>
