@@ -118,7 +118,8 @@ test('a list that is forged, for another address, over, or of no authority here 
   await trust(venue as never, { root: authority.der })
   const good = await listOf()
   const forged = Buffer.from(good)
-  forged[forged.length - 20]! ^= 1
+  // Another character of base64url.
+  forged[forged.length - 20] = forged[forged.length - 20] === 65 ? 66 : 65
   const dates = { thisUpdate: NOON - HOUR, nextUpdate: NOON + DAY }
   const crl = { uri: CRL, media: 'crl' as const }
   const { items } = await importBundle(
