@@ -11,6 +11,8 @@ import { cleanUp, createVerification, startWithTenant, type TestApp, temporaryDi
 import { DAY_MS } from '../helpers/certificates.ts'
 import { ask, listOrigin } from '../helpers/dc.ts'
 import { sentencesOf } from '../helpers/doctor.ts'
+import { makePhone, takeEstablishment } from '../helpers/engagement.ts'
+import { bytesOf, scan } from '../helpers/in-person.ts'
 
 afterAll(cleanUp)
 
@@ -72,20 +74,25 @@ describe('the choice', () => {
     expect(decodeJwt(request).verifier_info).toEqual(only(names))
   })
 
-  test('a request for mdocs through the browser carries it too, and one to the EU age app none', async () => {
+  test('a request for mdocs carries it too, through the browser and in person, and one to the EU age app none', async () => {
     const { app, id: tenantId, key, add } = await startRegistered()
     await listOrigin(app, tenantId)
     const { jwt } = await add({ credentials: AGE_OF_PIDS })
+    const copiesIn = (request: Buffer) => request.toString('latin1').split(jwt).length - 1
     const carried = async (template: string) => {
-      const { body } = await ask(app, (await createVerification(app, key, { template })).id)
+      const { id } = await createVerification(app, key, { template })
+      const { body } = await ask(app, id)
       const { deviceRequest } = body.requests.find(({ protocol }) => protocol === 'org-iso-mdoc')!.data as {
         deviceRequest: string
       }
-      return Buffer.from(deviceRequest, 'base64url').toString('latin1').split(jwt).length - 1
+      const phone = await makePhone()
+      const { message } = (await scan({ app, key }, id, phone.text)).body
+      const { request } = await takeEstablishment(phone, bytesOf(message))
+      return [copiesIn(Buffer.from(deviceRequest, 'base64url')), copiesIn(request)]
     }
-    expect(await carried('driving_licence')).toBe(1)
-    expect(await carried('photo_id')).toBe(3)
-    expect(await carried('eu_av_age_18')).toBe(0)
+    expect(await carried('driving_licence')).toEqual([1, 1])
+    expect(await carried('photo_id')).toEqual([3, 3])
+    expect(await carried('eu_av_age_18')).toEqual([0, 0])
   })
 
   test('when none covers the query, the nearest one is sent', async () => {

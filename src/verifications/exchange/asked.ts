@@ -6,6 +6,7 @@ import { effectiveRules } from '../../templates/rules.ts'
 import type { Resolving } from '../deps.ts'
 import { openSecrets, questionOf, type SessionSecrets, toldQuery } from '../present.ts'
 import type { OpenSession } from '../read.ts'
+import type { Deps } from './deps.ts'
 
 export type Question = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
 
@@ -24,4 +25,10 @@ export async function askedOf(deps: Reading & Unsealing & Resolving, session: Op
 export async function askingOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Question> {
   const asked = await askedOf(deps, session)
   return { ...asked, query: await toldQuery(deps.db, session, asked.query) }
+}
+
+/** The registration certificate that goes with a session's request; the EU age app takes none. */
+export async function registrationFor(deps: Deps, session: OpenSession, query: DcqlQuery): Promise<string | undefined> {
+  if (session.profile === 'eu-av') return undefined
+  return await deps.registrations(session, query, await deps.requestSigner(session.signingKeyId))
 }

@@ -8,7 +8,7 @@ import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import { signatoriesOf } from '../../signing/signatories.ts'
 import type { OpenSession } from '../read.ts'
-import { askingOf } from './asked.ts'
+import { askingOf, registrationFor } from './asked.ts'
 import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
 import { type DcEntry, keepDcEntry } from './dc-entries.ts'
 import { type DcRequests, PageRequest, ServerRequest } from './dc-schema.ts'
@@ -33,12 +33,6 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
 
 /** `device` is undefined where the query cannot be asked by Annex C. */
 type RequestInput = { query: DcqlQuery; registration: string | undefined; device: DeviceRequestParts | undefined }
-
-/** The EU age app takes none. */
-async function registrationFor(deps: Deps, session: OpenSession, query: DcqlQuery): Promise<string | undefined> {
-  if (session.profile === 'eu-av') return undefined
-  return await deps.registrations(session, query, await deps.requestSigner(session.signingKeyId))
-}
 
 type Asking = { origin: string; protocols?: string[] }
 

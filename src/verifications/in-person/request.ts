@@ -8,7 +8,7 @@ import { requestInPerson } from '../../openid4vp/exchange/reader-auth.ts'
 import { type Engagement, readEngagement } from '../../proximity/engagement.ts'
 import { establishment, openSession } from '../../proximity/session.ts'
 import { signatoriesOf } from '../../signing/signatories.ts'
-import { askingOf } from '../exchange/asked.ts'
+import { askingOf, registrationFor } from '../exchange/asked.ts'
 import type { Deps } from '../exchange/deps.ts'
 import { type OpenSession, readOwnOpenSession } from '../read.ts'
 import { recordEvent, type SessionEvents } from '../timeline.ts'
@@ -32,7 +32,7 @@ export async function inPersonRequest(deps: Deps, { id, caller, request }: Door)
   if ('refusal' in engagement && engagement.refusal === 'invalid')
     return await refuse({ reason: 'invalid', offers: [] }, apiError('invalid_engagement'))
   const { query } = await askingOf(deps, session)
-  const parts = deviceRequestParts(query)
+  const parts = deviceRequestParts(query, await registrationFor(deps, session, query))
   if (!parts) throw apiError('not_askable_in_person')
   if (session.release === 'on_redeem')
     throw apiError('not_askable_in_person', {
