@@ -20,13 +20,7 @@ export default [
     'Math.min(Date.parse(bundled.fetched_at), deps.now())',
     'trust/bundle-revocation',
   ],
-  [
-    'a bundle brings an older list',
-    'takeRevocation',
-    'known && !isNewer(list, known)',
-    'false',
-    'trust/bundle-revocation',
-  ],
+  ['a bundle brings an older list', 'takeRevocation', 'known && !isNewer(list, known)', 'false', 'trust/bundle-revocation'],
   ['a test list is added to live', 'requirePreset', 'if (preset.environment !== environment)', 'if (false)', 'cli/trust-source'],
   [
     'a bundle that was changed counts as signed',

@@ -590,7 +590,7 @@ describe('the detail', () => {
   })
 })
 
-browserTest('what a wallet said of itself is told in the timeline, where it made a difference', async openPage => {
+browserTest('a difference that the words of a wallet made is told in the timeline', async openPage => {
   const app = await startForBrowser()
   const { key } = await app.tenant()
   const { id, request_uri } = await createVerification(app, key)

@@ -29,6 +29,7 @@ const CALLS: Record<string, string> = {
   trust: 'trust list',
   'trust source': 'trust source list',
   'trust bundle': 'trust bundle export OUT',
+  'trust status': 'trust status list',
   signing: 'signing show',
   registration: 'registration list',
   user: 'user list',

@@ -131,7 +131,8 @@ type PresetName = keyof typeof PRESETS
 
 export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[]
 
-export const presetOf = (name: string): Preset | undefined => (PRESETS as Record<string, Preset>)[name]
+export const presetOf = (name: string): Preset | undefined =>
+  Object.hasOwn(PRESETS, name) ? PRESETS[name as PresetName] : undefined
 
 /** The preset of an environment that names issuers for a type. */
 export const presetFor = (environment: SourceRow['environment'], type: string): PresetName | undefined =>

@@ -117,7 +117,11 @@ export const trustRoutes = (deps: Deps) =>
       response: { 200: TrustSource, ...CHANGED },
     })
     .get('/revocation', () => readRevocationLists(deps), { ...ANYONE, response: { 200: RevocationLists, ...READ } })
-    .post('/revocation/refresh', () => refreshRevocationLists(deps), { ...OWNER, response: { 200: RevocationLists, ...CHANGED } })
+    .post('/revocation/refresh', () => refreshRevocationLists(deps), {
+      ...OWNER,
+      body: Nothing,
+      response: { 200: RevocationLists, ...CHANGED },
+    })
     .get('/blocks', () => readTrustBlocks(deps), { ...ANYONE, response: { 200: TrustBlockList, ...READ } })
     .post('/blocks', async ({ visit, body, status }) => status(201, await blockCertificate(deps, visit, body)), {
       ...FRESH,
