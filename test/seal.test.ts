@@ -167,8 +167,14 @@ describe('a new epoch of row keys', () => {
       if (/\bhkdf(Sync)?\(/.test(text)) deriving.push(file)
     }
     expect([...used].toSorted()).toEqual(Object.keys(PURPOSES).toSorted())
-    // Row keys and purposes; the keys of wrapping keys, which turn by themselves; a key of the caller's own secret.
-    expect(deriving.toSorted()).toEqual(['base/seal.ts', 'devices/replay.ts', 'session-keys/keys.ts'])
+    // Row keys and purposes; the keys of wrapping keys, which turn by themselves; a key of the caller's own secret; sessions with a phone.
+    expect(deriving.toSorted()).toEqual([
+      'base/seal.ts',
+      'devices/replay.ts',
+      'proximity/engagement.ts',
+      'proximity/session.ts',
+      'session-keys/keys.ts',
+    ])
   })
 
   test('a layered key begins with the earlier ones, and the old row key cannot be derived again', () => {

@@ -61,7 +61,7 @@ function expectFailure({ exitCode, stdout, stderr }: Run, wanted: { exitCode: nu
   })
   expect(stderr).toMatch(wanted.exitCode === 2 ? /^vidimus: \S.*[;?] --help shows how to call it\n$/ : /^vidimus: \S.*\n$/)
   expect(stderr).not.toMatch(/^\s+at |\.ts:\d|node_modules|Error:|Bun v/m)
-  expect(stderr.length).toBeLessThan(800)
+  expect(stderr.length).toBeLessThan(1000)
 }
 
 describe('--help', () => {

@@ -80,6 +80,8 @@ test('template list shows the effective rules and the purpose, as JSON and as a 
   expect((await put(ACTIVE, ...withRules(JSON.stringify(rules)), '--purpose', 'To let you in')).exitCode).toBe(0)
   expect(await listed()).toMatchObject({ rules, purpose: 'To let you in' })
   const { stdout } = await vidimus(dir, ['template', 'list', '--tenant', tenant])
-  expect(stdout).toMatch(/^membership +membership +own +active is true +To let you in$/m)
-  expect(stdout).toMatch(/^age_over_18 +Age 18 or over +built in +age_over_18 is true +To check that you are 18 or over$/m)
+  expect(stdout).toMatch(/^membership +membership +own +dc\+sd-jwt +active is true +To let you in$/m)
+  expect(stdout).toMatch(
+    /^age_over_18 +Age 18 or over +built in +dc\+sd-jwt, mso_mdoc +age_over_18 is true +To check that you are 18 or over$/m,
+  )
 })

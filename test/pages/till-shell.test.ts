@@ -1,5 +1,5 @@
 // The installed till: without its server, under a path, and across versions.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { type TestApp, until } from '../helpers/app.ts'
 import { browserTest, shoot } from '../helpers/browser.ts'
 import { register } from '../helpers/devices.ts'
@@ -39,6 +39,11 @@ describe('the shell', () => {
     const { app, key } = await startShop()
     const { pairing_code } = await register(app, key)
     const { origin, stop } = publish(app)
+    const { publicUrl } = app.deps.config
+    app.deps.config.publicUrl = `${origin}/id`
+    onTestFinished(() => {
+      app.deps.config.publicUrl = publicUrl
+    })
     const page = await openPage(origin)
     await page.goto(`/id/till#pair=${pairing_code}`)
     await button(page, 'Pair this till').click()

@@ -1,5 +1,5 @@
 // The verdict on the till.
-import { describe, expect } from 'bun:test'
+import { describe, expect, onTestFinished } from 'bun:test'
 import { createStatusChecker } from '../../src/openid4vp/status/list.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { NOON, until } from '../helpers/app.ts'
@@ -30,6 +30,10 @@ describe('the verdict', () => {
   browserTest("a yes without the issuer's newest list says as of when the list was", async openPage => {
     const { app, page } = await openTill(openPage)
     const { issuer } = await app.deps.sandbox()
+    const { status } = app.deps
+    onTestFinished(() => {
+      app.deps.status = status
+    })
     let isUp = true
     app.deps.status = createStatusChecker(
       async () =>
