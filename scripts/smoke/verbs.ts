@@ -89,6 +89,10 @@ const TRIALS: Record<string, Trial> = {
     must((await program.text('trust', 'bundle', 'inspect', file)).includes(signer), 'trust bundle inspect names another signer')
     await program.json('trust', 'bundle', 'import', file, '--from', signer)
   }),
+  'trust status': beside(async ({ program }) => {
+    await program.json('trust', 'status', 'refresh')
+    await program.json('trust', 'status', 'list')
+  }),
   signing: beside(async ({ program }) => {
     must((await program.text('signing', 'csr')).startsWith('-----BEGIN CERTIFICATE REQUEST-----'), 'signing csr makes no request')
   }),
