@@ -104,6 +104,8 @@ async function verifyPresentations(parts: Parts, judgement: Judgement): Promise<
 
 /** So much is read at once. */
 const TOGETHER_CHARS_MAX = 64 * 1024
+/** What a large presentation may take: of several answers that arrive together, one goes on in each turn. */
+const LARGE_MS = 5
 
 /** Together, since their signatures are verified on other threads. Large ones begin in turn with other requests. */
 async function judgeAll(parts: Parts, judgement: Judgement): Promise<JudgedCredential[]> {
@@ -113,11 +115,11 @@ async function judgeAll(parts: Parts, judgement: Judgement): Promise<JudgedCrede
   if (presentations.reduce((sum, { presentation }) => sum + presentation.length, 0) <= TOGETHER_CHARS_MAX)
     return await Promise.all(presentations.map(judge))
   // One begins after the other, but they wait for the network together.
-  let turn = Promise.resolve()
+  let turn = parts.nextTurn(LARGE_MS)
   return await Promise.all(
     presentations.map(presented => {
       const judged = turn.then(() => judge(presented))
-      turn = turn.then(parts.nextTurn)
+      turn = turn.then(() => parts.nextTurn(LARGE_MS))
       return judged
     }),
   )
