@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import type { Unsealing, Yielding } from '../ground.ts'
-import { inTurns } from '../http/turns.ts'
+import { inTurns, waitToList } from '../http/turns.ts'
 import type { AuditAction, AuditDetails, AuditRecord, Head } from './chain.ts'
 import { type Linking, linkEntries } from './link.ts'
 import { countOf, findActor, findHash, findHead, findLatestOf, listRecordsBefore } from './store.ts'
@@ -23,6 +23,7 @@ export async function browseAudit(
 ): Promise<{ records: BrowsedRecord[]; nextBefore: number | null }> {
   await linkEntries(deps)
   const { db, sealer, sessionKeys, turns } = deps
+  await waitToList(turns, limit)
   const { rows, downTo } = await listRecordsBefore(db, { before, limit, tenantId, lookedAtMax: LOOKED_AT_MAX })
   const keyOf = await sessionKeys.lookUp(db, rows)
   const records = await inTurns(turns, rows, row => {
