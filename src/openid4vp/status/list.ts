@@ -197,8 +197,10 @@ function tooOld(list: ListBytes, maxAgeMs: number, { message }: Error): string {
 }
 
 function statusIn({ list }: Token, reference: StatusReference): number | undefined {
-  if ('id' in reference) return 'digests' in list && hasIdentifier(list, reference.id) ? INVALID : VALID
-  return 'bits' in list ? statusAt(list, reference.index) : undefined
+  if ('index' in reference) return 'bits' in list ? statusAt(list, reference.index) : undefined
+  // A list of another kind says nothing about an identifier.
+  if (!('digests' in list)) return undefined
+  return hasIdentifier(list, reference.id) ? INVALID : VALID
 }
 
 // Token Status List § 7.1: other values are reserved or specific to the issuer.
