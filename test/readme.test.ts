@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join, resolve } from 'node:path'
 import { COMMANDS } from '../src/cli/index.ts'
 import { PAGES } from '../src/handbook/contents.ts'
-import { type HolderPhone, phoneOf } from '../src/sandbox/in-person/phone.ts'
+import { type HolderPhone, phoneOf } from '../src/sandbox/phone/phone.ts'
 import { type Holder, newPrivateJwk, publicJwk } from '../src/sandbox/wallet/wallet.ts'
 import { temporaryDir, until } from './helpers/app.ts'
 import { DAY_MS, issueAuthority, pemOf } from './helpers/certificates.ts'

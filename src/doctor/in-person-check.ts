@@ -5,7 +5,7 @@ import { oneLine } from '../signing/certificate.ts'
 import { signatoriesOf } from '../signing/signatories.ts'
 import { BUILTIN_TEMPLATES } from '../templates/builtin.ts'
 import { isLocalHost } from '../tenants/origins.ts'
-import { latestFailures } from '../verifications/in-person/failures.ts'
+import { latestFailures } from '../verifications/exchange/in-person/failures.ts'
 import type { Deps } from './deps.ts'
 import type { Scene } from './scene.ts'
 

@@ -1,7 +1,7 @@
 // A till that scans the code of a phone, and carries the messages.
 import type { Holder } from '../../src/sandbox/credential.ts'
-import { type HolderPhone, phoneOf } from '../../src/sandbox/in-person/phone.ts'
-import type { InPersonAnswered, InPersonRequest } from '../../src/verifications/in-person/schema.ts'
+import { type HolderPhone, phoneOf } from '../../src/sandbox/phone/phone.ts'
+import type { InPersonAnswered, InPersonRequest } from '../../src/verifications/exchange/in-person/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, type Call, createVerification, type ErrorBody, type TestApp } from './app.ts'
 import { rowsOf } from './database.ts'

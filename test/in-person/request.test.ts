@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import { embedded } from '../../src/sandbox/cbor.ts'
-import { createPhone } from '../../src/sandbox/in-person/phone.ts'
+import { createPhone } from '../../src/sandbox/phone/phone.ts'
 import { getCertificate } from '../helpers/access.ts'
 import { createVerification, outcome, startApp, startWithTenant } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'

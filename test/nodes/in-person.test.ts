@@ -1,7 +1,7 @@
 // A phone that is read in person, with every second request at the other node.
 import { expect } from 'bun:test'
-import { createPhone } from '../../src/sandbox/in-person/phone.ts'
-import { keepEntry, openEntry } from '../../src/verifications/in-person/entry.ts'
+import { createPhone } from '../../src/sandbox/phone/phone.ts'
+import { keepEntry, openEntry } from '../../src/verifications/exchange/in-person/entry.ts'
 import { findSession } from '../../src/verifications/store.ts'
 import { createVerification, outcome, type TestApp } from '../helpers/app.ts'
 import { inTheMiddle } from '../helpers/barrier.ts'

@@ -1,5 +1,5 @@
 // The radio of the simulated phone, for a till of this service on another page. It serves one till at a time.
-import { createPeripheral, type Peripheral } from '../../../sandbox/in-person/peripheral.ts'
+import { createPeripheral, type Peripheral } from '../../../sandbox/phone/peripheral.ts'
 import { type FromPhone, type FromTill, openLoopbackChannel } from '../../shared/loopback.ts'
 
 type Serving = {

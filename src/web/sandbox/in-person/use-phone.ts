@@ -1,11 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import {
-  createPhone,
-  type EngagementOptions,
-  type InPersonRequest,
-  readStatus,
-  refusalOf,
-} from '../../../sandbox/in-person/phone.ts'
+import { createPhone, type EngagementOptions, type InPersonRequest, readStatus, refusalOf } from '../../../sandbox/phone/phone.ts'
 import { RequestRefused } from '../../../sandbox/wallet/wallet.ts'
 import type { Documents } from '../issued.ts'
 import type { Problem } from '../open-request.ts'

@@ -1,7 +1,7 @@
 import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
-import type { FailureCode } from '../../../verifications/in-person/failures.ts'
+import type { FailureCode } from '../../../verifications/exchange/in-person/failures.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
 
 const some = (names: readonly string[]) => someOf(names, count => `and ${count} more`)

@@ -1,5 +1,5 @@
 // What a till sends to the phone and to the service. The messages are encrypted: only the service can read them.
-import type { InPersonAnswered, InPersonRequest } from '../../../verifications/in-person/schema.ts'
+import type { InPersonAnswered, InPersonRequest } from '../../../verifications/exchange/in-person/schema.ts'
 import { ApiFailure } from '../../shared/api.ts'
 import { persist } from '../connection.ts'
 import { keep, read } from '../memory.ts'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Timestamp } from '../../http/schema.ts'
+import { Timestamp } from '../../../http/schema.ts'
 
 const Base64url = (description: string) => Type.String({ description: `In base64url. ${description}` })
 

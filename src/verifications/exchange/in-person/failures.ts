@@ -1,6 +1,6 @@
-import { SEALED } from '../../db/sealed-columns.ts'
-import type { Reading, Unsealing } from '../../ground.ts'
-import { listNewest } from '../event-store.ts'
+import { SEALED } from '../../../db/sealed-columns.ts'
+import type { Reading, Unsealing } from '../../../ground.ts'
+import { listNewest } from '../../event-store.ts'
 import type { TransportFailure } from './schema.ts'
 
 export type FailureCode = (typeof TransportFailure.static)['code']

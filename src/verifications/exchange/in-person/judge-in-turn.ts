@@ -1,7 +1,7 @@
 // A request of version 1.0 cannot say "or": the phone gets the whole list, and may answer more of it than one option needs.
-import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
-import type { DeviceAnswer } from '../../openid4vp/exchange/device-response.ts'
-import type { Outcome } from '../exchange/answer.ts'
+import type { DcqlQuery } from '../../../openid4vp/dcql/dcql.ts'
+import type { DeviceAnswer } from '../../../openid4vp/exchange/device-response.ts'
+import type { Outcome } from '../answer.ts'
 
 /** So many choices are judged: each costs signatures. */
 const CHOICES_MAX = 50

@@ -1,14 +1,14 @@
 // What the phone of a session was asked in person: one entry, sealed in the session and deleted when it ends. The message is kept
 // because it cannot be made again: its signatures would differ, and one key must never encrypt two texts under one counter.
-import type { Db } from '../../db/engine.ts'
-import { SEALED } from '../../db/sealed-columns.ts'
-import type { Unsealing } from '../../ground.ts'
-import type { ReaderKey } from '../../proximity/ephemeral-key.ts'
-import { keepInPerson } from '../end/answer-store.ts'
-import type { Deps } from '../exchange/deps.ts'
-import { type OpenSession, refuseClosed } from '../read.ts'
-import { lockSession, type VerificationRow } from '../store.ts'
-import { recordEvent, type SessionEvents } from '../timeline.ts'
+import type { Db } from '../../../db/engine.ts'
+import { SEALED } from '../../../db/sealed-columns.ts'
+import type { Unsealing } from '../../../ground.ts'
+import type { ReaderKey } from '../../../proximity/ephemeral-key.ts'
+import { keepInPerson } from '../../end/answer-store.ts'
+import { type OpenSession, refuseClosed } from '../../read.ts'
+import { lockSession, type VerificationRow } from '../../store.ts'
+import { recordEvent, type SessionEvents } from '../../timeline.ts'
+import type { Deps } from '../deps.ts'
 
 /** Bytes are in base64url. */
 export type Entry = {
