@@ -50,14 +50,14 @@ export type Config = {
     profile: 'haip' | 'plain'
     /** The start of links to wallets: `link-start.ts`. */
     linkStart: string
-    /** What links say of the way to fetch a request. */
+    /** The method that links name for fetching a request. */
     requestUriMethod: 'get' | 'post'
     /** The form of a registration certificate in requests. */
     verifierInfoData: RegistrationForm
     clientIdPrefix: 'x509_hash' | 'x509_san_dns'
     registrationCertFile: string
   }
-  /** Who signs requests by ISO/IEC 18013-5, in person and through browsers. */
+  /** The certificates that sign requests by ISO/IEC 18013-5, in person and through browsers. */
   readerAuth: 'auto' | 'access' | 'reader' | 'none'
   /** The wallet call of browsers. */
   dcApi: {

@@ -44,7 +44,7 @@ async function shopsWithTills(deps: Deps, tenants: Scene['tenants']): Promise<{ 
   return shops.filter(({ isUsed }) => isUsed)
 }
 
-/** Who signs a request for EU documents: subject and last day of the certificate. */
+/** Subject and last day of the certificate that signs requests for EU documents. */
 async function readerOf(deps: Deps, tenantId: string): Promise<string | undefined> {
   const { signingKeyId } = await deps.identity(tenantId)
   const { query } = BUILTIN_TEMPLATES.get('age_over_18')!

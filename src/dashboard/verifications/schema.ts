@@ -88,7 +88,7 @@ export const Moment = Type.Union([
   /** `actor`: a key's prefix, a device's name, a dashboard user. */
   Exactly({ at: Timestamp, event: Type.Literal('created'), ...ACTOR }),
   Exactly({ at: Timestamp, event: Type.Literal('qr_shown') }),
-  /** What the wallet said of itself: its formats, the credentials left out for that, and what it cannot take of the request. */
+  /** The wallet's own words: its formats, the credentials left out for them, and the parts of a request that it cannot take. */
   Exactly({
     at: Timestamp,
     event: Type.Literal('request_fetched'),

@@ -66,7 +66,7 @@ export const verificationSessions = table(
     terms: bytes('terms'),
     /** JSON: the explicit query; null for a template. Large, so it is last, and read only where it is needed. */
     sealedQuery: bytes('sealed_query'),
-    /** What a phone was asked in person; deleted like sealed_response_key. */
+    /** The keys and the request for a phone; deleted like sealed_response_key. */
     sealedInPerson: bytes('sealed_in_person'),
   },
   row => [

@@ -12,7 +12,7 @@ const DOCUMENT_SETS_MAX = 50
 const DRIVING_LICENCE_NAMESPACE = 'org.iso.18013.5.1'
 const REFUSED_ELEMENTS = new Set<unknown>(['oidc_info', 'webapi_info'])
 
-/** Of registration certificates in one request: a long one stands in the first document request alone. */
+/** Bytes of all registration certificates in one request: a longer one stands in the first document request alone. */
 const REGISTRATIONS_BYTES_MAX = 48 * 1024
 
 /** The encoded parts of a request, which readers sign. */
@@ -20,7 +20,7 @@ export type DeviceRequestParts = {
   itemsRequests: readonly Embedded[]
   info: Embedded
   isSimple: boolean
-  /** Of each credential the claims that are preferred: without use cases a wallet would show a document once for each set. */
+  /** The preferred claims of each credential: without use cases a wallet would show a document once for each set. */
   preferred: readonly Embedded[]
 }
 
@@ -33,7 +33,7 @@ export const partsForBrowsers = (query: DcqlQuery, registration?: string): Devic
 /** `registration`: the certificate that goes with each document request, a JWT. Undefined for a query that cannot be asked this way. */
 export function deviceRequestParts(query: DcqlQuery, registration?: string): DeviceRequestParts | undefined {
   const { credentials: known, credential_sets: sets } = withoutFormats(query, new Set(['mso_mdoc']))
-  // Of an option that needs another format nothing is asked for.
+  // An option that needs another format is left out whole.
   const named = new Set(sets?.flatMap(({ options }) => options.flat()))
   const credentials = sets ? known.filter(({ id }) => named.has(id)) : known
   const certificate = registration === undefined ? undefined : Buffer.from(registration)

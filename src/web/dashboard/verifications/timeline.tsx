@@ -125,7 +125,7 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
 
 type Fetched = Extract<Moment, { event: 'request_fetched' }>
 
-/** What the wallet said of itself, where that made a difference. */
+/** The wallet's own words, where they made a difference. */
 function WalletSaid({ formats = [], dropped = [], notes = [] }: Fetched) {
   const { formats: names, wallet_knows, wallet_lacks, wallet_notes } = useWalletWords()
   return (
