@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { authenticate } from '../../src/access/authenticate.ts'
+import { createIdempotency } from '../../src/verifications/create/idempotency.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { createVerification, startApp } from '../helpers/app.ts'
 
@@ -48,4 +49,22 @@ test('a request that outlived its claim cannot finish once another has taken the
   expect(await keep(late)).toBe('idempotency_key_in_flight')
   await late.release(true)
   expect(await begin(caller, 'order-78', { template: 'age_over_18' })).toEqual({ replay: answer })
+})
+
+test('a repeat that meets another repeat at work gets the first answer, and with another body 422', async () => {
+  const app = await startApp()
+  const { key } = await app.tenant()
+  const caller = await authenticate(app.deps, `Bearer ${key}`)
+  const first = await app.call<Verification>('POST', '/v1/verifications', {
+    key,
+    body: { template: 'age_over_18' },
+    headers: { 'idempotency-key': 'order-79' },
+  })
+  // As a node meets it: each of its tries finds the key taken, by repeats that are gone when it asks who they are.
+  const claim = async (_: string, word: string) => ({ held: { word, until: app.clock.now() + 30_000 } })
+  const { begin } = createIdempotency({ ...app.deps, shortLived: { ...app.deps.shortLived, claim } })
+  const outcome = (template: string, name = 'order-79') => begin(caller, name, { template }).catch(({ code }) => code)
+  expect(await outcome('age_over_18')).toEqual({ replay: first.body })
+  expect(await outcome('age_over_16')).toBe('idempotency_key_reused')
+  expect(await outcome('age_over_18', 'order-80')).toBe('idempotency_key_in_flight')
 })

@@ -57,17 +57,17 @@ export function createIdempotency(deps: Ground): Idempotency {
         tenantId: caller.tenantId,
       }
       const found = await shortLived.claim(claimed.hash, claimed.fingerprint, LEASE_MS)
-      if ('held' in found) throw inFlight(found.held, claimed.fingerprint, now())
-      const { claim } = found
       let mayGoAhead = false
       try {
-        // A row found here is durable: until then its key is held above.
+        // A row found here is durable: until then its key is held above, by the request that makes the row.
         const stored = await findReplay(warm(), claimed.hash, now())
         if (stored) return { replay: replayOf(deps, stored, claimed.fingerprint) }
+        // Without a row the holder is that request, and no repeat that looks for the row.
+        if ('held' in found) throw inFlight(found.held, claimed.fingerprint, now())
         mayGoAhead = true
-        return { claim: claimOf(deps, claimed, claim) }
+        return { claim: claimOf(deps, claimed, found.claim) }
       } finally {
-        if (!mayGoAhead) await claim.forget(false)
+        if ('claim' in found && !mayGoAhead) await found.claim.forget(false)
       }
     },
   }
