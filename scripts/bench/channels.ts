@@ -6,45 +6,50 @@ import type { DcRequests } from '../../src/verifications/exchange/dc-schema.ts'
 import type { InPersonRequest } from '../../src/verifications/exchange/in-person/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { inFlight, json } from './in-flight.ts'
-import { type Spread, shown, spreadOf, table } from './output.ts'
+import { atMost, type Spread, shown, spreadOf, table } from './output.ts'
 import { cpuMs, type Server } from './service.ts'
 
 export const PROTOCOLS = { 'openid4vp-v1-unsigned': 'dc+sd-jwt', 'org-iso-mdoc': 'mso_mdoc', in_person: 'mso_mdoc' } as const
 export type Protocol = keyof typeof PROTOCOLS
 
+/** Of the mdoc exchange by QR code. */
+const IN_PERSON_MAXIMUM = 1.3
 const PHASES = ['create', 'request', 'respond', 'read'] as const
 type Phase = (typeof PHASES)[number]
 
 type Rates<Phase extends string> = { cycles_per_second: Spread | null; phases_per_second: Record<Phase, Spread | null> }
 
-export type ProtocolFigures = Rates<Phase> & { protocol: Protocol; server_cpu_us_per_cycle: Spread | null }
-
-type ChannelOptions = {
-  service: Server
-  key: string
-  holder: Holder
+export type ProtocolFigures = Rates<Phase> & {
   protocol: Protocol
-  sessions: number
-  rounds: number
-  toWarmUp: number
-  inFlight: number
+  server_cpu_us_per_cycle: Spread | null
+  /** Of what the exchange by QR code takes in the same round and format. */
+  cpu_ratio: Spread | null
 }
 
-export async function measureChannel(wanted: ChannelOptions): Promise<ProtocolFigures> {
-  for (let warmed = 0; warmed < wanted.toWarmUp; warmed += wanted.sessions) await channelRound(wanted)
-  const rounds: Awaited<ReturnType<typeof channelRound>>[] = []
-  for (let round = 0; round < wanted.rounds; round++) rounds.push(await channelRound(wanted))
+export type ChannelRound = Awaited<ReturnType<typeof channelRound>>
+
+/** `redirects`: what the exchanges by QR code of the same rounds took, in microseconds. */
+export function channelFigures(
+  protocol: Protocol,
+  rounds: readonly ChannelRound[],
+  sessions: number,
+  redirects: readonly (number | null)[],
+): ProtocolFigures {
+  const us = rounds.map(({ cpuMs }) => (cpuMs === undefined ? null : (cpuMs * 1000) / sessions))
   return {
-    protocol: wanted.protocol,
-    ...ratesOf(PHASES, rounds, wanted.sessions),
-    server_cpu_us_per_cycle: spreadOf(rounds.map(({ cpuMs }) => (cpuMs === undefined ? null : (cpuMs * 1000) / wanted.sessions))),
+    protocol,
+    ...ratesOf(PHASES, rounds, sessions),
+    server_cpu_us_per_cycle: spreadOf(us),
+    cpu_ratio: spreadOf(us.map((own, round) => own && own / (redirects[round] ?? Number.NaN))),
   }
 }
+
+type ChannelOptions = { service: Server; key: string; holder: Holder; protocol: Protocol; sessions: number; inFlight: number }
 
 /** A cycle takes as long as its phases. */
 export function ratesOf<Phase extends string>(
   phases: readonly Phase[],
-  rounds: { seconds: Record<Phase, number> }[],
+  rounds: readonly { seconds: Record<Phase, number> }[],
   sessions: number,
 ): Rates<Phase> {
   const perSecond = (...of: Phase[]) =>
@@ -55,7 +60,7 @@ export function ratesOf<Phase extends string>(
   }
 }
 
-async function channelRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: ChannelOptions) {
+export async function channelRound({ service, key, holder, protocol, sessions, inFlight: atOnce }: ChannelOptions) {
   const base = `http://127.0.0.1:${service.port}`
   const type = { 'content-type': 'application/json' }
   const headers = { ...type, authorization: `Bearer ${key}` }
@@ -135,11 +140,13 @@ export const describeChannels = (protocols: readonly ProtocolFigures[]): string 
   `The same through the browser's wallet call, and with a phone in person.
 
 ${table(
-  ['protocol', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle'],
-  protocols.map(({ protocol, cycles_per_second, phases_per_second, server_cpu_us_per_cycle }) => [
+  ['protocol', 'cycles/s', ...PHASES.map(phase => `${phase}/s`), 'CPU us/cycle', 'of QR code', 'aim'],
+  protocols.map(({ protocol, cycles_per_second, phases_per_second, server_cpu_us_per_cycle, cpu_ratio }) => [
     protocol,
     shown(cycles_per_second, 0),
     ...PHASES.map(phase => shown(phases_per_second[phase], 0)),
     shown(server_cpu_us_per_cycle, 0),
+    shown(cpu_ratio, 2),
+    protocol === 'in_person' ? atMost(cpu_ratio, IN_PERSON_MAXIMUM) : '',
   ]),
 )}`

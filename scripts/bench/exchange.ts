@@ -11,7 +11,16 @@ import { makeHolder } from '../../src/sandbox/issuer/issuer.ts'
 import { answer, fetchRequest, type Holder, type PresentationRequest, vpToken } from '../../src/sandbox/wallet/wallet.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
-import { describeChannels, measureChannel, PROTOCOLS, type Protocol, type ProtocolFigures, ratesOf } from './channels.ts'
+import {
+  type ChannelRound,
+  channelFigures,
+  channelRound,
+  describeChannels,
+  PROTOCOLS,
+  type Protocol,
+  type ProtocolFigures,
+  ratesOf,
+} from './channels.ts'
 import { inFlight, json } from './in-flight.ts'
 import { atLeast, atMost, type Spread, shown, spreadOf, table } from './output.ts'
 import { COMPILER, cpuMs, environmentFor, makeTenant, type Server, startService, temporaryDir, threadsUs } from './service.ts'
@@ -73,17 +82,30 @@ export async function benchExchange(): Promise<ExchangeReport> {
   const publicUrl = `http://localhost:${service.port}`
   // Beside the running service, as the command line does: for the documents of its sandbox issuer, and to judge them in this process.
   const deps = await createDeps({ ...loadConfig(environmentFor(dir)), publicUrl }, realWorld(), 'command')
-  const formats: FormatFigures[] = []
-  for (const format of FORMATS) {
+  const redirects = await eachOf(FORMATS, async format => {
     const holder = await holderFor(deps, format)
-    const cycles = await measureCycles(service, key, holder)
-    const judged = await measureJudgement(deps, service, key, format)
-    formats.push({ format, ...cycles, ...judged })
+    const operate = await preparedExchange()
+    return async () => ({ ...(await cycleRound([service], key, holder)), curve: await speedOf(JUDGED_A_ROUND, operate) })
+  })
+  const channels = await eachOf(Object.keys(PROTOCOLS) as Protocol[], async protocol => {
+    const holder = await holderFor(deps, PROTOCOLS[protocol])
+    return () => channelRound({ service, key, holder, protocol, sessions: SESSIONS_A_ROUND, inFlight: IN_FLIGHT })
+  })
+  for (let warmed = 0; warmed < TO_WARM_UP; warmed += SESSIONS_A_ROUND)
+    for (const [, round] of [...redirects, ...channels]) await round()
+  // By turns, because a machine is faster in one minute than in the next.
+  const byFormat = new Map<Format, CycleRound[]>(FORMATS.map(format => [format, []]))
+  const byProtocol = new Map<Protocol, ChannelRound[]>(channels.map(([protocol]) => [protocol, []]))
+  for (let turn = 0; turn < ROUNDS; turn++) {
+    for (const [format, round] of redirects) byFormat.get(format)!.push(await round())
+    for (const [protocol, round] of channels) byProtocol.get(protocol)!.push(await round())
   }
-  const protocols: ProtocolFigures[] = []
-  const wanted = { service, key, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, toWarmUp: TO_WARM_UP, inFlight: IN_FLIGHT }
-  for (const [protocol, format] of Object.entries(PROTOCOLS) as [Protocol, Format][])
-    protocols.push(await measureChannel({ ...wanted, protocol, holder: await holderFor(deps, format) }))
+  const formats: FormatFigures[] = []
+  for (const [format, rounds] of byFormat)
+    formats.push({ format, ...cyclesOf(rounds), ...(await measureJudgement(deps, service, key, format)) })
+  const protocols = Array.from(byProtocol, ([protocol, rounds]) =>
+    channelFigures(protocol, rounds, SESSIONS_A_ROUND, byFormat.get(PROTOCOLS[protocol])!.map(serverUs)),
+  )
   await deps.close()
   await service.stop()
   return { cores: cpus().length, sessions: SESSIONS_A_ROUND, rounds: ROUNDS, aims: AIMS, formats, protocols }
@@ -119,26 +141,25 @@ type Cycles = Pick<
   | 'curve_ratio'
 >
 
-/** Phase by phase, because the wallet's work lies in between: a cycle takes as long as its four phases. */
-async function measureCycles(service: Server, key: string, holder: Holder): Promise<Cycles> {
-  const rounds: (Awaited<ReturnType<typeof cycleRound>> & { curve: Speed })[] = []
-  const operate = await preparedExchange()
-  for (let warmed = 0; warmed < TO_WARM_UP; warmed += SESSIONS_A_ROUND) await cycleRound([service], key, holder)
-  for (let round = 0; round < ROUNDS; round++) {
-    const run = await cycleRound([service], key, holder)
-    rounds.push({ ...run, curve: await speedOf(JUDGED_A_ROUND, operate) })
-  }
-  const serverUs = ({ cpuMs }: (typeof rounds)[number]) => (cpuMs === undefined ? null : (cpuMs * 1000) / SESSIONS_A_ROUND)
-  return {
-    ...ratesOf(PHASES, rounds, SESSIONS_A_ROUND),
-    server_cpu_us_per_cycle: spreadOf(rounds.map(serverUs)),
-    compiler_cpu_us_per_cycle: spreadOf(rounds.map(({ compilerUs }) => compilerUs && compilerUs / SESSIONS_A_ROUND)),
-    curve_cpu_us_per_cycle: spreadOf(rounds.map(round => round.curve.cpuUs)),
-    curve_ratio: spreadOf(rounds.map(round => round.curve.cpuUs / (serverUs(round) ?? Number.NaN))),
-  }
-}
+type CycleRound = Awaited<ReturnType<typeof cycleRound>> & { curve: Speed }
 
-/** The nodes of one installation take turns, whatever a session began on; each has its own customers. */
+const serverUs = ({ cpuMs }: CycleRound) => (cpuMs === undefined ? null : (cpuMs * 1000) / SESSIONS_A_ROUND)
+
+const cyclesOf = (rounds: readonly CycleRound[]): Cycles => ({
+  ...ratesOf(PHASES, rounds, SESSIONS_A_ROUND),
+  server_cpu_us_per_cycle: spreadOf(rounds.map(serverUs)),
+  compiler_cpu_us_per_cycle: spreadOf(rounds.map(({ compilerUs }) => compilerUs && compilerUs / SESSIONS_A_ROUND)),
+  curve_cpu_us_per_cycle: spreadOf(rounds.map(round => round.curve.cpuUs)),
+  curve_ratio: spreadOf(rounds.map(round => round.curve.cpuUs / (serverUs(round) ?? Number.NaN))),
+})
+
+const eachOf = <Name, Act>(names: readonly Name[], prepare: (name: Name) => Promise<Act>) =>
+  Promise.all(names.map(async name => [name, await prepare(name)] as const))
+
+/**
+ * Phase by phase, because the wallet's work lies in between: a cycle takes as long as its four phases. The nodes of one
+ * installation take turns, whatever a session began on; each has its own customers.
+ */
 export async function cycleRound(nodes: Server[], key: string, holder: Holder, sessions = SESSIONS_A_ROUND) {
   let turn = 0
   const next = () => `http://127.0.0.1:${nodes[turn++ % nodes.length]!.port}`
