@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
-// Makes dist/shops: the plug-in for WooCommerce as a zip, and the servers for Shopify and Keycloak as folders that run
-// with Node.js alone, the client inside.
+// Makes dist/shops: the plug-in for WooCommerce as a zip, and the server for Shopify as a folder that runs with Node.js
+// alone, the client inside.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { moOf, readPo } from './translations.ts'
@@ -11,14 +11,13 @@ const SDK = join(ROOT, 'src/sdk')
 export const PLUGIN = 'vidimus-for-woocommerce'
 /** WordPress has a locale for each; the texts are the same. */
 const GERMAN = ['de_DE', 'de_DE_formal', 'de_AT', 'de_CH', 'de_CH_informal']
-const SERVERS = ['shopify', 'keycloak'] as const
 
 /** In a directory that is made anew. */
 export async function buildShops(out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   writeFileSync(join(out, `${PLUGIN}.zip`), zipOf(pluginFiles()))
-  for (const name of SERVERS) await buildServer(name, join(out, name))
+  await buildShopify(join(out, 'shopify'))
 }
 
 /** The plug-in by path, all in the one folder that WordPress wants. */
@@ -40,14 +39,14 @@ function pluginFiles(): Map<string, Uint8Array> {
   return files.set(`${PLUGIN}/LICENSE`, readFileSync(join(ROOT, 'LICENSE')))
 }
 
-export async function buildServer(name: (typeof SERVERS)[number], out: string): Promise<void> {
-  const home = join(SDK, name)
+export async function buildShopify(out: string): Promise<void> {
+  const home = join(SDK, 'shopify')
   const { success, logs, outputs } = await Bun.build({
     entrypoints: [join(home, 'server.mjs')],
     target: 'node',
     format: 'esm',
   })
-  if (!success) throw new AggregateError(logs, `${name} was not built`)
+  if (!success) throw new AggregateError(logs, 'shopify was not built')
   mkdirSync(out, { recursive: true })
   writeFileSync(join(out, 'server.mjs'), await outputs[0]!.text())
   for (const file of readdirSync(home).filter(file => file !== 'server.mjs')) cpSync(join(home, file), join(out, file))

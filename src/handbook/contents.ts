@@ -19,7 +19,6 @@ import pageErrors from './pages/page-errors.md' with { type: 'file' }
 import postgres from './pages/postgres.md' with { type: 'file' }
 import privacy from './pages/privacy.md' with { type: 'file' }
 import recipeDigitalCredentials from './pages/recipes/digital-credentials.md' with { type: 'file' }
-import recipeKeycloak from './pages/recipes/keycloak.md' with { type: 'file' }
 import recipeLanVenue from './pages/recipes/lan-venue.md' with { type: 'file' }
 import recipePostgres from './pages/recipes/postgres.md' with { type: 'file' }
 import recipeReverseProxy from './pages/recipes/reverse-proxy.md' with { type: 'file' }
@@ -115,7 +114,6 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'recipes/woocommerce', file: recipeWoocommerce },
       { slug: 'recipes/shopify', file: recipeShopify },
       { slug: 'recipes/digital-credentials', file: recipeDigitalCredentials },
-      { slug: 'recipes/keycloak', file: recipeKeycloak },
       { slug: 'recipes/lan-venue', file: recipeLanVenue },
       { slug: 'recipes/verify-a-webhook', file: recipeVerifyAWebhook },
       { slug: 'recipes/reverse-proxy', file: recipeReverseProxy },

@@ -1,9 +1,9 @@
-// A merchant's program in Node: one of the projects as it is built, or the code of a recipe with the published package.
+// A merchant's program in Node: the server for Shopify as it is built, or the code of a recipe with the published package.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { buildSdk } from '../../scripts/build/sdk.ts'
-import { buildServer } from '../../scripts/build/shops.ts'
+import { buildShopify } from '../../scripts/build/shops.ts'
 import { temporaryDir, until } from './app.ts'
 
 export type Merchant = { url: string; stop: () => Promise<void>; said: () => string; printed: () => string }
@@ -35,10 +35,10 @@ export async function askTarget({ url }: Pick<Merchant, 'url'>, target: string):
   return Buffer.concat(chunks).toString().split('\r\n')[0]!
 }
 
-/** Starts the program with the command of its `npm start`. */
-export async function startProject(name: 'shopify' | 'keycloak', port: number, env: Record<string, string>): Promise<Merchant> {
+/** The server for Shopify, started with the command of its `npm start`. */
+export async function startShopify(port: number, env: Record<string, string>): Promise<Merchant> {
   const dir = temporaryDir()
-  await buildServer(name, dir)
+  await buildShopify(dir)
   const { scripts } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as { scripts: { start: string } }
   const merchant = await start(dir, scripts.start, port, env)
   await until(async () => merchant.printed().includes(`listening on port ${port}`))

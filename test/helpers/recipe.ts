@@ -15,9 +15,9 @@ export function recipeBlock(page: string, mark: string): string {
 export const environmentOf = (block: string): Record<string, string> =>
   Object.fromEntries([...block.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
 
-/** The settings of a project, as its .env.example gives them. */
-export const environmentOfProject = (name: string): Record<string, string> =>
-  environmentOf(readFileSync(resolve(import.meta.dir, '../../src/sdk', name, '.env.example'), 'utf8'))
+/** The settings of the server for Shopify, as its .env.example gives them. */
+export const environmentOfShopify = (): Record<string, string> =>
+  environmentOf(readFileSync(resolve(import.meta.dir, '../../src/sdk/shopify/.env.example'), 'utf8'))
 
 /** A part of a recipe that a test has to change; it must be there. */
 export function replaced(text: string, from: string, to: string): string {

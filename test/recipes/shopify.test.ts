@@ -7,9 +7,9 @@ import { createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible } from '../helpers/browser.ts'
 import { answerOf, listOrigin } from '../helpers/dc.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { askTarget, type Merchant, startProject, stopMerchants } from '../helpers/merchant.ts'
+import { askTarget, type Merchant, startShopify, stopMerchants } from '../helpers/merchant.ts'
 import { logOf, startAppFor } from '../helpers/receiver.ts'
-import { environmentOfProject } from '../helpers/recipe.ts'
+import { environmentOfShopify } from '../helpers/recipe.ts'
 import { virtualWallet } from '../helpers/virtual-wallet.ts'
 import { answerWith, holderOf } from '../helpers/wallet.ts'
 
@@ -39,8 +39,8 @@ beforeAll(async () => {
   key = await app.key(tenant.id, { scopes: ['verifications:create', 'verifications:read', 'verifications:delete'] })
   shopify = standIn()
   webhookUrl = `http://age.example:${port}/vidimus`
-  merchant = await startProject('shopify', port, {
-    ...environmentOfProject('shopify'),
+  merchant = await startShopify(port, {
+    ...environmentOfShopify(),
     PORT: String(port),
     PUBLIC_URL: `http://age.example:${port}`,
     SHOPIFY_ADMIN_URL: shopify.url,
