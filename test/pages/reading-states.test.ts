@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { after, codeOf, OFF, type Reading } from '../../src/web/till/reading/reading.ts'
+import { afterFailure, afterSwitch, codeOf, Fault, type Reading } from '../../src/web/till/reading/reading.ts'
 
 const CODE = 'mdoc:owBjMS4wAYIB2BhYS6QBAiABIVggWojRgrzl9C7'
 const TARGET = { service: 'f0e1d2c3-0000-4000-8000-000000000000', message: Uint8Array.of(1) }
@@ -16,29 +16,19 @@ test('P52: what a scanner with another keyboard types is told from another code'
     expect(codeOf(text)).toEqual({ problem: 'other_code' })
 })
 
-test('a wrong code starts another scan, and a right one the request', () => {
-  const scanning = after(OFF, { type: 'began' })
-  expect(scanning).toEqual({ step: 'scanning' })
-  const wrong = after(scanning, { type: 'scanned', code: { problem: 'other_code' } })
-  expect(wrong).toEqual({ step: 'scanning', problem: 'other_code' })
-  expect(after(wrong, { type: 'scanned', code: { engagement: CODE } })).toEqual({ step: 'preparing' })
+test('a phone that was not chosen can be tried again, and one that failed needs a new code', () => {
+  expect(afterFailure('not_chosen', TARGET)).toEqual({ step: 'pairing', target: TARGET, obstacle: 'not_chosen' })
+  expect(afterFailure('lost', TARGET)).toEqual({ step: 'scanning', problem: 'lost' })
 })
 
-test('a phone that was not chosen can be tried again, and one that failed needs a new code', () => {
-  const pairing = after({ step: 'preparing' }, { type: 'prepared', target: TARGET })
-  expect(after(pairing, { type: 'failed', why: 'not_chosen', target: TARGET })).toEqual({
-    step: 'pairing',
-    target: TARGET,
-    obstacle: 'not_chosen',
-  })
-  expect(after({ step: 'waiting' }, { type: 'failed', why: 'lost', target: TARGET })).toEqual({
-    step: 'scanning',
-    problem: 'lost',
-  })
+test('a fault is told to the service by its code, and to people by what it means for them', () => {
+  const { code, message, why } = new Fault('timed_out')
+  expect([code, message, why]).toEqual(['timed_out', 'timed_out', 'lost'])
+  expect(new Fault('not_chosen', 'none_seen')).toMatchObject({ code: 'not_chosen', why: 'none_seen' })
 })
 
 test('Bluetooth that is switched on lets a waiting reading go on, and disturbs no other', () => {
   const off: Reading = { step: 'pairing', target: TARGET, obstacle: 'no_bluetooth' }
-  expect(after(off, { type: 'switched_on' })).toEqual({ step: 'pairing', target: TARGET })
-  expect(after({ step: 'waiting' }, { type: 'switched_on' })).toEqual({ step: 'waiting' })
+  expect(afterSwitch(off)).toEqual({ step: 'pairing', target: TARGET })
+  expect(afterSwitch({ step: 'waiting' })).toEqual({ step: 'waiting' })
 })

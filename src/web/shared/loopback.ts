@@ -4,18 +4,23 @@
 export type Notifying = 'state' | 'server2client'
 export type Writable = 'state' | 'client2server'
 
-/** `link`: the connection, named by the till. Nothing but `connect` is acknowledged: a channel keeps the order. */
-export type FromTill = { link: string } & (
-  | { type: 'connect' }
+/** Values of State. */
+export const START = 1
+export const END = 2
+
+/** Nothing but `connect` is acknowledged: a channel keeps the order. */
+export type ToPhone =
+  | { type: 'connect' | 'disconnect' }
   | { type: 'subscribe'; to: Notifying }
   | { type: 'write'; to: Writable; value: Uint8Array }
-  | { type: 'disconnect' }
-)
-export type FromPhone = { link: string } & (
+type ToTill =
   | { type: 'connected'; mtu: number }
   | { type: 'notify'; from: Notifying; value: Uint8Array }
   | { type: 'disconnected' }
-)
+
+/** `link`: the connection, named by the till. */
+export type FromTill = ToPhone & { link: string }
+export type FromPhone = ToTill & { link: string }
 
 /** The channel of a phone, by the UUID of its service. */
 export const openLoopbackChannel = (service: string): BroadcastChannel => new BroadcastChannel(`vidimus-ble ${service}`)

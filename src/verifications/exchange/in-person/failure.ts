@@ -1,4 +1,3 @@
-import type { Static } from '@sinclair/typebox'
 import { readBody } from '../../../http/body.ts'
 import { apiError } from '../../../http/errors.ts'
 import { findVerification } from '../../store.ts'
@@ -11,7 +10,7 @@ import { TransportFailure } from './schema.ts'
 export async function inPersonFailure(deps: Deps, { id, caller, request }: Door): Promise<void> {
   const session = (await findVerification(deps.db, caller, id))?.verification
   if (!session) throw apiError('session_not_found')
-  const { code }: Static<typeof TransportFailure> = await readBody(request, TransportFailure)
+  const { code }: TransportFailure = await readBody(request, TransportFailure)
   await deps.write(tx => recordEvent(deps, tx, session, 'in_person_failed', { code }))
   deps.metrics.count('vidimus_in_person_failures_total', { code })
 }

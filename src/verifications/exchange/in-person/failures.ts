@@ -3,15 +3,13 @@ import type { Reading, Unsealing } from '../../../ground.ts'
 import { listNewest } from '../../event-store.ts'
 import type { TransportFailure } from './schema.ts'
 
-export type FailureCode = (typeof TransportFailure.static)['code']
-
 const WEEK_MS = 7 * 86_400_000
 const FAILURES_MAX = 10
 /** There is no index for them: they are looked for among so many moments of all sessions. */
 const AMONG = 5000
 
 /** What failed between tills and phones within a week, the newest first. */
-export async function latestFailures({ db, now, sealer, sessionKeys }: Reading & Unsealing): Promise<FailureCode[]> {
+export async function latestFailures({ db, now, sealer, sessionKeys }: Reading & Unsealing): Promise<TransportFailure['code'][]> {
   const newest = await listNewest(db, 'in_person_failed', { among: AMONG, limit: FAILURES_MAX })
   const recent = newest.filter(({ at }) => at > now() - WEEK_MS)
   const keys = await sessionKeys.findAll(

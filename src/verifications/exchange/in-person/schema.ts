@@ -89,3 +89,4 @@ export const TransportFailure = Type.Object(
   },
   { additionalProperties: false, $id: 'TransportFailure' },
 )
+export type TransportFailure = typeof TransportFailure.static

@@ -2,7 +2,7 @@ import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
 import type { UnusablePair } from '../../../http/tls-pair.ts'
-import type { FailureCode } from '../../../verifications/exchange/in-person/failures.ts'
+import type { TransportFailure } from '../../../verifications/exchange/in-person/schema.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
 
 const some = (names: readonly string[]) => someOf(names, count => `und ${count} weitere`)
@@ -28,7 +28,7 @@ const unreachable: Record<Reason, string> = {
 }
 
 /** Nach dem Code des letzten Fehlers. */
-const inPersonRemedies: Record<FailureCode, string> = {
+const inPersonRemedies: Record<TransportFailure['code'], string> = {
   no_bluetooth: 'Schalten Sie Bluetooth am Tablet ein, und erlauben Sie es dem Browser.',
   not_chosen: 'Tippen Sie in der Liste des Browsers auf das eine Handy; auch dort muss Bluetooth an sein.',
   not_connected: 'Halten Sie Handy und Tablet nah beieinander, und lassen Sie sich einen neuen Code zeigen.',

@@ -1,7 +1,7 @@
 import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
-import type { FailureCode } from '../../../verifications/exchange/in-person/failures.ts'
+import type { TransportFailure } from '../../../verifications/exchange/in-person/schema.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
 
 const some = (names: readonly string[]) => someOf(names, count => `and ${count} more`)
@@ -28,7 +28,7 @@ const unreachable: Record<Reason, string> = {
 }
 
 /** By the code of the latest failure. */
-const inPersonRemedies: Record<FailureCode, string> = {
+const inPersonRemedies: Record<TransportFailure['code'], string> = {
   no_bluetooth: 'Switch Bluetooth on, on the tablet, and let the browser use it.',
   not_chosen: 'Tap the one phone in the list of the browser; Bluetooth must be on, on the phone too.',
   not_connected: 'Hold phone and tablet close, and ask for a new code.',

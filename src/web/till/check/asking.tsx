@@ -9,7 +9,6 @@ import { useDigital } from '../../shared/digital.ts'
 import { inLanguage, useLanguage } from '../../shared/language.ts'
 import { Heading } from '../heading.tsx'
 import { type Check, useKept } from '../memory.ts'
-import { useHeldCode } from '../reading/held-code.ts'
 import { ReadingPhone } from '../reading/reading-phone.tsx'
 import { canRead, usePhoneReader } from '../reading/use-reading.ts'
 import { useReadingWords } from '../reading/words.ts'
@@ -40,7 +39,6 @@ export function Asking({ check, title, template, asked, leftMs, aheadMs }: Props
   const hasWay = (way: Till['ways'][number]): boolean => till?.ways?.includes(way) ?? true
   const digital = useDigital(check.id ?? '', hasWay('dc_api') ? asked : undefined, aheadMs)
   const reader = usePhoneReader(check.id ?? '', asked)
-  useHeldCode(reader)
   const reads = hasWay('in_person') && template?.in_person === true && canRead(asked)
   const hasCode = hasWay('qr') || (!reads && digital.offer === 'none')
   const isReading = reader.reading.step !== 'off'

@@ -1,7 +1,7 @@
 // Web Bluetooth, where a browser can only be the central client: https://webbluetoothcg.github.io/web-bluetooth/
 import type { Notifying, Writable } from '../../shared/loopback.ts'
-import { Fault, type FaultCode, within } from './fault.ts'
 import type { Link } from './modem.ts'
+import { Fault, type FaultCode, within } from './reading.ts'
 
 type Characteristic = EventTarget & {
   value: DataView
@@ -23,13 +23,6 @@ type Bluetooth = {
 /** Undefined where the browser has none, and over plain http. */
 export const bluetooth = (navigator as { bluetooth?: Bluetooth }).bluetooth
 
-/** ISO/IEC 18013-5, table of the mdoc service with the mdoc as peripheral. */
-const UUIDS: Readonly<Record<Notifying | Writable, string>> = {
-  state: '00000001-a123-48ce-896b-4c76973373e6',
-  client2server: '00000002-a123-48ce-896b-4c76973373e6',
-  server2client: '00000003-a123-48ce-896b-4c76973373e6',
-}
-
 const CONNECT_MS = 10_000
 const CONNECT_TRIES = 3
 const SERVICE_MS = 7000
@@ -46,8 +39,8 @@ export async function choosePhone(radio: Bluetooth, service: string): Promise<Ph
   try {
     return await radio.requestDevice({ filters: [{ services: [service] }] })
   } catch (error) {
-    if ((error as Error).name !== 'NotFoundError') throw new Fault('not_allowed')
-    throw new Fault(Date.now() - openedAt < LIST_MS ? 'not_chosen' : 'none_seen')
+    if ((error as Error).name !== 'NotFoundError') throw new Fault('no_bluetooth', 'not_allowed')
+    throw new Fault('not_chosen', Date.now() - openedAt < LIST_MS ? 'not_chosen' : 'none_seen')
   }
 }
 
@@ -77,22 +70,20 @@ export async function connectPhone(phone: Phone, service: string): Promise<Link>
   }
 }
 
-async function connected({ gatt }: Phone, tries = CONNECT_TRIES): Promise<Server> {
-  try {
-    return await within(gatt.connect(), CONNECT_MS, () => 'not_connected')
-  } catch (error) {
-    gatt.disconnect()
-    if (tries === 1) throw error
-    return await connected({ gatt } as Phone, tries - 1)
+async function connected({ gatt }: Phone): Promise<Server> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await within(gatt.connect(), CONNECT_MS, () => 'not_connected')
+    } catch (error) {
+      gatt.disconnect()
+      if (tries === CONNECT_TRIES) throw error
+    }
   }
 }
 
-/** One after the other: Chromium does one operation at a time. */
+/** ISO/IEC 18013-5, table of the mdoc service. One after the other: Chromium does one operation at a time. */
 async function characteristicsOf(server: Server, uuid: string): Promise<Record<Notifying | Writable, Characteristic>> {
   const service = await server.getPrimaryService(uuid)
-  return {
-    state: await service.getCharacteristic(UUIDS.state),
-    client2server: await service.getCharacteristic(UUIDS.client2server),
-    server2client: await service.getCharacteristic(UUIDS.server2client),
-  }
+  const find = (number: number) => service.getCharacteristic(`0000000${number}-a123-48ce-896b-4c76973373e6`)
+  return { state: await find(1), client2server: await find(2), server2client: await find(3) }
 }

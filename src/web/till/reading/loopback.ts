@@ -1,26 +1,23 @@
-import { ATT_HEADER_BYTES, type FromPhone, type FromTill, openLoopbackChannel } from '../../shared/loopback.ts'
+import { ATT_HEADER_BYTES, type FromPhone, type Notifying, openLoopbackChannel, type ToPhone } from '../../shared/loopback.ts'
 import { newKey } from '../new-key.ts'
-import { Fault } from './fault.ts'
 import type { Link } from './modem.ts'
+import { Fault } from './reading.ts'
 
 const CONNECT_MS = 300
-
-type Notification = Extract<FromPhone, { type: 'notify' }>
 
 /** The simulated phone of another page, if it has this service. */
 export async function connectLoopback(service: string): Promise<Link | undefined> {
   const channel = openLoopbackChannel(service)
   const link = newKey()
-  const say = (message: { [Type in FromTill['type']]: Omit<Extract<FromTill, { type: Type }>, 'link'> }[FromTill['type']]) =>
-    channel.postMessage({ ...message, link })
+  const say = (message: ToPhone) => channel.postMessage({ ...message, link })
   const connected = Promise.withResolvers<number | undefined>()
   const lost = Promise.withResolvers<void>()
-  const heard: Partial<Record<Notification['from'], (value: Uint8Array) => void>> = {}
+  const heard: Partial<Record<Notifying, (value: Uint8Array) => void>> = {}
   channel.onmessage = ({ data }: MessageEvent<FromPhone>) => {
     if (data.link !== link) return
     if (data.type === 'connected') connected.resolve(data.mtu)
     else if (data.type === 'notify') heard[data.from]?.(data.value)
-    else if (data.type === 'disconnected') lost.resolve()
+    else lost.resolve()
   }
   const close = () => {
     removeEventListener('pagehide', close)

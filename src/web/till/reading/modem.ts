@@ -1,7 +1,7 @@
 // One message to a phone and one back (ISO/IEC 18013-5, BLE with the phone as peripheral server). It knows nothing of their content.
 import { chunksOf, Reassembler } from '../../shared/ble-framing.ts'
-import type { Notifying, Writable } from '../../shared/loopback.ts'
-import { Fault, type FaultCode } from './fault.ts'
+import { END, type Notifying, START, type Writable } from '../../shared/loopback.ts'
+import { Fault, type FaultCode } from './reading.ts'
 
 /** A connection to a phone: Bluetooth, or the loopback of the simulated phone. */
 export type Link = {
@@ -12,21 +12,13 @@ export type Link = {
   lost: Promise<void>
 }
 
-export type Modem = {
-  send: (message: Uint8Array) => Promise<void>
-  /** The message of the phone, as soon as it is whole. */
-  received: Promise<Uint8Array>
-  /** Says a last word, and disconnects. */
-  end: (message?: Uint8Array) => Promise<void>
-}
+export type Modem = Awaited<ReturnType<typeof startModem>>
 
-const START = 1
-const END = 2
 /** Within a message. */
 const SILENCE_MS = 10_000
 
-/** `chunkBytes`: how much the phone takes at once. */
-export async function startModem(link: Link, chunkBytes: number): Promise<Modem> {
+/** `received` is the message of the phone, as soon as it is whole; `chunkBytes` how much the phone takes at once. */
+export async function startModem(link: Link, chunkBytes: number) {
   const { promise: received, resolve, reject } = Promise.withResolvers<Uint8Array>()
   let silence: ReturnType<typeof setTimeout> | undefined
   const fail = (code: FaultCode) => {
@@ -54,12 +46,13 @@ export async function startModem(link: Link, chunkBytes: number): Promise<Modem>
     for (const chunk of chunksOf(message, chunkBytes)) await link.write('client2server', chunk)
   }
   let hasEnded = false
-  const end = async (message?: Uint8Array) => {
+  /** Says a last word, and disconnects. */
+  const end = async (lastWord?: Uint8Array) => {
     if (hasEnded) return
     hasEnded = true
     clearTimeout(silence)
     try {
-      if (message) await send(message)
+      if (lastWord) await send(lastWord)
       await link.write('state', Uint8Array.of(END))
     } catch {
       // Phones may go as soon as they have answered.

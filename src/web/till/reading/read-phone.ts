@@ -4,26 +4,12 @@ import { ApiFailure } from '../../shared/api.ts'
 import { persist } from '../connection.ts'
 import { keep, read } from '../memory.ts'
 import { callTill } from '../tokens.ts'
-import { Fault } from './fault.ts'
+import { reading as words } from './en.ts'
 import { type Link, type Modem, startModem } from './modem.ts'
-import type { Problem, Target } from './reading.ts'
-
-/** The phone and the service agree, and yet there is no answer. */
-export class Unanswered extends Error {
-  constructor(readonly problem: Problem) {
-    super(problem)
-  }
-}
+import { Fault, type FaultCode, type Problem, type Target, Unread } from './reading.ts'
 
 const pathOf = (id: string, what: 'request' | 'response' | 'failure'): string =>
   `v1/verifications/${encodeURIComponent(id)}/in-person-${what}`
-
-const REFUSALS: readonly string[] = [
-  'invalid_engagement',
-  'engagement_not_supported',
-  'not_askable_in_person',
-  'rate_limit_exceeded',
-] satisfies Problem[]
 
 /** The request for the phone that shows this code. */
 export async function prepare(id: string, engagement: string, signal: AbortSignal): Promise<Target> {
@@ -32,15 +18,15 @@ export async function prepare(id: string, engagement: string, signal: AbortSigna
     const request = () => callTill<InPersonRequest>(pathOf(id, 'request'), { method: 'POST', body, signal })
     const { message, transports } = await persist(request, signal, ({ status }) => status >= 500)
     const { service } = transports.find(({ type }) => type === 'ble_peripheral_server') ?? {}
-    if (service === undefined) throw new Unanswered('engagement_not_supported')
+    if (service === undefined) throw new Unread('engagement_not_supported')
     return { service, message: bytesOf(message) }
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error
-    throw new Unanswered(REFUSALS.includes(error.code) ? (error.code as Problem) : 'refused')
+    throw new Unread(Object.hasOwn(words.problems, error.code) ? (error.code as Problem) : 'refused')
   }
 }
 
-type Exchange = { id: string; message: Uint8Array; signal: AbortSignal; onStep: (step: 'sent' | 'received') => void }
+type Exchange = { id: string; message: Uint8Array; signal: AbortSignal; onStep: (step: 'waiting' | 'sending') => void }
 
 /** From the connection to the recorded answer. Nobody is connected afterwards. */
 export async function exchange(link: Link, { id, message, signal, onStep }: Exchange): Promise<void> {
@@ -53,14 +39,14 @@ export async function exchange(link: Link, { id, message, signal, onStep }: Exch
     modem = await startModem(link, chunkBytes())
     await Promise.race([modem.send(message), modem.received])
     sentAt = Date.now()
-    onStep('sent')
+    onStep('waiting')
     const answer = await modem.received
-    onStep('received')
+    onStep('sending')
     const { wallet_error, message: last } = await handIn(id, answer, signal)
     await modem.end(last === undefined ? undefined : bytesOf(last))
     if (wallet_error === undefined) return
     if (MISREAD.includes(wallet_error)) keepChunksSmall()
-    throw new Unanswered(wallet_error === 'session_terminated' ? 'closed' : 'nothing_shared')
+    throw new Unread(wallet_error === 'session_terminated' ? 'closed' : 'nothing_shared')
   } catch (error) {
     if (error instanceof Fault && isOfSize(error, sentAt)) keepChunksSmall()
     if (!signal.aborted) await (modem ? modem.end() : link.close())
@@ -80,14 +66,14 @@ async function handIn(id: string, answer: Uint8Array, signal: AbortSignal): Prom
     return await persist(() => callTill<InPersonAnswered>(pathOf(id, 'response'), { method: 'POST', body, signal }), signal)
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error
-    if (error.status === 400) throw new Unanswered('unreadable')
+    if (error.status === 400) throw new Unread('unreadable')
     // Recorded before, perhaps by this very call, or over: the page is about to be told.
     return {}
   }
 }
 
 /** For the timeline. Sent once: it changes nothing. */
-export const report = (id: string, { code }: Fault): void =>
+export const report = (id: string, code: FaultCode): void =>
   void callTill(pathOf(id, 'failure'), { method: 'POST', body: { code } }).catch(() => {})
 
 /** Fits an MTU of 247: browsers do not tell theirs. */

@@ -1,13 +1,13 @@
-import { useEffect, useReducer, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { HostedVerification } from '../../../verifications/schema.ts'
 import { HAS_SANDBOX } from '../../shared/base.ts'
 import { read } from '../memory.ts'
 import { play } from '../sound.ts'
 import { bluetooth, choosePhone, connectPhone } from './bluetooth.ts'
-import { Fault } from './fault.ts'
 import { connectLoopback } from './loopback.ts'
-import { exchange, prepare, report, Unanswered } from './read-phone.ts'
-import { after, codeOf, OFF, problemOf, type Reading, type Target } from './reading.ts'
+import type { Link } from './modem.ts'
+import { exchange, prepare, report } from './read-phone.ts'
+import { afterFailure, afterSwitch, codeOf, Fault, type Reading, type Target, Unread } from './reading.ts'
 
 export type PhoneReader = {
   reading: Reading
@@ -31,15 +31,16 @@ export const canRead = (asked: HostedVerification): boolean => isSecureContext &
 
 /** Reads phones, one after the other, until the session has an end. */
 export function usePhoneReader(id: string, asked: HostedVerification): PhoneReader {
-  const [reading, tell] = useReducer(after, OFF)
+  const [reading, show] = useState<Reading>({ step: 'off' })
   const attempt = useRef(new AbortController())
   const last = useRef('')
   const isOff = reading.step === 'pairing' && reading.obstacle === 'no_bluetooth'
+  const isFree = reading.step === 'off' || reading.step === 'scanning'
   useEffect(() => () => attempt.current.abort(), [])
   useEffect(() => {
     if (!isOff) return
     // Chromium has no event for it.
-    const look = async () => (await bluetooth?.getAvailability()) && tell({ type: 'switched_on' })
+    const look = async () => (await bluetooth?.getAvailability()) && show(afterSwitch)
     const timer = setInterval(look, LOOK_MS)
     return () => clearInterval(timer)
   }, [isOff])
@@ -50,69 +51,75 @@ export function usePhoneReader(id: string, asked: HostedVerification): PhoneRead
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
   }, [reading.step])
+  useEffect(() => {
+    if (self === top || !isFree) return
+    // In a frame of the demo, the page around it holds the code of its phone to this till.
+    const listen = ({ source, origin, data }: MessageEvent<{ type: string; code: string }>) => {
+      if (source === parent && origin === location.origin && data.type === 'vidimus-code') scan(data.code)
+    }
+    addEventListener('message', listen)
+    return () => removeEventListener('message', listen)
+  }, [isFree])
 
-  const next = (): AbortSignal => {
+  /** Ends the attempt before. */
+  const run = async (act: (signal: AbortSignal) => Promise<void>, target?: Target) => {
     attempt.current.abort()
     attempt.current = new AbortController()
-    return attempt.current.signal
-  }
-
-  const run = async (signal: AbortSignal, act: () => Promise<void>, target?: Target) => {
+    const { signal } = attempt.current
     try {
-      await act()
+      await act(signal)
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof Fault) report(id, error)
-      const why = error instanceof Fault ? problemOf(error.trouble) : error instanceof Unanswered ? error.problem : 'refused'
-      tell({ type: 'failed', why, target })
+      if (error instanceof Fault) report(id, error.code)
+      show(afterFailure(error instanceof Unread ? error.why : 'refused', target))
     }
   }
 
-  const pair = async (target: Target, signal: AbortSignal) => {
-    if (!bluetooth) throw new Unanswered('no_browser')
-    const phone = await choosePhone(bluetooth, target.service)
-    tell({ type: 'connecting' })
-    await exchange(await connectPhone(phone, target.service), { id, message: target.message, signal, onStep })
-  }
+  const talk = (link: Link, { message }: Target, signal: AbortSignal) =>
+    exchange(link, { id, message, signal, onStep: step => show({ step }) })
+
+  const connect = (target: Target) =>
+    run(async signal => {
+      if (!bluetooth) throw new Unread('no_browser')
+      const phone = await choosePhone(bluetooth, target.service)
+      show({ step: 'connecting' })
+      await talk(await connectPhone(phone, target.service), target, signal)
+    }, target)
 
   const scan = (text: string) => {
     last.current = text
     const code = codeOf(text)
-    tell({ type: 'scanned', code })
-    if ('problem' in code) return
+    if ('problem' in code) return show({ step: 'scanning', problem: code.problem })
+    show({ step: 'preparing' })
     if (read('hasSound')) play('scanned')
-    const signal = next()
-    run(signal, async () => {
+    run(async signal => {
       const target = await prepare(id, code.engagement, signal)
       const simulated = hasLoopback(asked) ? await connectLoopback(target.service) : undefined
       if (signal.aborted) return simulated?.close()
       if (simulated) {
-        tell({ type: 'connecting' })
-        return await exchange(simulated, { id, message: target.message, signal, onStep })
+        show({ step: 'connecting' })
+        return await talk(simulated, target, signal)
       }
-      tell({ type: 'prepared', target })
+      show({ step: 'pairing', target })
       // The tap that opened the camera may still count.
-      if (!bluetooth || navigator.userActivation.isActive) await run(signal, () => pair(target, signal), target)
+      if (!bluetooth || navigator.userActivation.isActive) connect(target)
     })
   }
-
-  const onStep = (type: 'sent' | 'received') => tell({ type })
 
   return {
     reading,
     begin: () => {
       last.current = ''
-      tell({ type: 'began' })
+      show({ step: 'scanning' })
     },
     leave: () => {
       attempt.current.abort()
-      tell({ type: 'left' })
+      show({ step: 'off' })
     },
     scan,
-    see: text => text !== last.current && scan(text),
-    connect: target => {
-      const signal = next()
-      run(signal, () => pair(target, signal), target)
+    see: text => {
+      if (text !== last.current) scan(text)
     },
+    connect,
   }
 }
