@@ -120,7 +120,7 @@ function customerAtPage(
 
 /** A phone that understands alternatives shows one document, as wallets do elsewhere. */
 async function customerInPerson(holder: Holder, call: Call): Promise<Customer> {
-  const phone = await phoneOf(holder, { version: '1.1', capabilities: { extendedRequest: true } })
+  const phone = await phoneOf(holder, { version: '1.1' })
   let asked: InPersonRequest
   let answered: Uint8Array | undefined
   return {

@@ -1,9 +1,15 @@
 // Errors that a wallet makes on purpose, one by one: personas cheat with them, and tests use them for negative cases. A mutation
 // changes one thing and signs the rest properly, so that only one check should fail.
 import type { Cbor } from './cbor.ts'
+import type { PrivateJwk } from './es256.ts'
+import type { EphemeralKey, Point } from './phone/curves.ts'
+import type { SessionKeys } from './phone/session.ts'
 
 /** Credential query id → presentations. */
 export type VpToken = Readonly<Record<string, readonly string[]>>
+
+/** `transcript`: the one that the device signed. */
+type PhoneSession = { key: EphemeralKey; readerKey: Point; transcript: Cbor; keys: SessionKeys }
 
 export type Mutations = {
   // Both formats.
@@ -67,37 +73,13 @@ export type Mutations = {
   readonly moreDocuments?: readonly Cbor[]
 
   // In person.
-  /** Possession is proven by a MAC: as it should be (`tagged` is good, too), or with one thing wrong. */
-  readonly mac?: true | 'flipped' | 'short_tag' | 'other_alg' | 'with_payload' | 'beside_signature' | 'tagged'
-  /** The MAC is made with a new key on the reader's curve. */
-  readonly macCurve?: boolean
-  /** The proof of possession is over a transcript with another code, another key of the reader, or the handover of a touch. */
-  readonly transcriptEngagement?: Uint8Array
-  readonly transcriptReaderKey?: Uint8Array
-  readonly handoverNotNull?: boolean
-  /** The session's keys come from that transcript, too. */
-  readonly keysToo?: boolean
-  /** They come from a transcript that is not in a byte string with tag 24. */
-  readonly saltUntagged?: boolean
-  readonly ivCounter?: number
-  /** The identifier of the reader instead of the phone's. */
-  readonly ivRole?: boolean
-  /** Encrypted with the key of the reader, or with half of a key. */
-  readonly skSwapped?: boolean
-  readonly skHalf?: boolean
-  readonly gcmAad?: Uint8Array
-  /** Encrypted instead of a DeviceResponse. */
-  readonly plaintext?: Uint8Array
-  readonly statusOnly?: number
-  readonly statusWithData?: number
-  /** Members of SessionData to add or replace. */
-  readonly sessionData?: ReadonlyMap<string, Cbor>
-  /** The answer is sent twice. */
-  readonly secondMessage?: boolean
-  /** Bytes of the payload. */
-  readonly chunkSize?: number
-  readonly badChunk?: 'first_byte' | 'empty' | 'after_last'
-  readonly neverLast?: boolean
+  /** The device signs a transcript with another code, another key of the reader, or another handover. */
+  readonly transcriptParts?: readonly [code?: Uint8Array, readerKey?: Uint8Array, handover?: Cbor]
+  /** Proves possession over DeviceAuthentication by other members of DeviceAuth than a signature. */
+  readonly prove?: (authentication: Uint8Array, by: { transcript: Cbor; key: PrivateJwk }) => Promise<Record<string, Cbor>>
+  /** Encrypts a DeviceResponse in another way. */
+  readonly seal?: (response: Uint8Array, session: PhoneSession) => Promise<Uint8Array>
+  readonly sessionData?: (members: Map<string, Cbor>) => Map<string, Cbor>
 
   // The token and its envelope.
   /** Changes each presentation before it is sent. */

@@ -152,7 +152,7 @@ export const PERSONAS: Readonly<Record<PersonaId, Persona>> = {
     expects: 'holder_binding_invalid',
     person: 'adult',
     document: 'valid',
-    cheat: { kbNonce: CAPTURED_NONCE, transcriptNonce: CAPTURED_NONCE, transcriptEngagement: CAPTURED_ENGAGEMENT },
+    cheat: { kbNonce: CAPTURED_NONCE, transcriptNonce: CAPTURED_NONCE, transcriptParts: [CAPTURED_ENGAGEMENT] },
   },
   declines: {
     id: 'declines',

@@ -6,6 +6,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, type Call, createVerification, type ErrorBody, type TestApp } from './app.ts'
 import { rowsOf } from './database.ts'
 import type { Party } from './exchange.ts'
+import { cheats, type PhoneCheats } from './phone-cheats.ts'
 
 export type Scanned = Answer<InPersonRequest & Partial<ErrorBody>>
 export type Passed = Answer<InPersonAnswered & Partial<ErrorBody>>
@@ -28,7 +29,7 @@ export const pass = ({ app, key }: Party, id: string, message: Uint8Array | stri
 export const callRoute = (app: TestApp, id: string, act: 'request' | 'response' | 'failure', call: Call): Promise<Answer> =>
   app.call('POST', pathOf(id, act), call)
 
-export type PhoneOptions = NonNullable<Parameters<typeof phoneOf>[1]>
+export type PhoneOptions = NonNullable<Parameters<typeof phoneOf>[1]> & { mutations?: PhoneCheats }
 
 export type Read = { id: string; phone: HolderPhone; request: InPersonRequest; answer: Uint8Array }
 
@@ -39,7 +40,7 @@ export async function readPhone(party: Party, holder: Holder, body: object = {},
 }
 
 export async function answerOf(party: Party, id: string, holder: Holder, options: PhoneOptions = {}): Promise<Omit<Read, 'id'>> {
-  const phone = await phoneOf(holder, options)
+  const phone = await phoneOf(holder, { ...options, mutations: cheats(options.mutations ?? {}) })
   const { status, body, text } = await scan(party, id, phone.code)
   if (status !== 200) throw new Error(`not asked: ${status} ${text}`)
   const answer = await phone.receive(bytesOf(body.message))

@@ -26,7 +26,10 @@ import {
   readPhone,
   scan,
 } from '../helpers/in-person.ts'
+import { cheats, type Mac, type PhoneCheats } from '../helpers/phone-cheats.ts'
 import { holderOf } from '../helpers/wallet.ts'
+
+type Wrong = Mutations & PhoneCheats
 
 const { app, key, id: tenantId } = await startWithTenant()
 await listOrigin(app, tenantId)
@@ -102,7 +105,7 @@ describe('a good answer', () => {
     expect(rowsOf(app, 'SELECT 1 FROM portraits WHERE verification_id = ?', id)).toEqual([])
   })
 
-  const macs: [string, NonNullable<Mutations['mac']>][] = [
+  const macs: [string, Mac][] = [
     ['a MAC', true],
     ['a tagged MAC', 'tagged'],
   ]
@@ -144,7 +147,7 @@ async function expectUnread({ id, answer }: Read, message: Uint8Array | string):
 }
 
 describe('a message that is not of this session is 400, and leaves session and keys as they were', () => {
-  const cheats: [string, Mutations][] = [
+  const wrong: [string, Wrong][] = [
     ['P26: sealed with additional data', { gcmAad: Uint8Array.of(1) }],
     ['P27: sealed as if by the reader', { ivRole: true }],
     ['P27: sealed under counter 0', { ivCounter: 0 }],
@@ -157,17 +160,17 @@ describe('a message that is not of this session is 400, and leaves session and k
     ['P30: with a salt without tag 24', { saltUntagged: true }],
     ['P32: with status 99 alone', { statusOnly: 99 }],
     ['P32: with status 0 alone', { statusOnly: 0 }],
-    ['P25: with a text as data', { sessionData: cborMap({ data: 'x'.repeat(40) }) }],
-    ['P26: with 15 bytes as data', { sessionData: cborMap({ data: new Uint8Array(15) }) }],
-    ['P26: with nothing as data', { sessionData: cborMap({ data: new Uint8Array() }) }],
-    ['P32: with a text as status', { sessionData: cborMap({ status: 'x' }) }],
-    ['P32: with a negative status', { sessionData: cborMap({ status: -1 }) }],
+    ['P25: with a text as data', { members: cborMap({ data: 'x'.repeat(40) }) }],
+    ['P26: with 15 bytes as data', { members: cborMap({ data: new Uint8Array(15) }) }],
+    ['P26: with nothing as data', { members: cborMap({ data: new Uint8Array() }) }],
+    ['P32: with a text as status', { members: cborMap({ status: 'x' }) }],
+    ['P32: with a negative status', { members: cborMap({ status: -1 }) }],
     ['P37: with a document that nobody asked for', { moreDocuments: [cborMap({ docType: 'other', issuerSigned: new Map() })] }],
   ]
-  test.each(cheats)('%s', async (_, mutations) => {
+  test.each(wrong)('%s', async (_, mutations) => {
     const good = await readPhone(shop, holder, MDL)
     const bad = await good.phone.open(Buffer.from(good.request.message, 'base64url'))
-    await expectUnread(good, await bad.answer(holder, { mutations }))
+    await expectUnread(good, await bad.answer(holder, { mutations: cheats(mutations) }))
   })
 
   const spoilt: [string, (answer: Uint8Array, request: string) => Uint8Array | string][] = [
@@ -221,9 +224,8 @@ describe('an error that the phone reports', () => {
     'P32: status %d alone is %s: the session stays pending, and the code gets a new key',
     async (statusOnly, code) => {
       const { id, phone, request } = await readPhone(till, holder)
-      const told = await (await phone.open(Buffer.from(request.message, 'base64url'))).answer(holder, {
-        mutations: { statusOnly },
-      })
+      const opened = await phone.open(Buffer.from(request.message, 'base64url'))
+      const told = await opened.answer(holder, { mutations: cheats({ statusOnly }) })
       expect((await pass(till, id, told)).body).toEqual({ status: 'pending', wallet_error: code })
       expect([(await readOf(shop, id)).status, hasEntry(app, id)]).toEqual(['pending', false])
       expect(eventsOf(app, id)).toEqual(['in_person_requested', 'in_person_error'])
@@ -239,7 +241,7 @@ describe('an error that the phone reports', () => {
     expect((await pass(till, id, answer)).body).toEqual({ status: 'completed' })
   })
 
-  const inside: [string, Mutations, string][] = [
+  const inside: [string, Wrong, string][] = [
     ['status 10', { deviceResponseStatus: 10 }, 'general_error'],
     ['status 11', { deviceResponseStatus: 11 }, 'decoding_error'],
     ['status 12', { deviceResponseStatus: 12 }, 'validation_error'],
@@ -271,7 +273,7 @@ describe('an error that the phone reports', () => {
 })
 
 describe('an answer that is read and does not hold fails the session', () => {
-  const cheats: [string, Mutations, string][] = [
+  const wrong: [string, Wrong, string][] = [
     ['P31: signed over another engagement', { transcriptEngagement: Uint8Array.of(0xa0) }, 'holder_binding_invalid'],
     ['P31: signed over another reader key', { transcriptReaderKey: Uint8Array.of(0xa0) }, 'holder_binding_invalid'],
     ['P31: signed over an NFC handover', { handoverNotNull: true }, 'holder_binding_invalid'],
@@ -291,7 +293,7 @@ describe('an answer that is read and does not hold fails the session', () => {
     ['P42: without the element that was asked for', { dropDisclosure: true }, 'query_not_satisfied'],
     ['P42: with a changed claim', { tamperClaim: true }, 'signature_invalid'],
   ]
-  test.each(cheats)('%s', async (_, mutations, code) => {
+  test.each(wrong)('%s', async (_, mutations, code) => {
     const { id, answer } = await readPhone(shop, holder, MDL, { mutations })
     const { status, body } = await pass(shop, id, answer)
     expect([status, body]).toEqual([200, { status: 'failed', message: END }])

@@ -135,14 +135,14 @@ test('a phone that shows a document once answers the first of its claim sets, by
   const claim_sets = claims.map(({ id }) => [id])
   const mdl = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: TYPES.mdl[0] }, claims, claim_sets }
   const body = { template: undefined, query: { credentials: [mdl] } }
-  for (const capabilities of [undefined, { extendedRequest: true }]) {
-    const { outcome, claims: shown, types } = await judged({ mdl: {} }, body, { capabilities })
+  for (const version of ['1.0', '1.1'] as const) {
+    const { outcome, claims: shown, types } = await judged({ mdl: {} }, body, { version })
     expect([outcome, shown, types]).toEqual(['completed', { age_over_18: true }, [TYPES.mdl[0]]])
   }
 })
 
 test('P41: a phone that knows use cases shows one option, which has to be good as in all other channels', async () => {
-  const extended = { capabilities: { extendedRequest: true } }
+  const extended = { version: '1.1' } as const
   expect(await judged({ mdl: {} }, {}, extended)).toMatchObject({ outcome: 'completed', dropped: undefined })
   const expired = await judged({ av: EXPIRED, mdl: {} }, {}, extended)
   expect(expired).toMatchObject({ outcome: 'credential_expired', types: [TYPES.av[0]], dropped: undefined })

@@ -29,7 +29,7 @@ describe('the request for a phone', () => {
     expect(body.expires_at).toBe(created.expires_at)
     const request = await phone.open(bytesOf(body.message))
     expect(request).toMatchObject({ version: '1.0', readers: [] })
-    expect(request.docTypes).toContain('org.iso.18013.5.1.mDL')
+    expect(request.documents.map(({ docType }) => docType)).toContain('org.iso.18013.5.1.mDL')
   })
 
   test('P18: a phone with a key on P-384 or P-521 is served', async () => {
@@ -42,13 +42,12 @@ describe('the request for a phone', () => {
   }
 
   test('an extended phone is asked with use cases where there is a choice, and by version 1.0 for one document', async () => {
-    const capabilities = { extendedRequest: true }
     for (const [template, version] of [
       ['age_over_18', '1.1'],
       ['eu_av_age_18', '1.0'],
     ] as const) {
       const { id } = await create({ template }, shop)
-      const phone = await createPhone({ capabilities })
+      const phone = await createPhone({ version: '1.1' })
       const { body } = await scan(shop, id, phone.code)
       expect((await phone.open(bytesOf(body.message))).version).toBe(version)
     }
@@ -132,10 +131,12 @@ test('P43: a certificate that signs from now on changes no byte of a repeat, and
   }
   const [one, two] = [await createPhone(), await createPhone()]
   const { id, message } = await ask(one)
-  expect(await one.open(bytesOf(message))).toMatchObject({ readerAuth: 0, readers: [] })
+  expect(await one.open(bytesOf(message))).toMatchObject({ documents: [{ readerAuth: undefined }], readers: [] })
   await getCertificate(own.app)
   expect(await ask(one, id)).toEqual({ id, message })
-  expect(await two.open(bytesOf((await ask(two)).message))).toMatchObject({ version: '1.0', readerAuth: 1, readerAuthAll: 0 })
+  const { version, documents, readerAuthAll } = await two.open(bytesOf((await ask(two)).message))
+  expect({ version, documents, readerAuthAll }).toMatchObject({ version: '1.0', readerAuthAll: undefined })
+  expect(documents.map(({ readerAuth }) => readerAuth !== undefined)).toEqual([true])
   await own.app.stop()
 })
 
@@ -247,7 +248,8 @@ describe('the order of refusals', () => {
 
 describe('a phone that the caller cannot reach', () => {
   const TILL = { transports: ['ble_peripheral_server'] }
-  const offering = (methods: unknown): Promise<{ code: string }> => createPhone({ members: new Map([[2, methods as never]]) })
+  const offering = (methods: unknown): Promise<{ code: string }> =>
+    createPhone({ change: members => members.set(2, methods as never) })
   const ble = (options: [number, unknown][]) => [[2, 1, new Map(options)]]
 
   test('P14, P16: by central client mode only it is 422 for a till, which says what both can do; both modes are served', async () => {
@@ -315,7 +317,7 @@ describe('a phone that the caller cannot reach', () => {
       [-2, new Uint8Array(32)],
       [-3, new Uint8Array(32)],
     ])
-    const { code } = await createPhone({ members: new Map([[1, [1, embedded(brainpool as never)] as never]]) })
+    const { code } = await createPhone({ change: members => members.set(1, [1, embedded(brainpool as never)]) })
     const { status, body } = await scan(till, id, code)
     expect([status, body.error?.message]).toEqual([422, 'The phone uses a key on a curve that this service does not know.'])
     expect(eventsOf(app, id)).toEqual(['in_person_refused'])

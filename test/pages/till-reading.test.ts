@@ -3,15 +3,15 @@ import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import encodeQR from 'qr'
 import { changeDevice } from '../../src/devices/change.ts'
-import type { Mutations } from '../../src/sandbox/mutations.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { createPeripheral, MTU_MAX } from '../../src/sandbox/phone/peripheral.ts'
 import { phoneOf, refusalOf } from '../../src/sandbox/phone/phone.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { createPeripheral, MTU_MAX } from '../../src/web/sandbox/in-person/peripheral.ts'
 import { until } from '../helpers/app.ts'
 import { openRadio } from '../helpers/ble-phone.ts'
 import { browserTest, type OpenPage } from '../helpers/browser.ts'
 import { isFocused, press } from '../helpers/focus.ts'
+import { cheats, type PhoneCheats } from '../helpers/phone-cheats.ts'
 import { sessionsOf, shareService, startShop } from '../helpers/shop.ts'
 import { answer, ask, button, heading, look, openTill, pretendCamera, wake } from '../helpers/till.ts'
 import { holderOf } from '../helpers/wallet.ts'
@@ -26,7 +26,15 @@ declare global {
 const FIELD = 'Code from a hand scanner'
 const CONSENT = "Waiting for the customer's consent"
 
-type Showing = { persona?: PersonaId; mutations?: Mutations; mtu?: number /** Stays silent. */; waits?: boolean }
+type Showing = {
+  persona?: PersonaId
+  mutations?: PhoneCheats
+  mtu?: number
+  /** Stays silent. */
+  waits?: boolean
+  /** What is sent instead of a chunk. */
+  chunks?: (chunk: Uint8Array) => Uint8Array[]
+}
 
 /** A till with a radio, and its check. */
 async function openReading(openPage: OpenPage, options: Parameters<typeof openTill>[1] = {}) {
@@ -39,18 +47,19 @@ async function openReading(openPage: OpenPage, options: Parameters<typeof openTi
     if (request.url().endsWith('/in-person-failure')) reported.push(JSON.parse(request.postData() ?? '').code)
   })
   /** A customer shows the code of a phone. */
-  const show = async ({ persona = 'adult', mutations, mtu, waits = false }: Showing = {}) => {
-    const phone = await phoneOf(await holderOf(app, persona), { mutations })
+  const show = async ({ persona = 'adult', mutations = {}, mtu, waits = false, chunks = chunk => [chunk] }: Showing = {}) => {
+    const phone = await phoneOf(await holderOf(app, persona), { mutations: cheats(mutations) })
     const notified = Promise.withResolvers<void>()
     const carried = createPeripheral({
       mtu,
-      mutations,
       onMessage: async message => {
         const answered = await phone.receive(message).catch(refusalOf)
         return waits ? undefined : answered
       },
       // A phone that is not connected any more reaches nobody.
-      notify: (from, value) => void radio.notify(from, value).then(notified.resolve, () => {}),
+      notify: (from, value) => {
+        for (const each of from === 'state' ? [value] : chunks(value)) radio.notify(from, each).then(notified.resolve, () => {})
+      },
     })
     // A radio that takes less at once cuts what is too long, and tells nobody.
     const write = (to: 'state' | 'client2server', value: Uint8Array) => carried.write(to, value.subarray(0, (mtu ?? MTU_MAX) - 3))
@@ -296,16 +305,16 @@ describe('a phone that is not read', () => {
     await page.clock.install()
     await ask(page)
     await button(page, 'Read the phone').click()
-    await scan(page, (await show({ mutations: { badChunk: 'first_byte' } })).code)
+    await scan(page, (await show({ chunks: chunk => [chunk.with(0, 2)] })).code)
     await problem(page, 'The answer could not be read. Ask the customer to show a new code.')
-    const endless = await show({ mutations: { neverLast: true } })
+    const endless = await show({ chunks: chunk => [chunk.with(0, 1)] })
     await scan(page, endless.code)
     await endless.notified
     await page.clock.fastForward(11_000)
     await lost(page)
     expect(reported).toEqual(['bad_chunk', 'timed_out'])
     expect((await read()).status).toBe('pending')
-    await scan(page, (await show({ mutations: { badChunk: 'after_last' } })).code)
+    await scan(page, (await show({ chunks: chunk => (chunk[0] === 0 ? [chunk, Uint8Array.of(0, 0)] : [chunk]) })).code)
     await heading(page, 'Yes').waitFor()
     expect(reported).toHaveLength(2)
   })

@@ -16,7 +16,7 @@ async function bundled(entry: string): Promise<string> {
 const ENTRIES = {
   'wallet/wallet.ts': 'OpenID4VPHandover',
   'wallet/dc-wallet.ts': 'OpenID4VPHandover',
-  'phone/phone.ts': 'EMacKey',
+  'phone/phone.ts': 'SKDevice',
 }
 
 test('the bundles of wallet and phone ask for no node: module and evaluate no text, which the page forbids', async () => {

@@ -142,11 +142,11 @@ describe('a phone in person', () => {
     const phone = await createPhone({ version: '1.0' })
     const { id } = await here.create(template)
     const scanned = await scan(here, id, phone.code)
-    const { version, docTypes, readerAuth, readerAuthAll, readers } = await phone.open(bytesOf(scanned.body.message))
+    const { version, documents, readerAuthAll, readers } = await phone.open(bytesOf(scanned.body.message))
     return {
       version,
-      isEach: readerAuth === docTypes.length,
-      readerAuthAll,
+      isEach: documents.every(({ readerAuth }) => readerAuth !== undefined),
+      hasWhole: readerAuthAll !== undefined,
       readers: readers.length,
       again: () => scan(here, id, phone.code),
       scanned,
@@ -154,7 +154,7 @@ describe('a phone in person', () => {
   }
 
   test('is asked with a signature for every document, which it verifies', async () => {
-    const signed = { version: '1.0', isEach: true, readerAuthAll: 0, readers: 1 }
+    const signed = { version: '1.0', isEach: true, hasWhole: false, readers: 1 }
     for (const installed of [{ access: true }, { readers: 2 }, { access: true, readers: 1 }])
       expect(await open(await start('auto', installed), EU!)).toMatchObject(signed)
     expect(await open(await start('none', { access: true, readers: 1 }), EU!)).toMatchObject({ isEach: false, readers: 0 })

@@ -6,14 +6,12 @@ import { type Curve, curveKey, type EphemeralKey, newEphemeralKey } from './curv
 const BLE = 2
 
 export type EngagementOptions = {
+  /** 1.1 says that the phone understands use cases (second edition). */
   version?: '1.0' | '1.1'
   mode?: 'peripheral' | 'central' | 'both'
   curve?: Curve
-  isCompressed?: boolean
-  /** Of the second edition. */
-  capabilities?: { readerAuthAll?: boolean; extendedRequest?: boolean }
-  /** Members to add or replace. */
-  members?: ReadonlyMap<number, Cbor>
+  /** Adds members, or replaces them. */
+  change?: (members: Map<number, Cbor>) => Map<number, Cbor>
 }
 
 export type Engagement = {
@@ -25,34 +23,25 @@ export type Engagement = {
 }
 
 export async function makeEngagement(options: EngagementOptions): Promise<Engagement> {
-  const { version = '1.0', mode = 'peripheral', curve = 'P-256', isCompressed, capabilities, members } = options
+  const { version = '1.0', mode = 'peripheral', curve = 'P-256', change = members => members } = options
   const key = await newEphemeralKey(curve)
-  const [server, client] = [crypto.randomUUID(), crypto.randomUUID()]
-  const bytes = encodeCbor(
-    new Map<number, Cbor>([
-      [0, version],
-      [1, [1, embedded(curveKey(key, isCompressed))]],
-      [2, [[BLE, 1, bleOptions(mode, server, client)]]],
-      ...(capabilities ? [[6, capabilitiesMap(capabilities)] as const] : []),
-      ...(members ?? []),
-    ]),
-  )
-  return { code: `mdoc:${toBase64Url(bytes)}`, bytes, key, service: mode === 'central' ? undefined : server }
+  const service = mode === 'central' ? undefined : crypto.randomUUID()
+  const client = mode === 'peripheral' ? undefined : crypto.randomUUID()
+  const ble = new Map<number, Cbor>([
+    [0, service !== undefined],
+    [1, client !== undefined],
+  ])
+  if (service) ble.set(10, uuidBytes(service))
+  if (client) ble.set(11, uuidBytes(client))
+  const members = new Map<number, Cbor>([
+    [0, version],
+    [1, [1, embedded(curveKey(key))]],
+    [2, [[BLE, 1, ble]]],
+  ])
+  if (version === '1.1') members.set(6, new Map([[4, true]]))
+  const bytes = encodeCbor(change(members))
+  return { code: `mdoc:${toBase64Url(bytes)}`, bytes, key, service }
 }
-
-const bleOptions = (mode: EngagementOptions['mode'], server: string, client: string): Cbor =>
-  new Map<number, Cbor>([
-    [0, mode !== 'central'],
-    [1, mode !== 'peripheral'],
-    ...(mode === 'central' ? [] : [[10, uuidBytes(server)] as const]),
-    ...(mode === 'peripheral' ? [] : [[11, uuidBytes(client)] as const]),
-  ])
-
-const capabilitiesMap = ({ readerAuthAll, extendedRequest }: NonNullable<EngagementOptions['capabilities']>): Cbor =>
-  new Map<number, Cbor>([
-    ...(readerAuthAll === undefined ? [] : [[3, readerAuthAll] as const]),
-    ...(extendedRequest === undefined ? [] : [[4, extendedRequest] as const]),
-  ])
 
 const uuidBytes = (uuid: string): Uint8Array =>
   Uint8Array.from(uuid.replaceAll('-', '').match(/../g)!, byte => Number.parseInt(byte, 16))

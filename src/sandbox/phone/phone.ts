@@ -1,20 +1,17 @@
 // A phone that is read in person (ISO/IEC 18013-5 device retrieval): it shows a code, opens what a reader sends, and answers. Radio
 // is not its business. It shares no code with the verifier, so that an error of one is not an error of both.
-import { sha256 } from '../bytes.ts'
 import { type Cbor, cborMap, decodeCbor, encodeCbor, Tag } from '../cbor.ts'
-import type { Credential, Holder, Place } from '../credential.ts'
-import { newPrivateJwk } from '../es256.ts'
+import type { Credential, Holder } from '../credential.ts'
 import type { Mutations } from '../mutations.ts'
 import { PERSONAS } from '../personas.ts'
-import { chooseDocuments, chooseWhatIsHeld, type DeviceRequest, readDeviceRequest } from '../wallet/device-request.ts'
-import { deviceResponse, presentDocument } from '../wallet/mdoc.ts'
+import { type ChosenDocument, chooseDocuments, type DeviceRequest, readDeviceRequest } from '../wallet/device-request.ts'
+import { presentDocuments } from '../wallet/mdoc.ts'
 import { checkReaders } from '../wallet/reader.ts'
 import { demand, RequestRefused } from '../wallet/request.ts'
 import type { AnswerOptions } from '../wallet/wallet.ts'
-import { type Point, readCurveKey } from './curves.ts'
-import { proveByMac } from './device-mac.ts'
+import { readCurveKey } from './curves.ts'
 import { type Engagement, type EngagementOptions, makeEngagement } from './engagement.ts'
-import { decrypt, encrypt, type SessionKeys, saltOf, sessionKeys, sessionTranscript } from './session.ts'
+import { decrypt, encrypt, saltOf, sessionKeys, sessionTranscript } from './session.ts'
 
 export type { EngagementOptions } from './engagement.ts'
 
@@ -38,15 +35,11 @@ export type Phone = Omit<Engagement, 'bytes' | 'key'> & {
 }
 
 /** A checked request of a reader. */
-export type InPersonRequest = Pick<DeviceRequest, 'version'> & {
-  docTypes: string[]
+export type InPersonRequest = DeviceRequest & {
   /** Names in the certificates that signed; none of an unknown reader. */
   readers: string[]
-  /** The signatures, all of them valid. */
-  readerAuth: number
-  readerAuthAll: number
   /** What would be shared; undefined if no credential answers the request. */
-  select: (credentials: readonly Credential[]) => { credential: Credential; places: readonly Place[] }[] | undefined
+  select: (credentials: readonly Credential[]) => ChosenDocument[] | undefined
   /** SessionData. */
   answer: (holder: Holder, options: Pick<AnswerOptions, 'accept' | 'mutations'>) => Promise<Uint8Array<ArrayBuffer>>
   decline: () => Uint8Array<ArrayBuffer>
@@ -63,29 +56,23 @@ export async function createPhone({ mutations: always = {}, ...options }: PhoneO
     demand(readerKey.crv === key.crv, 'the key of the reader is on another curve than that of the code')
     const transcript = sessionTranscript(bytes, readerKeyBytes)
     const keys = await sessionKeys(key, readerKey, await saltOf(transcript))
-    const plaintext = await decrypt(keys.reader, { from: 'reader' }, data).catch(() => {
+    const plaintext = await decrypt(keys, 'reader', data).catch(() => {
       throw new Unopened(STATUS.encryptionError, 'the request was not encrypted for this session')
     })
     const request = readDeviceRequest(plaintext)
-    const readers = await checkReaders(request, transcript)
-    const choose = request.useCases ? chooseDocuments : chooseWhatIsHeld
     return {
-      version: request.version,
-      docTypes: request.documents.map(({ docType }) => docType),
-      readers,
-      readerAuth: request.documents.filter(({ readerAuth }) => readerAuth !== undefined).length,
-      readerAuthAll: (request.readerAuthAll as Cbor[] | undefined)?.length ?? 0,
-      select: credentials => choose(request, credentials),
+      ...request,
+      readers: await checkReaders(request, transcript),
+      select: credentials => chooseDocuments(request, credentials),
       async answer(holder, { accept, mutations: given }) {
         const mutations = { ...PERSONAS[holder.persona].cheat, ...always, ...given }
-        const chosen = choose(request, accept ? holder.credentials.filter(accept) : holder.credentials) ?? []
-        const proof = await proofOf({ engagement: bytes, readerKeyBytes, readerKey, holder, mutations })
-        const documents = await Promise.all(
-          chosen.map(({ credential, places }) => presentDocument(credential, { places, ...proof, mutations })),
-        )
-        const response = deviceResponse([...documents, ...(mutations.moreDocuments ?? [])], mutations)
-        const used = mutations.keysToo || mutations.saltUntagged ? await sessionKeys(key, readerKey, proof.salt) : keys
-        return await sessionData(mutations.plaintext ?? response, used, mutations)
+        const [otherCode = bytes, otherReaderKey = readerKeyBytes, handover] = mutations.transcriptParts ?? []
+        const signed = sessionTranscript(otherCode, otherReaderKey, handover)
+        const chosen = chooseDocuments(request, accept ? holder.credentials.filter(accept) : holder.credentials)
+        const response = await presentDocuments(chosen ?? [], { holder, transcript: signed, mutations })
+        const seal = mutations.seal ?? (() => encrypt(keys, 'device', response))
+        const members = cborMap({ data: await seal(response, { key, readerKey, transcript: signed, keys }) })
+        return encodeCbor(mutations.sessionData?.(members) ?? members)
       },
       decline: () => statusMessage(STATUS.termination),
     }
@@ -146,40 +133,4 @@ function membersOf(message: Uint8Array): ReadonlyMap<string, Cbor> {
     // Told below, like any other message that is no map.
   }
   throw new Unopened(STATUS.decodingError, 'the message is no CBOR map')
-}
-
-type Proving = {
-  engagement: Uint8Array
-  readerKeyBytes: Uint8Array
-  readerKey: Point
-  holder: Holder
-  mutations: Mutations
-}
-
-/** The handover after a touch: the message that was selected, and no request. */
-const NFC_HANDOVER: Cbor = [Uint8Array.of(0x91, 2), null]
-
-/** What the device signs, and with which key. Cheats change the transcript. */
-async function proofOf({ engagement, readerKeyBytes, readerKey, holder, mutations }: Proving) {
-  const transcript = sessionTranscript(
-    mutations.transcriptEngagement ?? engagement,
-    mutations.transcriptReaderKey ?? readerKeyBytes,
-    mutations.handoverNotNull ? NFC_HANDOVER : null,
-  )
-  const salt = mutations.saltUntagged ? await sha256(encodeCbor(transcript)) : await saltOf(transcript)
-  const key = mutations.otherKey ? await newPrivateJwk() : holder.deviceKey
-  const prove = (authentication: Uint8Array) => proveByMac(authentication, { key, readerKey, salt, mutations })
-  return { transcript, salt, key, ...(mutations.mac && { prove }) }
-}
-
-async function sessionData(plaintext: Uint8Array, keys: SessionKeys, mutations: Mutations): Promise<Uint8Array<ArrayBuffer>> {
-  if (mutations.statusOnly !== undefined) return statusMessage(mutations.statusOnly)
-  const whole = mutations.skSwapped ? keys.reader : keys.device
-  const iv = {
-    from: mutations.ivRole ? ('reader' as const) : ('device' as const),
-    counter: mutations.ivCounter,
-    aad: mutations.gcmAad,
-  }
-  const data = await encrypt(mutations.skHalf ? whole.slice(0, 16) : whole, iv, plaintext)
-  return encodeCbor(new Map([...cborMap({ data, status: mutations.statusWithData }), ...(mutations.sessionData ?? [])]))
 }

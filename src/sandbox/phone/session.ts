@@ -1,11 +1,12 @@
 // The session of ISO/IEC 18013-5, 9.1.1: keys from both ephemeral keys and the transcript, one message each way.
-import { concat, sha256, utf8 } from '../bytes.ts'
+import { sha256, utf8 } from '../bytes.ts'
 import { type Cbor, embedded, encodeCbor, Tag } from '../cbor.ts'
 import { agree, type EphemeralKey, type Point } from './curves.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
+type Side = 'reader' | 'device'
 
-export type SessionKeys = { reader: Bytes; device: Bytes }
+export type SessionKeys = Record<Side, Bytes>
 
 /** `handover` is null after a QR code. */
 export const sessionTranscript = (engagement: Uint8Array, readerKey: Uint8Array, handover: Cbor = null): Cbor => [
@@ -22,26 +23,19 @@ export async function sessionKeys(own: EphemeralKey, reader: Point, salt: Bytes)
 }
 
 /** HKDF-SHA-256, 32 bytes. */
-export async function derive(secret: Bytes, salt: Bytes, info: 'SKReader' | 'SKDevice' | 'EMacKey'): Promise<Bytes> {
+async function derive(secret: Bytes, salt: Bytes, info: 'SKReader' | 'SKDevice'): Promise<Bytes> {
   const key = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits'])
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info: utf8(info) }, key, 256))
 }
 
-type Iv = { counter?: number; from: 'reader' | 'device' }
-
-/** The identifier of the sender, and how many messages it has sent. */
-const ivOf = ({ counter = 1, from }: Iv): Bytes =>
-  concat(new Uint8Array(7), Uint8Array.of(from === 'device' ? 1 : 0), Uint8Array.of(0, 0, 0, counter))
+/** The identifier of the sender and the counter 1: each sends one message. */
+const gcm = (from: Side) => ({ name: 'AES-GCM', iv: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, from === 'device' ? 1 : 0, 0, 0, 0, 1) })
 
 const aesKey = (key: Bytes, use: 'encrypt' | 'decrypt') => crypto.subtle.importKey('raw', key, 'AES-GCM', false, [use])
 
-/** Throws if a bit of message, key or counter differs. */
-export async function decrypt(key: Bytes, iv: Iv, message: Uint8Array): Promise<Bytes> {
-  const algorithm = { name: 'AES-GCM', iv: ivOf(iv) }
-  return new Uint8Array(await crypto.subtle.decrypt(algorithm, await aesKey(key, 'decrypt'), Uint8Array.from(message)))
-}
+/** Throws if a bit of the message or the key differs. */
+export const decrypt = async (keys: SessionKeys, from: Side, message: Uint8Array): Promise<Bytes> =>
+  new Uint8Array(await crypto.subtle.decrypt(gcm(from), await aesKey(keys[from], 'decrypt'), Uint8Array.from(message)))
 
-export async function encrypt(key: Bytes, iv: Iv & { aad?: Uint8Array }, plaintext: Uint8Array): Promise<Bytes> {
-  const algorithm = { name: 'AES-GCM', iv: ivOf(iv), additionalData: Uint8Array.from(iv.aad ?? []) }
-  return new Uint8Array(await crypto.subtle.encrypt(algorithm, await aesKey(key, 'encrypt'), Uint8Array.from(plaintext)))
-}
+export const encrypt = async (keys: SessionKeys, from: Side, message: Uint8Array): Promise<Bytes> =>
+  new Uint8Array(await crypto.subtle.encrypt(gcm(from), await aesKey(keys[from], 'encrypt'), Uint8Array.from(message)))

@@ -3,12 +3,11 @@
 import { fromBase64, toBase64Url } from '../bytes.ts'
 import { type Cbor, cborMap, decodeCbor, encodeCbor } from '../cbor.ts'
 import type { Credential, Holder, Place } from '../credential.ts'
-import { newPrivateJwk } from '../es256.ts'
 import type { Mutations } from '../mutations.ts'
 import { PERSONAS } from '../personas.ts'
 import { chooseDocuments, type DeviceRequest, readDeviceRequest } from './device-request.ts'
 import { sealHpke } from './hpke-seal.ts'
-import { deviceResponse, handover, isoTranscript, presentDocument } from './mdoc.ts'
+import { handover, isoTranscript, presentDocuments } from './mdoc.ts'
 import { checkReaders } from './reader.ts'
 import {
   checkClientId,
@@ -142,16 +141,10 @@ async function answerIso({ request, encryptionInfo, point, origin }: IsoAsked, h
   const chosen = chooseDocuments(request, accept ? holder.credentials.filter(accept) : holder.credentials)
   const isDeclined = PERSONAS[holder.persona].declines
   if (!chosen && !isDeclined) throw new NothingToShow(`no document of the persona ${holder.persona} answers the request`)
-  const key = mutations.otherKey ? await newPrivateJwk() : holder.deviceKey
   const signedOver = mutations.handover
     ? await handover(...mutations.handover)
     : await isoTranscript(encryptionInfo, mutations.transcriptOrigin ?? origin)
-  const documents = await Promise.all(
-    (isDeclined ? [] : chosen!).map(({ credential, places }) =>
-      presentDocument(credential, { places, transcript: signedOver, key, mutations }),
-    ),
-  )
-  const plaintext = deviceResponse([...documents, ...(mutations.moreDocuments ?? [])], mutations)
+  const plaintext = await presentDocuments(isDeclined ? [] : chosen!, { holder, transcript: signedOver, mutations })
   const transcript = await isoTranscript(mutations.sealedInfo ?? encryptionInfo, mutations.sealedOrigin ?? origin)
   const sealed = await sealHpke(mutations.recipientPoint ?? point, {
     plaintext,

@@ -13,20 +13,23 @@ export type DeviceRequest = {
 }
 
 type UseCase = { mandatory: boolean; documentSets: number[][] }
-type ChosenDocument = { credential: MdocCredential; places: Place[] }
+export type ChosenDocument = { credential: MdocCredential; places: Place[] }
 
 type CborObject = ReadonlyMap<string | number, Cbor>
 
-/** Undefined if these credentials cannot answer. */
+/** By use cases, or in version 1.0 one of each type that the holder has. Undefined if these credentials cannot answer. */
 export function chooseDocuments(
   { documents, useCases }: DeviceRequest,
   credentials: readonly Credential[],
 ): ChosenDocument[] | undefined {
   const held = documents.map(asked => answerTo(asked, credentials))
+  if (!useCases) {
+    const types = held.map(each => each?.credential.type)
+    const chosen = held.filter((each, place) => each && types.indexOf(types[place]) === place) as ChosenDocument[]
+    return chosen.length > 0 ? chosen : undefined
+  }
   const chosen = new Set<number>()
-  for (const { mandatory, documentSets } of useCases ?? [
-    { mandatory: true, documentSets: [documents.map((_, place) => place)] },
-  ]) {
+  for (const { mandatory, documentSets } of useCases) {
     const set = documentSets.find(places => places.every(place => held[place] !== undefined))
     if (!set && mandatory) return undefined
     for (const place of set ?? []) chosen.add(place)
@@ -34,18 +37,9 @@ export function chooseDocuments(
   return [...chosen].map(place => held[place]!)
 }
 
-/** Version 1.0 in person: one of each type that the holder has. Undefined if there is none. */
-export function chooseWhatIsHeld({ documents }: DeviceRequest, credentials: readonly Credential[]): ChosenDocument[] | undefined {
-  const held = documents.flatMap(asked => answerTo(asked, credentials) ?? [])
-  const types = held.map(({ credential }) => credential.type)
-  const chosen = held.filter((_, place) => types.indexOf(types[place]!) === place)
-  return chosen.length > 0 ? chosen : undefined
-}
+type Asked = DeviceRequest['documents'][number]
 
-function answerTo(
-  { docType, places }: Pick<DeviceRequest['documents'][number], 'docType' | 'places'>,
-  credentials: readonly Credential[],
-): ChosenDocument | undefined {
+function answerTo({ docType, places }: Asked, credentials: readonly Credential[]): ChosenDocument | undefined {
   const credential = credentials.find(
     (one): one is MdocCredential =>
       one.format === 'mso_mdoc' &&
@@ -73,7 +67,7 @@ export function readDeviceRequest(bytes: Uint8Array): DeviceRequest {
   return { version, documents, useCases, info, readerAuthAll }
 }
 
-function readDocRequest(docRequest: Cbor): DeviceRequest['documents'][number] {
+function readDocRequest(docRequest: Cbor): Asked {
   const members = asMap(docRequest)
   const items = members.get('itemsRequest')
   const asked = embeddedMap(items)

@@ -2,20 +2,15 @@ import { calculateJwkThumbprint } from 'jose'
 import { flipLastBit, fromBase64, sha256, toBase64Url } from '../bytes.ts'
 import { type Cbor, cborMap, decodeCbor, embedded, encodeCbor } from '../cbor.ts'
 import { coseSign1, type Sign1, withFlippedSignature } from '../cose.ts'
-import type { MdocCredential, MdocItem, Place } from '../credential.ts'
-import type { PrivateJwk } from '../es256.ts'
+import type { Holder, MdocCredential, MdocItem, Place } from '../credential.ts'
+import { newPrivateJwk, type PrivateJwk } from '../es256.ts'
 import type { Mutations } from '../mutations.ts'
+import type { ChosenDocument } from './device-request.ts'
 import type { PresentationRequest } from './request.ts'
 
 type Presenting = Signing & { places: readonly Place[] }
 
-type Signing = {
-  transcript: Cbor
-  key: PrivateJwk
-  mutations: Mutations
-  /** The member of DeviceAuth that proves possession over DeviceAuthentication; by default a signature. */
-  prove?: (authentication: Uint8Array) => Promise<Record<string, Cbor>>
-}
+type Signing = { transcript: Cbor; key: PrivateJwk; mutations: Mutations }
 
 /** A DeviceResponse with one document (HAIP 5.3.1), base64url (OpenID4VP 1.0 § B.2.5). */
 export async function presentMdoc(
@@ -33,7 +28,17 @@ export async function presentMdoc(
   )
 }
 
-export const deviceResponse = (documents: readonly Cbor[], mutations: Mutations): Uint8Array<ArrayBuffer> =>
+/** A DeviceResponse with what was chosen of the holder's. */
+export async function presentDocuments(
+  chosen: readonly ChosenDocument[],
+  { holder, transcript, mutations }: { holder: Holder; transcript: Cbor; mutations: Mutations },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const key = mutations.otherKey ? await newPrivateJwk() : holder.deviceKey
+  const documents = chosen.map(({ credential, places }) => presentDocument(credential, { places, transcript, key, mutations }))
+  return deviceResponse([...(await Promise.all(documents)), ...(mutations.moreDocuments ?? [])], mutations)
+}
+
+const deviceResponse = (documents: readonly Cbor[], mutations: Mutations): Uint8Array<ArrayBuffer> =>
   encodeCbor(
     cborMap({
       version: mutations.deviceResponseVersion ?? '1.0',
@@ -42,7 +47,7 @@ export const deviceResponse = (documents: readonly Cbor[], mutations: Mutations)
     }),
   )
 
-export async function presentDocument(credential: MdocCredential, { places, ...signing }: Presenting): Promise<Cbor> {
+async function presentDocument(credential: MdocCredential, { places, ...signing }: Presenting): Promise<Cbor> {
   const { mutations } = signing
   const docType = mutations.docType ?? credential.type
   const issuerAuth = decodeCbor(fromBase64(credential.issuerAuth)) as Sign1
@@ -90,13 +95,13 @@ async function deviceSigned(docType: string, signing: Signing): Promise<Cbor> {
   return cborMap({ nameSpaces, deviceAuth: await deviceAuth(authentication, signing) })
 }
 
-async function deviceAuth(authentication: Uint8Array, { key, mutations, prove }: Signing): Promise<Cbor> {
+async function deviceAuth(authentication: Uint8Array, { key, transcript, mutations }: Signing): Promise<Cbor> {
   if (mutations.deviceAuth === 'empty') return new Map()
   if (mutations.deviceAuth === 'mac') {
     // HMAC 256/256 with an invented tag: the request did not announce it.
     return cborMap({ deviceMac: [encodeCbor(new Map([[1, 5]])), new Map(), null, new Uint8Array(32)] })
   }
-  if (prove) return cborMap(await prove(authentication))
+  if (mutations.prove) return cborMap(await mutations.prove(authentication, { key, transcript }))
   const signature = await coseSign1({ key, payload: authentication, isDetached: true })
   return cborMap({ deviceSignature: mutations.holderSignatureFlip ? withFlippedSignature(signature) : signature })
 }

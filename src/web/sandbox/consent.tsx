@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { mergedName } from '../../openid4vp/merge-claims.ts'
 import { PERSONAS } from '../../sandbox/personas.ts'
 import type { Credential, Holder } from '../../sandbox/wallet/wallet.ts'
@@ -11,6 +11,9 @@ import { inLanguage, useLanguage } from '../shared/language.ts'
 import { FORMATS } from './documents.tsx'
 import { useSandboxWords } from './words.ts'
 
+/** Long enough to be noticed. */
+const HURRIED_MS = 900
+
 type Shared = { credential: Credential; places: readonly (readonly (string | number)[])[] }
 
 type Props = {
@@ -21,13 +24,20 @@ type Props = {
   /** Undefined if none of the documents answers. */
   selected: readonly Shared[] | undefined
   isSending: boolean
+  /** Shares by itself. */
+  isHurried?: boolean
   onShare: () => void
   onDecline: () => void
 }
 
-export function Consent({ who, purpose, holder, selected, isSending, onShare, onDecline }: Props) {
+export function Consent({ who, purpose, holder, selected, isSending, isHurried, onShare, onDecline }: Props) {
   const words = useSandboxWords()
   const language = useLanguage()
+  useEffect(() => {
+    if (!isHurried || isSending || !holder) return
+    const timer = setTimeout(onShare, HURRIED_MS)
+    return () => clearTimeout(timer)
+  }, [isHurried, isSending, holder])
   const canShare = holder ? selected !== undefined && !PERSONAS[holder.persona].declines : true
   return (
     <div class="stack">

@@ -1,12 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
 import type { PageRequest } from '../../sandbox/wallet/dc-wallet.ts'
-import { Seal } from '../kit/seal.tsx'
 import { Consent } from './consent.tsx'
 import { type Asking, listenToOpener, openAsking } from './dc.ts'
 import { Documents } from './documents.tsx'
-import { Stopped } from './ended.tsx'
-import { Json, Row, Step } from './happened.tsx'
+import { Opening, Stopped } from './ended.tsx'
+import { Json, Row, Step, Steps } from './happened.tsx'
 import { type Documents as Issued, useDocuments } from './issued.ts'
 import { CannotOpen, now, type Problem, problemOf } from './open-request.ts'
 import { Personas } from './personas.tsx'
@@ -51,13 +50,7 @@ type SheetProps = { stage: Stage; documents: Issued; onStage: (stage: Stage) => 
 
 function Sheet({ stage, documents: { holder, current }, onStage }: SheetProps) {
   const words = useSandboxWords()
-  if (stage.name === 'waiting') {
-    return (
-      <div class="opening" role="status">
-        <Seal state="busy" label={words.opening} />
-      </div>
-    )
-  }
+  if (stage.name === 'waiting') return <Opening />
   if (stage.name === 'stopped') {
     return (
       <Stopped problem={stage.problem} onClose={() => close()}>
@@ -87,22 +80,17 @@ function Sheet({ stage, documents: { holder, current }, onStage }: SheetProps) {
 function Asked({ stage }: { stage: Stage }) {
   const words = useSandboxWords()
   return (
-    <section class="happened stack" aria-label={words.happened}>
-      <h2>{words.happened}</h2>
-      {'asking' in stage ? (
-        <ol class="grid loose">
-          <Step title={words.requested}>
-            <dl>
-              <Row name={words.origin} value={stage.asking.origin} />
-              <Row name={words.protocol} value={stage.request.protocol} />
-            </dl>
-            <p class="secondary">{words.fromBrowser}</p>
-            <Json title={words.wholeRequest} value={stage.asking.requests} />
-          </Step>
-        </ol>
-      ) : (
-        <p class="secondary">{words.nothingYet}</p>
+    <Steps>
+      {'asking' in stage && (
+        <Step title={words.requested}>
+          <dl>
+            <Row name={words.origin} value={stage.asking.origin} />
+            <Row name={words.protocol} value={stage.request.protocol} />
+          </dl>
+          <p class="secondary">{words.fromBrowser}</p>
+          <Json title={words.wholeRequest} value={stage.asking.requests} />
+        </Step>
       )}
-    </section>
+    </Steps>
   )
 }

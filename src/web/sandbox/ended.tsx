@@ -15,23 +15,41 @@ export function Done({ sent: { answered, session }, onClose }: { sent: Sent; onC
   const names = useOutcomeNames()
   const end = endOf(session)
   const title = session && end !== 'untaken' ? names[outcomeNameOf(endedOf(session))] : words.notTaken
+  const more = end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]
+  const seal = end === 'completed' && session?.unjudged ? 'answered' : (SEALS[end] ?? 'refused')
   return (
-    <div class="ended stack centred breaks">
-      <Seal state={end === 'completed' && session?.unjudged ? 'answered' : (SEALS[end] ?? 'refused')} size={96} />
-      <SheetTitle>{title}</SheetTitle>
-      <p class="secondary">{end === 'untaken' ? words.untaken(answered.status) : words.endsMore[end]}</p>
+    <End seal={seal} title={title} more={more} onClose={onClose}>
       {answered.redirectUri && (
         <LinkButton kind="primary" wide href={answered.redirectUri} rel="noreferrer" target="_top">
           <Icon name="out" />
           {words.goOn}
         </LinkButton>
       )}
+    </End>
+  )
+}
+
+type EndProps = { seal: SealState; title: string; more: string; onClose: () => void; children?: ComponentChildren }
+
+export function End({ seal, title, more, onClose, children }: EndProps) {
+  return (
+    <div class="ended stack centred breaks">
+      <Seal state={seal} size={96} />
+      <SheetTitle>{title}</SheetTitle>
+      <p class="secondary">{more}</p>
+      {children}
       <Button wide onClick={onClose}>
-        {words.toDocuments}
+        {useSandboxWords().toDocuments}
       </Button>
     </div>
   )
 }
+
+export const Opening = () => (
+  <div class="opening" role="status">
+    <Seal state="busy" label={useSandboxWords().opening} />
+  </div>
+)
 
 type Public = NonNullable<Sent['session']>
 type End = NonNullable<Public['reason']> | 'completed' | 'held' | 'compares' | 'untaken'

@@ -12,19 +12,25 @@ import { useSandboxWords } from './words.ts'
 
 /** The protocol: the last request, the answer, and the response to it. */
 export function Happened({ happened }: { happened: Wallet['happened'] }) {
+  return (
+    <Steps>
+      {happened && (
+        <>
+          <Requested asked={happened.asked} />
+          {happened.sent && <WasSent sent={happened.sent} />}
+          {happened.sent && <WasAnswered sent={happened.sent} />}
+        </>
+      )}
+    </Steps>
+  )
+}
+
+export function Steps({ children }: { children: ComponentChildren }) {
   const words = useSandboxWords()
   return (
     <section class="happened stack" aria-label={words.happened}>
       <h2>{words.happened}</h2>
-      {happened ? (
-        <ol class="grid loose">
-          <Requested asked={happened.asked} />
-          {happened.sent && <WasSent sent={happened.sent} />}
-          {happened.sent && <WasAnswered sent={happened.sent} />}
-        </ol>
-      ) : (
-        <p class="secondary">{words.nothingYet}</p>
-      )}
+      {children ? <ol class="grid loose">{children}</ol> : <p class="secondary">{words.nothingYet}</p>}
     </section>
   )
 }

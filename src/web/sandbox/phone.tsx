@@ -4,10 +4,9 @@ import { selectCredentials } from '../../sandbox/wallet/wallet.ts'
 import { Button } from '../kit/button.tsx'
 import { Field } from '../kit/field.tsx'
 import { Scanner } from '../kit/scan.tsx'
-import { Seal } from '../kit/seal.tsx'
 import { Consent } from './consent.tsx'
 import { Documents } from './documents.tsx'
-import { Done, Stopped } from './ended.tsx'
+import { Done, Opening, Stopped } from './ended.tsx'
 import { InPerson } from './in-person/in-person.tsx'
 import type { Stage } from './in-person/use-phone.ts'
 import type { Wallet } from './wallet.ts'
@@ -28,11 +27,13 @@ export function Phone({ wallet, isHurried, onRead }: Props) {
       </Button>
     </>
   )
-  if (stage.name === 'in_person') {
-    const sheet = <InPerson key={stage.name} documents={documents} isHurried={isHurried} onStage={onRead} onClose={goHome} />
-    return <Screen home={home} sheet={sheet} />
-  }
-  return <Screen home={home} sheet={stage.name !== 'home' && <Sheet key={stage.name} wallet={wallet} />} />
+  const sheet =
+    stage.name === 'in_person' ? (
+      <InPerson key={stage.name} documents={documents} isHurried={isHurried} onStage={onRead} onClose={goHome} />
+    ) : (
+      stage.name !== 'home' && <Sheet key={stage.name} wallet={wallet} isHurried={isHurried} />
+    )
+  return <Screen home={home} sheet={sheet} />
 }
 
 type ScreenProps = { home: ComponentChildren; sheet: VNode | false }
@@ -58,7 +59,7 @@ export function Screen({ home, sheet }: ScreenProps) {
   )
 }
 
-function Sheet({ wallet }: { wallet: Wallet }) {
+function Sheet({ wallet, isHurried }: Omit<Props, 'onRead'>) {
   const words = useSandboxWords()
   const { stage, holder, goHome } = wallet
   switch (stage.name) {
@@ -66,11 +67,7 @@ function Sheet({ wallet }: { wallet: Wallet }) {
     case 'in_person':
       return null
     case 'opening':
-      return (
-        <div class="opening" role="status">
-          <Seal state="busy" label={words.opening} />
-        </div>
-      )
+      return <Opening />
     case 'asked':
     case 'sending':
       return (
@@ -80,6 +77,7 @@ function Sheet({ wallet }: { wallet: Wallet }) {
           holder={holder}
           selected={holder && selectCredentials(stage.asked.request.query, holder.credentials)}
           isSending={stage.name === 'sending'}
+          isHurried={isHurried}
           onShare={wallet.share}
           onDecline={wallet.decline}
         />

@@ -12,8 +12,6 @@ import { Phone } from './phone.tsx'
 import { useWallet, type Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
-const HURRIED_MS = 900
-
 /** Opened by a page in place of the browser's own wallet call. */
 const IS_FOR_BROWSER = new URLSearchParams(location.search).has('dc')
 
@@ -46,16 +44,9 @@ function Parts() {
   const wallet = useWallet(readFragment().persona ?? 'adult')
   const [isHurried, setIsHurried] = useState(false)
   const [read, setRead] = useState<Stage>()
-  const { stage, holder, share } = wallet
   useFragment(wallet, setIsHurried)
   // What a wallet request says is newer than what a till asked before.
   useEffect(() => setRead(undefined), [wallet.happened?.asked])
-  useEffect(() => {
-    if (!isHurried || stage.name !== 'asked' || !holder) return
-    // Long enough to be noticed.
-    const timer = setTimeout(share, HURRIED_MS)
-    return () => clearTimeout(timer)
-  }, [isHurried, stage.name, holder])
   return (
     <>
       <Personas chosen={wallet.persona} onChoose={wallet.choose} />

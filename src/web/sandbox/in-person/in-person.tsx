@@ -4,15 +4,13 @@ import { Copy } from '../../kit/copy.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { QrCode } from '../../kit/qr.tsx'
-import { Seal } from '../../kit/seal.tsx'
 import { Consent, SheetTitle } from '../consent.tsx'
-import { Stopped } from '../ended.tsx'
+import { End, Opening, Stopped } from '../ended.tsx'
 import type { Documents } from '../issued.ts'
 import { useSandboxWords } from '../words.ts'
 import { type Choices, type Stage, usePhone } from './use-phone.ts'
 
 const MTUS = [23, 185, 247, 515]
-const HURRIED_MS = 900
 
 type Props = {
   documents: Documents
@@ -28,20 +26,10 @@ export function InPerson({ documents, isHurried, onStage, onClose }: Props) {
   const [choices, setChoices] = useState<Choices>({ version: '1.0', mode: 'peripheral', mtu: 247 })
   const stage = usePhone(choices, documents)
   const { holder } = documents
-  useEffect(() => {
-    onStage(stage)
-    if (!isHurried || stage.name !== 'asked') return
-    // Long enough to be noticed.
-    const timer = setTimeout(() => stage.settle(true), HURRIED_MS)
-    return () => clearTimeout(timer)
-  }, [stage, isHurried])
+  useEffect(() => onStage(stage), [stage])
   switch (stage.name) {
     case 'preparing':
-      return (
-        <div class="opening" role="status">
-          <Seal state="busy" label={words.opening} />
-        </div>
-      )
+      return <Opening />
     case 'showing':
       return (
         <div class="stack">
@@ -63,20 +51,16 @@ export function InPerson({ documents, isHurried, onStage, onClose }: Props) {
           holder={holder}
           selected={holder && stage.request.select(holder.credentials)}
           isSending={stage.name === 'answering'}
+          isHurried={isHurried}
           onShare={() => stage.name === 'asked' && stage.settle(true)}
           onDecline={() => stage.name === 'asked' && stage.settle(false)}
         />
       )
     case 'done':
-      return (
-        <div class="ended stack centred breaks">
-          <Seal state={stage.isShared ? 'answered' : 'open'} size={96} />
-          <SheetTitle>{stage.isShared ? words.sharedInPerson : words.closedInPerson}</SheetTitle>
-          <p class="secondary">{stage.isShared ? words.tillTells : words.endsMore.declined}</p>
-          <Button wide onClick={onClose}>
-            {words.toDocuments}
-          </Button>
-        </div>
+      return stage.isShared ? (
+        <End seal="answered" title={words.sharedInPerson} more={words.tillTells} onClose={onClose} />
+      ) : (
+        <End seal="open" title={words.closedInPerson} more={words.endsMore.declined} onClose={onClose} />
       )
     case 'stopped':
       return (
@@ -90,39 +74,24 @@ export function InPerson({ documents, isHurried, onStage, onClose }: Props) {
 type ChoicesProps = { choices: Choices; onChoose: (choices: Choices) => void }
 
 function ChoicesOf({ choices, onChoose }: ChoicesProps) {
-  const words = useSandboxWords().choices
+  const { title, version, versions, mode, modes, mtu, bytes } = useSandboxWords().choices
+  const select = <Name extends keyof Choices>(name: Name, label: string, options: (readonly [Choices[Name], string])[]) => (
+    <Select label={label} value={choices[name]} options={options} onChoose={value => onChoose({ ...choices, [name]: value })} />
+  )
   return (
     <details class="unfolds">
       <summary>
         <Icon name="next" size={16} />
-        {words.title}
+        {title}
       </summary>
       <div class="stack tight">
-        <Select
-          label={words.version}
-          value={choices.version}
-          options={[
-            ['1.0', words.versions['1.0']],
-            ['1.1', words.versions['1.1']],
-          ]}
-          onChoose={version => onChoose({ ...choices, version })}
-        />
-        <Select
-          label={words.mode}
-          value={choices.mode}
-          options={[
-            ['peripheral', words.modes.peripheral],
-            ['central', words.modes.central],
-            ['both', words.modes.both],
-          ]}
-          onChoose={mode => onChoose({ ...choices, mode })}
-        />
-        <Select
-          label={words.mtu}
-          value={choices.mtu}
-          options={MTUS.map(mtu => [mtu, words.bytes(mtu)])}
-          onChoose={mtu => onChoose({ ...choices, mtu })}
-        />
+        {select('version', version, Object.entries(versions) as [Choices['version'], string][])}
+        {select('mode', mode, Object.entries(modes) as [Choices['mode'], string][])}
+        {select(
+          'mtu',
+          mtu,
+          MTUS.map(size => [size, bytes(size)]),
+        )}
       </div>
     </details>
   )

@@ -20,8 +20,8 @@ export function usePhone(choices: Choices, { current }: Documents): Stage {
   const [round, setRound] = useState(0)
   useEffect(() => {
     let isOver = false
-    let switchOff: (() => void) | undefined
     let isAsked = false
+    let switchOff: (() => void) | undefined
     const show = (next: Stage) => {
       isAsked = next.name === 'asked'
       if (!isOver) setStage(next)
@@ -32,32 +32,30 @@ export function usePhone(choices: Choices, { current }: Documents): Stage {
       setRound(before => before + 1)
     }
 
-    async function receive(message: Uint8Array, open: (message: Uint8Array) => Promise<InPersonRequest>) {
-      if (readStatus(message) !== undefined) return undefined
-      try {
-        const request = await open(message)
-        const isShared = await new Promise<boolean>(settle => show({ name: 'asked', request, settle }))
-        show({ name: 'answering', request, isShared })
-        const answer = isShared ? await request.answer((await current()).holder, {}) : request.decline()
-        show({ name: 'done', request, isShared })
-        return answer
-      } catch (error) {
-        if (!(error instanceof RequestRefused)) throw error
-        show({ name: 'stopped', problem: { kind: 'distrusted', detail: error.message } })
-        return refusalOf(error)
+    const start = async () => {
+      const { code, service, open } = await createPhone(choices)
+      if (isOver) return
+      show({ name: 'showing', code })
+      // The demo hands it to the till beside it.
+      if (parent !== window) parent.postMessage({ type: 'vidimus-code', code }, location.origin)
+      const onMessage = async (message: Uint8Array) => {
+        if (readStatus(message) !== undefined) return undefined
+        try {
+          const request = await open(message)
+          const isShared = await new Promise<boolean>(settle => show({ name: 'asked', request, settle }))
+          show({ name: 'answering', request, isShared })
+          const answer = isShared ? await request.answer((await current()).holder, {}) : request.decline()
+          show({ name: 'done', request, isShared })
+          return answer
+        } catch (error) {
+          if (!(error instanceof RequestRefused)) throw error
+          show({ name: 'stopped', problem: { kind: 'distrusted', detail: error.message } })
+          return refusalOf(error)
+        }
       }
+      if (service) switchOff = serveTill(service, { mtu: choices.mtu, onMessage, onEnd })
     }
-
-    createPhone({ ...choices, ...(choices.version === '1.1' && { capabilities: { extendedRequest: true } }) }).then(
-      ({ code, service, open }) => {
-        if (isOver) return
-        show({ name: 'showing', code })
-        // The demo hands it to the till beside it.
-        if (parent !== window) parent.postMessage({ type: 'vidimus-code', code }, location.origin)
-        if (!service) return
-        switchOff = serveTill(service, { mtu: choices.mtu, onMessage: message => receive(message, open), onEnd })
-      },
-    )
+    start()
     return () => {
       isOver = true
       switchOff?.()
