@@ -1,7 +1,7 @@
 // Answers that hold more than one option needs: rows P40 and P41. A request of version 1.0 cannot say "or".
 import { describe, expect, test } from 'bun:test'
 import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
-import { cborMap } from '../../src/sandbox/cbor.ts'
+import { type Cbor, cborMap, decodeCbor, encodeCbor } from '../../src/sandbox/cbor.ts'
 import type { Holder } from '../../src/sandbox/credential.ts'
 import { startWithTenant } from '../helpers/app.ts'
 import { setUpOwner } from '../helpers/dashboard.ts'
@@ -15,7 +15,8 @@ import {
   type Signer,
   trust,
 } from '../helpers/forger.ts'
-import { type PhoneOptions, pass, readOf, readPhone } from '../helpers/in-person.ts'
+import { bytesOf, type PhoneOptions, pass, readOf, readPhone } from '../helpers/in-person.ts'
+import { cheats } from '../helpers/phone-cheats.ts'
 
 const { app, key, id: tenantId } = await startWithTenant()
 const shop = { app, key }
@@ -49,8 +50,15 @@ const holderOf = (wishes: Partial<Record<Type, Wish>>): Promise<Holder> =>
       ),
   )
 
-async function judged(wishes: Partial<Record<Type, Wish>>, body: object = {}, options: PhoneOptions = {}) {
-  const { id, answer } = await readPhone(shop, await holderOf(wishes), body, options)
+const judged = async (wishes: Partial<Record<Type, Wish>>, body: object = {}, options: PhoneOptions = {}) =>
+  await judgedOf(await holderOf(wishes), body, options)
+
+async function judgedOf(holder: Holder, body: object, options: PhoneOptions) {
+  const { id, answer } = await readPhone(shop, holder, body, options)
+  return await told(id, answer)
+}
+
+async function told(id: string, answer: Uint8Array) {
   await pass(shop, id, answer)
   const { status, error, credentials = [], claims } = await readOf(shop, id)
   const { timeline } = (await boss.get<VerificationDetail>(`/tenants/${tenantId}/verifications/${id}?environment=test`)).body
@@ -125,8 +133,10 @@ test('a document that is shown again without what was asked, as for the two requ
     const pid = await holderWith(async own => [
       await forgeMdoc(known, own, { doctype, elements: [[namespace, 'age_over_18', true]] }),
     ])
-    const { id, answer } = await readPhone(shop, pid, {}, { mutations: { moreDocuments: [empty, empty] } })
-    expect([namespace, (await pass(shop, id, answer)).body.status]).toEqual([namespace, 'completed'])
+    expect(await judgedOf(pid, {}, { mutations: { moreDocuments: [empty, empty] } })).toMatchObject({
+      outcome: 'completed',
+      dropped: 2,
+    })
   }
 })
 
@@ -139,6 +149,59 @@ test('a phone that shows a document once answers the first of its claim sets, by
     const { outcome, claims: shown, types } = await judged({ mdl: {} }, body, { version })
     expect([outcome, shown, types]).toEqual(['completed', { age_over_18: true }, [TYPES.mdl[0]]])
   }
+})
+
+describe('P37: claim sets of one type, each answered with a document in version 1.0,', () => {
+  const claims = ['age_over_18', 'issuing_country'].map(name => ({ id: name, path: [MDL_NAMESPACE, name] }))
+  const mdl = { id: 'mdl', format: 'mso_mdoc', meta: { doctype_value: TYPES.mdl[0] }, claims }
+  const query = { credentials: [{ ...mdl, claim_sets: claims.map(({ id }) => [id]) }] }
+  const body = { template: undefined, query }
+
+  /** A phone that shows these driving licences, in this order. */
+  async function shown(...wishes: (Wish & { without?: string })[]) {
+    const { id, phone, request } = await readPhone(shop, await holderOf({ mdl: {} }), body)
+    const opened = await phone.open(bytesOf(request.message))
+    expect(opened.documents.map(({ places }) => places)).toEqual(claims.map(({ path }) => [path as never]))
+    const documents: Cbor[] = []
+    let holder!: Holder
+    for (const { without, by = known, ...wish } of wishes) {
+      const all: ForgedElement[] = [
+        [MDL_NAMESPACE, 'age_over_18', true],
+        [MDL_NAMESPACE, 'issuing_country', 'UT'],
+      ]
+      const elements = all.filter(([, name]) => name !== without)
+      holder = await holderWith(async own => [await forgeMdoc(by, own, { doctype: TYPES.mdl[0], elements, ...wish })])
+      const seal = async (response: Uint8Array) => {
+        documents.push(...((decodeCbor(response) as Map<string, Cbor[]>).get('documents') ?? []))
+        return response
+      }
+      await opened.answer(holder, { mutations: { seal } })
+    }
+    const plaintext = encodeCbor(cborMap({ version: '1.0', documents, status: 0 }))
+    return await told(id, await opened.answer(holder, { mutations: cheats({ plaintext }) }))
+  }
+
+  test('are judged in turn: one that is shown twice counts once, for the first set', async () => {
+    expect(await shown({}, {})).toMatchObject({ outcome: 'completed', claims: { age_over_18: true }, checked: 1, dropped: 1 })
+  })
+
+  test('are judged in the order of the sets, and the first that holds is the answer', async () => {
+    const second = { outcome: 'completed', dropped: 1, checked: 1 }
+    expect(await shown(EXPIRED, {})).toMatchObject({ ...second, claims: { age_over_18: true } })
+    expect(await shown({ by: stranger, without: 'issuing_country' }, { without: 'age_over_18' })).toMatchObject({
+      ...second,
+      claims: { issuing_country: 'UT' },
+    })
+    expect(await shown({ without: 'age_over_18' }, { without: 'issuing_country' })).toMatchObject({
+      ...second,
+      claims: { age_over_18: true },
+    })
+  })
+
+  test('fail with the reason of the first if none holds, and are malformed if there are more of them than sets', async () => {
+    expect(await shown(EXPIRED, { by: stranger })).toMatchObject({ outcome: 'credential_expired', dropped: 1 })
+    expect(await shown({}, {}, {})).toMatchObject({ outcome: 'presentation_malformed' })
+  })
 })
 
 test('P41: a phone that knows use cases shows one option, which has to be good as in all other channels', async () => {

@@ -71,7 +71,7 @@ describe('a request in person', () => {
     )
   })
 
-  test('asks in version 1.0 for the first set of claims only: a phone would show the document once for each', async () => {
+  test('asks for all sets of claims, in version 1.0 as a list and with use cases as a choice', async () => {
     const claims = ['age_over_18', 'birth_date'].map(id => ({ id, path: ['org.iso.18013.5.1', id] }))
     const query = { credentials: [{ ...mdl('a', ''), claims, claim_sets: [['age_over_18'], ['birth_date']] }] } as DcqlQuery
     const elementsIn = ({ docRequests }: Members) =>
@@ -79,9 +79,10 @@ describe('a request in person', () => {
         const { nameSpaces } = Object.fromEntries(decodeCbor(each.get('itemsRequest')!.value as Uint8Array) as never) as never
         return [...(nameSpaces as Map<string, Map<string, boolean>>).values()].flatMap(elements => [...elements.keys()])
       })
-    expect(elementsIn(await inPerson(query, { each: first.reader, all: [] }))).toEqual([['age_over_18']])
-    const phone = { takesUseCases: true, takesReaderAuthAll: false }
-    expect(elementsIn(await inPerson(query, { all: [] }, phone))).toEqual([['age_over_18'], ['birth_date']])
+    const list = await inPerson(query, { each: first.reader, all: [] })
+    const choice = await inPerson(query, { all: [] }, { takesUseCases: true, takesReaderAuthAll: false })
+    for (const asked of [list, choice]) expect(elementsIn(asked)).toEqual([['age_over_18'], ['birth_date']])
+    expect([list.version, choice.version]).toEqual(['1.0', '1.1'])
   })
 
   test('is signed for each document by one reader, over that document and the transcript', async () => {

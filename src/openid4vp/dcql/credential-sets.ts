@@ -1,5 +1,5 @@
 // Which parts of a query have to be answered, and which of them a wallet can answer.
-import type { DcqlQuery } from './dcql.ts'
+import type { ClaimsQuery, CredentialQuery, DcqlQuery } from './dcql.ts'
 
 /**
  * The ids of the credentials that answer the query (§ 6.4.2): the first complete option of each
@@ -19,6 +19,12 @@ export function answeringIds(
   }
   // An empty answer matches if all sets are optional, but it is not a verification.
   return answering.size > 0 ? answering : undefined
+}
+
+/** The claims of each set; one set of all claims where the query has no sets. */
+export function claimSetsOf({ claims = [], claim_sets: sets }: CredentialQuery): readonly (readonly ClaimsQuery[])[] {
+  const byId = new Map(claims.map(claim => [claim.id, claim]))
+  return sets?.map(ids => ids.flatMap(id => byId.get(id) ?? [])) ?? [claims]
 }
 
 /** The query without other formats; undefined if it cannot be answered then. */

@@ -6,6 +6,7 @@ import type { ReadCredential } from '../credential.ts'
 import type { Findings } from '../finding.ts'
 import type { NextTurn } from '../turns.ts'
 import type { Certificate } from '../x509/x509.ts'
+import { claimSetsOf } from './credential-sets.ts'
 import type { ClaimPath, ClaimsQuery, CredentialQuery } from './dcql.ts'
 
 type Claims = Record<string, unknown>
@@ -56,14 +57,8 @@ export class Matching {
     return claim.values && remembered(this.values, claim, () => new Set<unknown>(claim.values))
   }
 
-  /** The claims of each set; one set of all claims where the query has no sets. */
   setsOf(query: CredentialQuery): readonly (readonly ClaimsQuery[])[] {
-    const { claims = [], claim_sets: sets } = query
-    if (!sets) return [claims]
-    return remembered(this.sets, query, () => {
-      const byId = new Map(claims.map(claim => [claim.id, claim]))
-      return sets.map(ids => ids.flatMap(id => byId.get(id) ?? []))
-    })
+    return remembered(this.sets, query, () => claimSetsOf(query))
   }
 
   /** An unknown type matches nothing. */

@@ -2,7 +2,7 @@
 // `org-iso-mdoc`. Values, `multiple` and purposes cannot be said in it: the answer is judged by the query itself.
 import { decodeBase64url } from '../../base/base64url.ts'
 import { type Cbor, Embedded, encodeCbor } from '../cbor/encode.ts'
-import { withoutFormats } from '../dcql/credential-sets.ts'
+import { claimSetsOf, withoutFormats } from '../dcql/credential-sets.ts'
 import type { ClaimsQuery, CredentialQuery, DcqlQuery } from '../dcql/dcql.ts'
 
 const DOC_REQUESTS_MAX = 20
@@ -16,13 +16,7 @@ const REFUSED_ELEMENTS = new Set<unknown>(['oidc_info', 'webapi_info'])
 const REGISTRATIONS_BYTES_MAX = 48 * 1024
 
 /** The encoded parts of a request, which readers sign. */
-export type DeviceRequestParts = {
-  itemsRequests: readonly Embedded[]
-  info: Embedded
-  isSimple: boolean
-  /** The preferred claims of each credential: without use cases a wallet would show a document once for each set. */
-  preferred: readonly Embedded[]
-}
+export type DeviceRequestParts = { itemsRequests: readonly Embedded[]; info: Embedded; isSimple: boolean }
 
 /** The same for the wallet call of a browser, unless it would refuse the whole call. */
 export const partsForBrowsers = (query: DcqlQuery, registration?: string): DeviceRequestParts | undefined =>
@@ -36,51 +30,40 @@ export function deviceRequestParts(query: DcqlQuery, registration?: string): Dev
   // An option that needs another format is left out whole.
   const named = new Set(sets?.flatMap(({ options }) => options.flat()))
   const credentials = sets ? known.filter(({ id }) => named.has(id)) : known
+  // One request for each set of claims.
+  const asked = credentials
+    .filter(isAskable)
+    .flatMap(credential => claimSetsOf(credential).map(claims => ({ credential, claims })))
+  if (!credentials.every(isAskable) || asked.length > DOC_REQUESTS_MAX) return undefined
   const certificate = registration === undefined ? undefined : Buffer.from(registration)
-  const count = credentials.reduce((sum, { claim_sets: sets }) => sum + (sets?.length ?? 1), 0)
-  const isOnce = certificate !== undefined && certificate.length * count > REGISTRATIONS_BYTES_MAX
-  const itemsRequests: Embedded[] = []
-  const preferred: Embedded[] = []
-  /** The places of each query's alternatives among the requests. */
-  const places = new Map<string, number[]>()
-  for (const credential of credentials) {
-    const first = itemsRequests.length
-    const alternatives = alternativesOf(credential, place => (isOnce && first + place > 0 ? undefined : certificate))
-    if (!alternatives) return undefined
-    places.set(
-      credential.id,
-      alternatives.map((_, index) => first + index),
-    )
-    itemsRequests.push(...alternatives)
-    preferred.push(alternatives[0]!)
-    if (itemsRequests.length > DOC_REQUESTS_MAX) return undefined
-  }
+  const isOnce = certificate !== undefined && certificate.length * asked.length > REGISTRATIONS_BYTES_MAX
+  const itemsRequests = asked.map(
+    ({ credential, claims }, place) =>
+      new Embedded(itemsRequest(credential, claims, isOnce && place > 0 ? undefined : certificate)),
+  )
+  const placesOf = (id: string) => asked.flatMap(({ credential }, place) => (credential.id === id ? [place] : []))
   const useCases: { mandatory: boolean; documentSets: number[][] }[] = []
   for (const { options, required = true } of sets ?? [{ options: [credentials.map(({ id }) => id)] }]) {
     const documentSets: number[][] = []
     for (const option of options) {
-      documentSets.push(...combinations(option.map(id => places.get(id) ?? [])))
+      documentSets.push(...combinations(option.map(placesOf)))
       if (documentSets.length > DOCUMENT_SETS_MAX) return undefined
     }
     useCases.push({ mandatory: required, documentSets })
   }
   const encoded = useCases.map(useCase => new Map<string, Cbor>(Object.entries(useCase)))
-  return {
-    itemsRequests,
-    info: new Embedded(new Map([['useCases', encoded]])),
-    isSimple: itemsRequests.length === 1,
-    preferred,
-  }
+  return { itemsRequests, info: new Embedded(new Map([['useCases', encoded]])), isSimple: itemsRequests.length === 1 }
 }
+
+type MdocQuery = Extract<CredentialQuery, { format: 'mso_mdoc' }>
+
+const isAskable = (credential: CredentialQuery): credential is MdocQuery =>
+  credential.format === 'mso_mdoc' && credential.claims !== undefined
 
 /** Version 1.1 adds which of the documents are enough, and signatures over the whole. */
 export type Version = '1.0' | '1.1'
 
 type Signatures = { readerAuth?: readonly Cbor[]; readerAuthAll?: readonly Cbor[] }
-
-/** What a request of this version asks for. */
-export const askedIn = ({ itemsRequests, preferred }: DeviceRequestParts, version: Version): readonly Embedded[] =>
-  version === '1.0' ? preferred : itemsRequests
 
 /** `readerAuth`: one for each document, or none. */
 export function encodeDeviceRequest(
@@ -88,7 +71,7 @@ export function encodeDeviceRequest(
   version: Version,
   { readerAuth = [], readerAuthAll = [] }: Signatures = {},
 ): Uint8Array {
-  const docRequests = askedIn(parts, version).map((itemsRequest, at) => {
+  const docRequests = parts.itemsRequests.map((itemsRequest, at) => {
     const docRequest = new Map<string, Cbor>([['itemsRequest', itemsRequest]])
     return readerAuth[at] ? docRequest.set('readerAuth', readerAuth[at]) : docRequest
   })
@@ -101,22 +84,11 @@ export function encodeDeviceRequest(
   return encodeCbor(members)
 }
 
-type CertificateAt = (place: number) => Uint8Array | undefined
-
-/** One request for each set of claims; undefined where a query has none. */
-function alternativesOf(credential: CredentialQuery, certificateAt: CertificateAt): Embedded[] | undefined {
-  const { format, claims, claim_sets: sets } = credential
-  if (format !== 'mso_mdoc' || !claims) return undefined
-  const byId = new Map(claims.map(claim => [claim.id, claim]))
-  const choices = sets?.map(ids => ids.flatMap(id => byId.get(id) ?? [])) ?? [claims]
-  return choices.map((choice, place) => new Embedded(itemsRequest(credential, choice, certificateAt(place))))
-}
-
 const isRefused = ({ path: [nameSpace, element] }: ClaimsQuery): boolean =>
   nameSpace === DRIVING_LICENCE_NAMESPACE && REFUSED_ELEMENTS.has(element)
 
 function itemsRequest(
-  { meta, trusted_authorities: authorities }: Extract<CredentialQuery, { format: 'mso_mdoc' }>,
+  { meta, trusted_authorities: authorities }: MdocQuery,
   claims: readonly ClaimsQuery[],
   certificate: Uint8Array | undefined,
 ) {

@@ -6,6 +6,7 @@ import { parseSign1 } from '../cbor/cose.ts'
 import { encodeCbor, Received } from '../cbor/encode.ts'
 import { CborError, type CborItem, type CborMap } from '../cbor/item.ts'
 import { cborToJson } from '../cbor/json.ts'
+import { claimSetsOf } from '../dcql/credential-sets.ts'
 import type { CredentialQuery, DcqlQuery } from '../dcql/dcql.ts'
 import { Matching, withinSteps } from '../dcql/match.ts'
 import { embeddedIn, member } from '../mdoc/issuer.ts'
@@ -27,10 +28,10 @@ const UNASKED_MEMBERS = ['zkDocuments', 'encryptedDocuments', 'otherDocuments']
 export type DeviceAnswer =
   | { kind: 'error'; code: string }
   | { kind: 'malformed'; detail: string }
-  | { kind: 'presentations'; presentations: Presented[]; matching: Matching }
+  | { kind: 'presentations'; presentations: Presented[]; documents: number; matching: Matching }
 
-/** `mayRepeat`: the request asked more than once for one type, and could not say "or". */
-type Reading = { query: DcqlQuery; nextTurn: NextTurn; mayRepeat?: boolean }
+/** `isList`: the request was a list that could not say "or", so each document answers for itself. */
+type Reading = { query: DcqlQuery; nextTurn: NextTurn; isList?: boolean }
 
 /** Throws an UnreadableResponse for a document that nobody asked for. */
 export async function readDeviceResponse(bytes: Uint8Array, reading: Reading): Promise<DeviceAnswer> {
@@ -43,7 +44,7 @@ export async function readDeviceResponse(bytes: Uint8Array, reading: Reading): P
 }
 
 /** Throws CborError. */
-async function answerIn(bytes: Uint8Array, { query, nextTurn, mayRepeat }: Reading): Promise<DeviceAnswer> {
+async function answerIn(bytes: Uint8Array, { query, nextTurn, isList }: Reading): Promise<DeviceAnswer> {
   const response = parseCbor(bytes).asMap()
   if (!/^1\.\d{1,3}$/.test(member(response, 'version').asText())) throw new CborError('its version is not supported')
   const status = member(response, 'status').asUint()
@@ -55,25 +56,42 @@ async function answerIn(bytes: Uint8Array, { query, nextTurn, mayRepeat }: Readi
       throw new CborError('it holds no document of the kind that was asked for')
     return { kind: 'error', code: 'no_documents' }
   }
+  const asked = isList ? query.credentials.flatMap(alternativesOf) : query.credentials
   const matching = new Matching(nextTurn)
   const candidates: Candidate[] = []
   for (const document of documents) {
     if (candidates.length > 0) await nextTurn()
-    candidates.push(await candidateOf(document, query, matching))
+    candidates.push(await candidateOf(document, asked, matching))
   }
-  const presentations = assign(mayRepeat ? withoutRepetitions(candidates) : candidates)
+  const presentations = isList ? listed(candidates, asked) : assign(candidates)
   if (!presentations) return { kind: 'malformed', detail: 'There are more presentations than were asked for.' }
-  return { kind: 'presentations', presentations, matching }
+  return { kind: 'presentations', presentations, documents: documents.length, matching }
 }
 
 /** `fits`: it has all that one of its queries asks for. */
 type Candidate = { docType: string; presentation: string; queries: readonly CredentialQuery[]; fits: boolean }
 
-/** A phone may show a document again for each request of its type, and then without what it does not have: that says nothing. */
-const withoutRepetitions = (documents: readonly Candidate[]): Candidate[] =>
-  documents.filter(
-    ({ docType, fits }, at) => fits || !documents.some((other, i) => other.docType === docType && (other.fits || i < at)),
+/** The requests that a list has for a query: one for each set of claims. */
+const alternativesOf = (query: CredentialQuery): CredentialQuery[] =>
+  query.claim_sets && !query.multiple ? claimSetsOf(query).map(claims => ({ ...query, claims, claim_sets: undefined })) : [query]
+
+/**
+ * In the order of the requests. A phone may show a document for each of them: again without what it lacks, which says nothing, and
+ * so comes last. Undefined if it shows more of one type than it was asked for.
+ */
+function listed(documents: readonly Candidate[], asked: readonly CredentialQuery[]): Presented[] | undefined {
+  for (const [docType, alike] of Map.groupBy(documents, document => document.docType)) {
+    const requests = asked.filter(query => isFor(query, docType))
+    if (!requests.some(({ multiple }) => multiple) && alike.filter(({ fits }) => fits).length > requests.length) return undefined
+  }
+  const best = [...documents.filter(({ fits }) => fits), ...documents.filter(({ fits }) => !fits)]
+  return asked.flatMap(query =>
+    best.filter(({ queries }) => queries.includes(query)).map(({ presentation }) => ({ query, presentation })),
   )
+}
+
+const isFor = ({ format, meta }: CredentialQuery, docType: string): boolean =>
+  format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType
 
 /**
  * Each document answers at least one of its queries, and a query without `multiple` is answered by one document. Within these
@@ -105,11 +123,9 @@ function assign(documents: readonly Candidate[]): Presented[] | undefined {
  * A document can answer every query for its type that it satisfies. If there is none, those whose claims it has, or else the
  * first of its type, so that the failure is told. Nothing is proven yet: this only chooses the queries to judge it by.
  */
-async function candidateOf(document: CborItem, { credentials }: DcqlQuery, matching: Matching): Promise<Candidate> {
+async function candidateOf(document: CborItem, asked: readonly CredentialQuery[], matching: Matching): Promise<Candidate> {
   const docType = member(document.asMap(), 'docType').asText()
-  const ofType = credentials.filter(
-    ({ format, meta }) => format === 'mso_mdoc' && 'doctype_value' in meta && meta.doctype_value === docType,
-  )
+  const ofType = asked.filter(query => isFor(query, docType))
   if (ofType.length === 0) throw new UnreadableResponse('the response holds a document that was not asked for')
   const issuerSigned = member(document.asMap(), 'issuerSigned').asMap()
   const shown = { format: 'mso_mdoc', type: docType, claims: claimsOf(issuerSigned) } as const

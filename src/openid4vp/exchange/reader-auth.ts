@@ -4,7 +4,7 @@
 
 import { signDetached } from '../cbor/cose.ts'
 import { type Cbor, Embedded, encodeCbor, Received } from '../cbor/encode.ts'
-import { askedIn, type DeviceRequestParts, encodeDeviceRequest, type Version } from './device-request.ts'
+import { type DeviceRequestParts, encodeDeviceRequest, type Version } from './device-request.ts'
 
 /** ISO/IEC 18013-5 Annex B.1.7: the purpose of a certificate that reads mdocs. */
 export const READER_PURPOSE = '1.0.18013.5.1.6'
@@ -45,9 +45,9 @@ async function signedRequest(
   { each, all }: Signatories,
   version: Version,
 ): Promise<Uint8Array> {
-  const asked = askedIn(parts, version)
+  const { itemsRequests: asked, info } = parts
   const signed = (signature: Cbor[]) => encodeCbor(new Embedded(signature))
-  const whole = signed(['ReaderAuthenticationAll', new Received(transcript), asked, parts.info])
+  const whole = signed(['ReaderAuthenticationAll', new Received(transcript), asked, info])
   const [readerAuth, readerAuthAll] = await Promise.all([
     Promise.all(
       each ? asked.map(document => sign(each, signed(['ReaderAuthentication', new Received(transcript), document]))) : [],

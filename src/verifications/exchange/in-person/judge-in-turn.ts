@@ -1,6 +1,7 @@
 // A request of version 1.0 cannot say "or": the phone gets the whole list, and may answer more of it than one option needs.
 import type { DcqlQuery } from '../../../openid4vp/dcql/dcql.ts'
 import type { DeviceAnswer } from '../../../openid4vp/exchange/device-response.ts'
+import type { Presented } from '../../../openid4vp/exchange/response.ts'
 import type { Outcome } from '../answer.ts'
 
 /** So many choices are judged: each costs signatures. */
@@ -12,7 +13,7 @@ type Presentations = Extract<DeviceAnswer, { kind: 'presentations' }>
 export type Judged = { outcome: Outcome; dropped: number }
 
 /**
- * Judges one choice of options after another, in the order of the query: the first that holds is the answer, since the customer
+ * Judges one choice of documents after another, in the order of the query: the first that holds is the answer, since the customer
  * could have shown it alone. None holds: the first tells why. Documents beyond the choice are dropped.
  */
 export async function judgeInTurn(
@@ -20,28 +21,49 @@ export async function judgeInTurn(
   answer: Presentations,
   judge: (answer: Presentations) => Promise<Outcome>,
 ): Promise<Judged> {
-  let first: Judged | undefined
-  for (const ids of choicesOf(query, new Set(answer.presentations.map(each => each.query.id)))) {
-    const presentations = answer.presentations.filter(each => ids.has(each.query.id))
-    const outcome = await judge({ ...answer, presentations })
-    const judged = { outcome, dropped: documentsIn(answer) - documentsIn({ presentations }) }
-    if (outcome.status === 'completed') return judged
-    first ??= judged
+  const [first, ...others] = choicesOf(query, answer.presentations)
+  const judged = async (presentations: Presented[]): Promise<Judged> => ({
+    outcome: await judge({ ...answer, presentations }),
+    dropped: answer.documents - documentsIn(presentations).size,
+  })
+  const told = await judged(first!)
+  if (told.outcome.status === 'completed') return told
+  for (const choice of others) {
+    const next = await judged(choice)
+    if (next.outcome.status === 'completed') return next
   }
-  return first ?? { outcome: await judge(answer), dropped: 0 }
+  return told
 }
 
 /** A document may answer several queries. */
-const documentsIn = ({ presentations }: Pick<Presentations, 'presentations'>): number =>
-  new Set(presentations.map(({ presentation }) => presentation)).size
+const documentsIn = (presentations: readonly Presented[]): ReadonlySet<string> =>
+  new Set(presentations.map(({ presentation }) => presentation))
 
-/** One complete option of each set; none of an optional set, when all others were tried. */
-function choicesOf({ credentials, credential_sets: sets }: DcqlQuery, answered: ReadonlySet<string>): ReadonlySet<string>[] {
-  let choices: string[][] = [[]]
-  for (const { options, required = true } of sets ?? [{ options: [credentials.map(({ id }) => id)] }]) {
-    const complete = options.filter(option => option.every(id => answered.has(id)))
+/** Documents for one complete option of each set; for none of an optional set, when all others were tried. */
+function choicesOf({ credentials, credential_sets: sets }: DcqlQuery, all: readonly Presented[]): Presented[][] {
+  const answered = new Set(all.map(({ query }) => query.id))
+  let options: string[][] = [[]]
+  for (const { options: offered, required = true } of sets ?? [{ options: [credentials.map(({ id }) => id)] }]) {
+    const complete = offered.filter(option => option.every(id => answered.has(id)))
     const possible = required ? complete : [...complete, []]
-    choices = choices.flatMap(begun => possible.map(option => [...begun, ...option])).slice(0, CHOICES_MAX)
+    options = options.flatMap(begun => possible.map(option => [...begun, ...option])).slice(0, CHOICES_MAX)
   }
-  return choices.filter(ids => ids.length > 0).map(ids => new Set(ids))
+  const whole = options.filter(ids => ids.length > 0)
+  return (whole.length > 0 ? whole : [[...answered]]).flatMap(ids => documentsFor(new Set(ids), all)).slice(0, CHOICES_MAX)
+}
+
+/** One document for each query, if possible one that answers no other; where several are wanted, all. */
+function documentsFor(ids: ReadonlySet<string>, all: readonly Presented[]): Presented[][] {
+  let choices: Presented[][] = [[]]
+  for (const id of ids) {
+    const answers = all.filter(({ query }) => query.id === id)
+    const next = (begun: readonly Presented[]): Presented[][] => {
+      if (answers[0]!.query.multiple) return [[...begun, ...answers]]
+      const used = documentsIn(begun)
+      const free = answers.filter(({ presentation }) => !used.has(presentation))
+      return (free.length > 0 ? free : answers).map(answer => [...begun, answer])
+    }
+    choices = choices.flatMap(next).slice(0, CHOICES_MAX)
+  }
+  return choices
 }

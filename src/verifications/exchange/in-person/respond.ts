@@ -66,7 +66,7 @@ async function readMessage(
   }
   const opened = openAnswer(Buffer.from(skDevice, 'base64url'), data)
   if (!opened) throw new UnreadableResponse('the session message is of another session')
-  return { answer: await readDeviceResponse(opened, { query, nextTurn: turns.next, mayRepeat: version === '1.0' }), isEnded }
+  return { answer: await readDeviceResponse(opened, { query, nextTurn: turns.next, isList: version === '1.0' }), isEnded }
 }
 
 type Answered = { entry: Entry; answer: Exclude<DeviceAnswer, { kind: 'error' }> }
