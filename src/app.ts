@@ -12,6 +12,7 @@ import { describeRoutes, type OpenApi } from './http/openapi.ts'
 import { httpPlugin } from './http/plugin.ts'
 import type { Route } from './http/routing.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import { oidcRoutes } from './oidc/routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -34,6 +35,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(dcRoutes(deps))
     .use(inPersonRoutes(deps))
     .use(deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia())
+    .use(deps.config.hasOidc ? oidcRoutes(deps) : new Elysia())
     .use(templateRoutes(deps))
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))

@@ -40,6 +40,8 @@ export type Config = {
   metricsToken: string | undefined
   /** Serves the sandbox wallet and the sandbox issuer. */
   hasSandbox: boolean
+  /** Serves the OpenID provider. */
+  hasOidc: boolean
   /** Looks at signed lists of issuers by itself. */
   trustRefresh: boolean
   /** How old a list of revocations may be that counts where no newer one can be had. */
@@ -111,6 +113,7 @@ export function loadConfig(env: Environment): Config {
     trustRefresh: oneOf('VIDIMUS_TRUST_REFRESH', text('VIDIMUS_TRUST_REFRESH'), ['on', 'off']) === 'on',
     statusMaxAgeMs: maxAge('VIDIMUS_STATUS_MAX_AGE', text('VIDIMUS_STATUS_MAX_AGE')),
     hasSandbox: oneOf('VIDIMUS_SANDBOX', text('VIDIMUS_SANDBOX'), ['on', 'off']) === 'on',
+    hasOidc: oneOf('VIDIMUS_OIDC', text('VIDIMUS_OIDC'), ['on', 'off']) === 'on',
     wallet: {
       profile: oneOf('VIDIMUS_WALLET_PROFILE', text('VIDIMUS_WALLET_PROFILE'), ['haip', 'plain']),
       linkStart: parsed('VIDIMUS_WALLET_SCHEME', text('VIDIMUS_WALLET_SCHEME'), parseLinkStart),

@@ -9,6 +9,7 @@ import type { Role } from './db/open.ts'
 import { createGround, type Ground, type World } from './ground.ts'
 import { createGuesses, type GuessBudgets } from './guesses/budgets.ts'
 import { createNetworks, type Networks } from './guesses/networks.ts'
+import { rememberTokenSigners, type TokenSigners } from './oidc/keys.ts'
 import { createStatusChecker, type StatusChecker } from './openid4vp/status/list.ts'
 import { type CrlChecker, createCrlChecker } from './openid4vp/trust/crl-check.ts'
 import { createVerifier, type Verifier } from './openid4vp/verify.ts'
@@ -44,6 +45,7 @@ export type Deps = Ground & {
   identity: RequestIdentities
   requestSigner: RequestSigners
   readers: Readers
+  tokenSigners: TokenSigners
   /** A JWT that wallets are shown; undefined without VIDIMUS_REGISTRATION_CERT. */
   registrationCertificate: string | undefined
   registrations: Registrations
@@ -79,6 +81,7 @@ export async function createDeps(config: Config, world: World, role: Role): Prom
     identity: rememberIdentities(ground),
     requestSigner: rememberSigners(ground),
     readers: rememberReaders(ground),
+    tokenSigners: rememberTokenSigners(ground),
     registrationCertificate,
     registrations: rememberRegistrations(ground, registrationCertificate),
     anchors: rememberAnchors({ ...ground, sandbox }),

@@ -39,6 +39,7 @@ export const VARIABLES = {
     meaning: 'bearer token that opens /metrics to other machines and through proxies; 16 characters or more',
   },
   VIDIMUS_SANDBOX: { default: 'on', meaning: 'off closes the sandbox wallet and its issuer: /sandbox and everything below it' },
+  VIDIMUS_OIDC: { default: 'on', meaning: 'off closes the OpenID provider: /oidc and everything below it' },
   VIDIMUS_TRUST_REFRESH: {
     default: 'on',
     meaning:

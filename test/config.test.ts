@@ -45,6 +45,7 @@ describe('settings without any variable', () => {
       rateLimitScale: 1,
       metricsToken: undefined,
       hasSandbox: true,
+      hasOidc: true,
       trustRefresh: true,
       statusMaxAgeMs: 0,
       webhookDelaysMs: [0, 5000, 60_000, 600_000, 2 * HOUR_MS, 22 * HOUR_MS],
@@ -602,4 +603,9 @@ describe('PostgreSQL', () => {
     expect(loadConfig({ ...url, VIDIMUS_BACKUPS: 'off' }).backups).toBeUndefined()
     expect(loadConfig(url).backups).toBeUndefined()
   })
+})
+
+test('VIDIMUS_OIDC accepts on and off', () => {
+  expect(loadConfig({ VIDIMUS_OIDC: 'off' }).hasOidc).toBe(false)
+  for (const text of ['no', 'OFF', 'false', '0']) expectRefused('VIDIMUS_OIDC', text)
 })

@@ -12,7 +12,7 @@ const GROUND = [...BASE, 'ground']
 const FIRST = [...GROUND, 'audit']
 const SECOND = [...FIRST, 'tenants', 'templates', 'usage', 'guesses', 'devices', 'access']
 const THIRD = [...SECOND, 'signing', 'trust', 'webhooks']
-const VERBS = [...THIRD, 'verifications', 'people', 'dashboard', 'doctor', 'upkeep', 'demo']
+const VERBS = [...THIRD, 'verifications', 'people', 'oidc', 'dashboard', 'doctor', 'upkeep', 'demo']
 
 const ALLOWED: Record<string, string[]> = {
   // Why a text is refused is said in words.
@@ -44,6 +44,7 @@ const ALLOWED: Record<string, string[]> = {
   webhooks: [...SECOND, 'sdk'],
   verifications: [...THIRD, 'proximity'],
   people: [...THIRD, 'verifications'],
+  oidc: [...THIRD, 'verifications'],
   dashboard: VERBS,
   doctor: VERBS,
   upkeep: VERBS,

@@ -35,6 +35,15 @@ const TRIALS: Record<string, Trial> = {
     await program.json('device', 'set', data[0]!.id, '--name', 'Till 2')
     await program.json('device', 'pair', data[0]!.id)
   }),
+  client: beside(async ({ program, tenantId }) => {
+    const call = ['--name', 'Smoke', '--redirect-uri', 'https://shop.example/callback', '--template', 'age_over_18']
+    const { id } = await program.json<{ id: string }>('client', 'create', '--tenant', tenantId, '--env', 'test', ...call)
+    await program.json('client', 'set', id, '--id-token-alg', 'ES256')
+    await program.json('client', 'secret', id, '--old-expires', 'now')
+    await program.json('client', 'keys', '--tenant', tenantId, '--env', 'test', '--rotate')
+    must((await program.text('client', 'list', '--tenant', tenantId)).includes(id), 'client list lacks what was created')
+    await program.json('client', 'remove', id)
+  }),
   origin: beside(async ({ program, tenantId }) => {
     const of = ['--tenant', tenantId, '--env', 'test']
     await program.json('origin', 'add', 'https://shop.example', ...of)

@@ -7,6 +7,8 @@ const CHECKSUM_LENGTH = 6
 
 export const newVerificationId = (random: Random): string => `vs_${base62(random, 22)}`
 export const newTenantId = (random: Random): string => `ten_${base62(random, 16)}`
+export const newClientId = (random: Random, environment: string): string => `oc_${environment}_${base62(random, 22)}`
+export const newLoginId = (random: Random): string => `ol_${base62(random, 22)}`
 export const newKeyId = (random: Random): string => `key_${base62(random, 16)}`
 
 /** A UUID of version 7 (RFC 9562): ids of later devices sort later. */
@@ -39,8 +41,8 @@ export function normalizePairingCode(typed: string): string | undefined {
 }
 
 /** Prefix, random part, and a checksum over both: a typo or a changed prefix is found without a look-up. */
-export function newSecret(random: Random, prefix: string): string {
-  const body = prefix + base62(random, SECRET_LENGTH)
+export function newSecret(random: Random, prefix: string, length = SECRET_LENGTH): string {
+  const body = prefix + base62(random, length)
   return body + checksum(body)
 }
 

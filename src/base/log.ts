@@ -59,7 +59,7 @@ function prettyLine(time: string, level: LogLevel, event: string, fields: LogFie
 /** A second defence, should a secret ever get into a field. No word boundary in front: an escaped line break ends in a letter. */
 function withoutSecrets(line: string): string {
   return line.replace(
-    /(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_)[\w+/-]{12,}|VD-[0-9A-Z]{4}-[0-9A-Z]{4}/g,
+    /(vk_(?:test|live)_\w{4}|vs_|vdr?_|whsec_|ocs_|ol_|vo_)[\w+/-]{12,}|VD-[0-9A-Z]{4}-[0-9A-Z]{4}/g,
     (_, prefix) => `${prefix ?? ''}***`,
   )
 }

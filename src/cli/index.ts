@@ -15,6 +15,7 @@ export const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     tenant: () => import('./tenant/tenant.ts'),
     key: () => import('./key.ts'),
     device: () => import('./device.ts'),
+    client: () => import('./client.ts'),
     origin: () => import('./tenant/origin.ts'),
     'webhook-secret': () => import('./tenant/webhook-secret.ts'),
     deliveries: () => import('./deliveries.ts'),

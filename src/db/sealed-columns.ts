@@ -29,6 +29,7 @@ const named = (row: string): Place => ofInstallation('installation', 'value')(ro
 
 const webhookEndpoint = ofTenant('webhook_endpoints')
 const webhookSecret = ofTenant('webhook_secrets')
+const oidcIssuer = ofTenant('oidc_issuers')
 const signIn = ofInstallation('sign_ins')
 
 export const SEALED = {
@@ -50,6 +51,11 @@ export const SEALED = {
   webhookSecret: ({ tenantId, environment }: Owner, salt: Uint8Array) =>
     webhookSecret({ id: `${tenantId} ${environment}`, tenantId }, salt),
   signingKey: ofInstallation('signing_keys'),
+  /** The secret of `sub`. */
+  oidcIssuer: ({ tenantId, environment }: Owner, salt: Uint8Array) => oidcIssuer({ id: environment, tenantId }, salt),
+  oidcKey: ofTenant('oidc_keys'),
+  login: ofSession('oidc_logins'),
+  loginSub: ofSession('oidc_logins', 'sealed_sub'),
   totp: ofInstallation('dashboard_users', 'totp_sealed'),
   /** The row has no id before it is stored: its salt stands for it. */
   signIn: (salt: Uint8Array) => signIn(Buffer.from(salt).toString('hex'), salt),

@@ -1,12 +1,14 @@
 import { SIGN_EVERY_MS, signHead } from '../audit/sign-head.ts'
 import { describeFailure } from '../base/log.ts'
 import { within } from '../base/time.ts'
-import type { Job } from '../db/engine.ts'
+import type { Db, Job } from '../db/engine.ts'
 import { recordShownAt } from '../db/shown-at.ts'
 import type { Deps } from '../deps.ts'
 import { sweepTokens } from '../devices/expire.ts'
 import { sweepNetworks } from '../guesses/networks.ts'
 import { sweepGuesses } from '../guesses/pairing.ts'
+import { turnKeys } from '../oidc/keys.ts'
+import { sealIssuersAgain } from '../oidc/seal-again.ts'
 import { sweepSignIns } from '../people/log-in/sign-ins.ts'
 import { sweepFailures } from '../people/log-in/throttle.ts'
 import { sweepSessions } from '../people/session.ts'
@@ -42,13 +44,20 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
   { name: 'signing keys', everyMs: 3_600_000, run: retireSigningKeys },
-  { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealSandboxAgain(deps, tx)) },
+  { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealOthersAgain(deps, tx)) },
+  { name: 'OpenID keys', everyMs: 3_600_000, run: turnKeys },
   { name: 'trust lists', everyMs: 60_000, run: refreshDue },
   { name: 'revocation lists', everyMs: 60_000, run: prefetchLists },
   { name: 'revocation lists of issuers', everyMs: 3_600_000, run: prefetchListsOfAnchors },
   // Not an hour after the start: a service that is restarted more often would never turn it.
   { name: 'wrapping key', everyMs: 10_000, isOnTheHour: true, run: turnWrappingKey },
 ]
+
+/** Settings of rooms that upkeep/ does not know. */
+async function sealOthersAgain(deps: Deps, tx: Db): Promise<void> {
+  await sealSandboxAgain(deps, tx)
+  await sealIssuersAgain(deps, tx)
+}
 
 /** Jobs on the memory, the clock or the disk of this process. */
 const NODE_JOBS: Job<Deps>[] = [

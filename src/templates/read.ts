@@ -27,7 +27,7 @@ export type KnownTemplate = {
 }
 
 /** Built-in templates first. */
-export async function readTemplates({ db }: Reading, tenantId: string): Promise<KnownTemplate[]> {
+export async function readTemplates({ db }: Pick<Reading, 'db'>, tenantId: string): Promise<KnownTemplate[]> {
   const rows = await listTemplates(db, tenantId)
   const taken = new Set(rows.map(({ key }) => key))
   const builtin = BUILTIN.map(each => ({ ...each, aliases: each.aliases.filter(({ key }) => !taken.has(key)) }))

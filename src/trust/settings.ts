@@ -76,6 +76,7 @@ export async function addAnchors(
       entity: null,
       country: null,
       since: null,
+      lineage: null,
     }
   })
   await deps.writeSettings(async tx => {

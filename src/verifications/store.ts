@@ -1,6 +1,7 @@
 // Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have stores of their own.
 import { and, count, desc, eq, getTableColumns, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
+import { oidcLogins } from '../db/schema/oidc.ts'
 import { sessionKeys } from '../db/schema/session-keys.ts'
 import { verificationEvents, verificationResults, verificationSessions } from '../db/schema/verifications.ts'
 import { column, hot, locked, rowWithout, wholeRow } from '../db/statements.ts'
@@ -57,6 +58,10 @@ const insert = hot(db =>
     salt: column('salt'),
     sealed: column('sealed'),
     release: column('release'),
+    pageOwnerHash: column('pageOwnerHash'),
+    loginClientId: column('loginClientId'),
+    isSameDevice: column('isSameDevice'),
+    eraseAfter: column('eraseAfter'),
     wrappingKey: column('wrappingKey'),
     terms: column('terms'),
     sealedQuery: column('sealedQuery'),
@@ -307,7 +312,7 @@ type Deleted = Pick<VerificationRow, 'auditSeq' | 'createdAt' | 'idempotencyHash
 }
 
 /**
- * Deletes a locked session with its result, portrait, timeline, search terms and key; its deliveries must be deleted before.
+ * Deletes a locked session with its result, portrait, timeline, search terms, log-in and key; its deliveries must be deleted before.
  * Undefined when it was gone.
  */
 export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): Promise<Deleted | undefined> {
@@ -320,6 +325,7 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
     .where(and(eq(verificationResults.verificationId, id), eq(verificationResults.tenantId, tenantId)))
     .returning({ auditSeq: verificationResults.auditSeq })
   await deletePortrait(tx, { id, tenantId })
+  await tx.delete(oidcLogins).where(and(eq(oidcLogins.verificationId, id), eq(oidcLogins.tenantId, tenantId)))
   await tx.delete(sessionKeys).where(and(eq(sessionKeys.verificationId, id), eq(sessionKeys.tenantId, tenantId)))
   const { auditSeq, createdAt, idempotencyHash, terms } = verificationSessions
   const [session] = await tx

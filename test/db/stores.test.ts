@@ -34,6 +34,8 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { deviceId: 'dev_1', tenantId: 'ten_1' },
     { name: 'Till 1', allowedTemplates: ['age_over_18'], ways: null },
   ],
+  'oidc/client-store.ts updateClient': [{ id: 'oc_1', name: 'Shop' }],
+  'oidc/key-store.ts replaceKey': ['kid', { useUntil: 1, removeAt: 1 }],
   'people/log-in/sign-in-store.ts listSignIns': [{ userId: 'usr_1', before: 1, limit: 5 }],
   'people/log-in/sign-in-store.ts listSignInsAfter': [1, 5],
   'people/store.ts updateFailures': [{ account: 'a', network: 'n', failures: 1, lockedUntil: 1 }],

@@ -21,6 +21,7 @@ const CALLS: Record<string, string> = {
   tenant: 'tenant create --name Shop',
   key: 'key list --tenant ten_1',
   device: 'device list --tenant ten_1',
+  client: 'client list --tenant ten_1',
   origin: 'origin list --tenant ten_1 --env test',
   'webhook-secret': 'webhook-secret show --tenant ten_1',
   deliveries: 'deliveries list --tenant ten_1',

@@ -141,4 +141,6 @@ export const trustAnchors = table('trust_anchors', {
   entity: text('entity'),
   country: text('country'),
   since: time('since'),
+  /** Of an anchor that continues another: the authority of that one. Null where its list, or its own key, says which. */
+  lineage: text('lineage'),
 })

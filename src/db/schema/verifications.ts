@@ -68,6 +68,12 @@ export const verificationSessions = table(
     sealedQuery: bytes('sealed_query'),
     /** The keys and the request for a phone; deleted like sealed_response_key. */
     sealedInPerson: bytes('sealed_in_person'),
+    /** The OpenID client whose log-in it is; its page asks nobody but the browser that began it. */
+    loginClientId: text('login_client_id'),
+    /** 1: there is no QR code, and an answer through one counts as one through the link. */
+    isSameDevice: integer('is_same_device'),
+    /** Milliseconds from its end to its erasure; null leaves it to the tenant's retention. */
+    eraseAfter: integer('erase_after'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),
@@ -77,6 +83,7 @@ export const verificationSessions = table(
     index('verification_sessions_key').on(row.keyId, row.createdAt).where(sql`key_id IS NOT NULL`),
     index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
     index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
+    index('verification_sessions_erased').on(row.createdAt).where(sql`erase_after IS NOT NULL`),
     index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),
   ],
 )

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import ground from '../../../drizzle/sqlite/0000_ground.sql' with { type: 'text' }
 import inPerson from '../../../drizzle/sqlite/0001_in_person.sql' with { type: 'text' }
 import revocationLists from '../../../drizzle/sqlite/0002_revocation_lists.sql' with { type: 'text' }
+import oidc from '../../../drizzle/sqlite/0003_oidc.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -13,6 +14,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0000_ground', ground],
   ['0001_in_person', inPerson],
   ['0002_revocation_lists', revocationLists],
+  ['0003_oidc', oidc],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

@@ -56,6 +56,7 @@ const anchorOf = (source: SourceRow, grant: Grant, now: number): AnchorRow => ({
   entity: grant.entity,
   country: grant.country,
   since: grant.since,
+  lineage: null,
 })
 
 function anchorId(sourceId: string, { certificate, trustedFor }: Grant): string {

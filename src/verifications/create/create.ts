@@ -200,6 +200,9 @@ function draft({ random, sealer, sessionKeys, config, creations }: Deps, { calle
     responseCodeExpiresAt: null,
     redeemedAt: null,
     wrappingKey,
+    loginClientId: null,
+    isSameDevice: null,
+    eraseAfter: null,
     terms: termsOf(creations.termOf, caller, metadata),
     sealedQuery: ownQuery && sealer.seal(SEALED.query({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }

@@ -13,6 +13,7 @@ import { openWith, type SessionSecrets } from '../present.ts'
 import { deleteTerms, insertTerms } from '../term-store.ts'
 import { createTerms, termsOf } from '../terms.ts'
 import {
+  findLoginOf,
   findReplays,
   listReplayHashes,
   listSealedEvents,
@@ -23,6 +24,7 @@ import {
   type SealedRows,
   type SealedSession,
   updateEvent,
+  updateLogin,
   updateResult,
   updateSession,
 } from './sealed-store.ts'
@@ -52,6 +54,7 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedR
   const portrait = await findPortrait(tx, verification, 0)
   const sealedPortrait = portrait && again(deps, SEALED.portrait(verification, portrait.salt, sessionKey), portrait.sealed)
   if (sealedPortrait) await updatePortrait(tx, verification, sealedPortrait)
+  if (verification.loginClientId !== null) await sealLogin(deps, tx, verification, sessionKey)
   for (const event of events) {
     const sealed = again(deps, SEALED.event(verification, event.salt, sessionKey), event.sealed)
     if (sealed) await updateEvent(tx, event, sealed)
@@ -59,6 +62,16 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedR
   await sealAttemptsAgain(deps, tx, { id, tenantId, sessionKey })
   const ids = [verification, ...(result ? [result] : []), ...events].flatMap(({ auditSeq }) => auditSeq ?? [])
   await sealRecordsOf(deps, tx, ids, sessionKey)
+}
+
+async function sealLogin(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
+  const login = await findLoginOf(tx, session)
+  if (!login) return
+  const { salt, sealed, sealedSub } = login
+  await updateLogin(tx, login.id, {
+    sealed: again(deps, SEALED.login(login, salt, sessionKey), sealed) ?? sealed,
+    sealedSub: sealedSub && (again(deps, SEALED.loginSub(login, salt, sessionKey), sealedSub) ?? sealedSub),
+  })
 }
 
 /** Damaged text stays as it is: a read of it reports the damage. */

@@ -1,6 +1,7 @@
 // Sealed columns, read and replaced when keys change.
 import { and, asc, eq, gt, gte, inArray, isNotNull } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
+import { oidcLogins } from '../../db/schema/oidc.ts'
 import { idempotencyKeys, verificationEvents, verificationResults, verificationSessions } from '../../db/schema/verifications.ts'
 import { locked } from '../../db/statements.ts'
 import type { ReplayRow } from '../create/replay-store.ts'
@@ -58,6 +59,21 @@ export async function listSealedEvents(tx: Db, { id, tenantId }: SessionKey): Pr
 
 export async function updateEvent(tx: Db, { id }: EventRow, sealed: Buffer): Promise<void> {
   await tx.update(verificationEvents).set({ sealed }).where(eq(verificationEvents.id, id))
+}
+
+type LoginRow = typeof oidcLogins.$inferSelect
+
+/** The log-in that a session is, if it is one. */
+export async function findLoginOf(tx: Db, { id, tenantId }: SessionKey): Promise<LoginRow | undefined> {
+  const [row] = await tx
+    .select()
+    .from(oidcLogins)
+    .where(and(eq(oidcLogins.verificationId, id), eq(oidcLogins.tenantId, tenantId)))
+  return row
+}
+
+export async function updateLogin(tx: Db, id: string, sealed: Pick<LoginRow, 'sealed' | 'sealedSub'>): Promise<void> {
+  await tx.update(oidcLogins).set(sealed).where(eq(oidcLogins.id, id))
 }
 
 export async function listReplayHashes(tx: Db): Promise<string[]> {

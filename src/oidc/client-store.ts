@@ -1,0 +1,106 @@
+// Issuers, and their clients with their secrets.
+import { and, asc, count, desc, eq } from 'drizzle-orm'
+import type { Db } from '../db/engine.ts'
+import { oidcClientSecrets, oidcClients, oidcIssuers } from '../db/schema/oidc.ts'
+import { locked } from '../db/statements.ts'
+
+export type IssuerRow = typeof oidcIssuers.$inferSelect
+export type ClientRow = typeof oidcClients.$inferSelect
+export type SecretRow = typeof oidcClientSecrets.$inferSelect
+
+/** Test and live are two issuers. */
+export type Issuer = Pick<IssuerRow, 'tenantId' | 'environment'>
+
+export async function findIssuer(db: Db, { tenantId, environment }: Issuer): Promise<IssuerRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(oidcIssuers)
+    .where(and(eq(oidcIssuers.tenantId, tenantId), eq(oidcIssuers.environment, environment)))
+  return row
+}
+
+export async function listIssuers(db: Db): Promise<IssuerRow[]> {
+  return await db.select().from(oidcIssuers).orderBy(asc(oidcIssuers.tenantId), asc(oidcIssuers.environment))
+}
+
+export async function insertIssuer(tx: Db, row: IssuerRow): Promise<void> {
+  await tx.insert(oidcIssuers).values(row)
+}
+
+export async function updateIssuerSealed(tx: Db, { tenantId, environment }: Issuer, sealed: Buffer): Promise<void> {
+  await tx
+    .update(oidcIssuers)
+    .set({ sealed })
+    .where(and(eq(oidcIssuers.tenantId, tenantId), eq(oidcIssuers.environment, environment)))
+}
+
+export async function findClient(db: Db, id: string): Promise<ClientRow | undefined> {
+  const [row] = await db.select().from(oidcClients).where(eq(oidcClients.id, id))
+  return row
+}
+
+export async function lockClient(tx: Db, id: string): Promise<ClientRow | undefined> {
+  const [row] = await locked(tx.select().from(oidcClients).where(eq(oidcClients.id, id)), 'no key update')
+  return row
+}
+
+/** Oldest first. */
+export async function listClients(db: Db, tenantId: string): Promise<ClientRow[]> {
+  return await db
+    .select()
+    .from(oidcClients)
+    .where(eq(oidcClients.tenantId, tenantId))
+    .orderBy(asc(oidcClients.createdAt), asc(oidcClients.id))
+}
+
+export async function countClients(db: Db, { tenantId, environment }: Issuer): Promise<number> {
+  const [row] = await db
+    .select({ all: count() })
+    .from(oidcClients)
+    .where(and(eq(oidcClients.tenantId, tenantId), eq(oidcClients.environment, environment)))
+  return row?.all ?? 0
+}
+
+export async function insertClient(tx: Db, row: ClientRow): Promise<void> {
+  await tx.insert(oidcClients).values(row)
+}
+
+export async function updateClient(tx: Db, { id, ...changes }: ClientRow): Promise<void> {
+  await tx.update(oidcClients).set(changes).where(eq(oidcClients.id, id))
+}
+
+export async function deleteClient(tx: Db, id: string): Promise<void> {
+  await tx.delete(oidcClientSecrets).where(eq(oidcClientSecrets.clientId, id))
+  await tx.delete(oidcClients).where(eq(oidcClients.id, id))
+}
+
+export async function markLoggedIn(tx: Db, id: string, at: number): Promise<void> {
+  await tx.update(oidcClients).set({ lastLoginAt: at }).where(eq(oidcClients.id, id))
+}
+
+export async function markRefused(tx: Db, id: string, lastRefusal: NonNullable<ClientRow['lastRefusal']>): Promise<void> {
+  await tx.update(oidcClients).set({ lastRefusal }).where(eq(oidcClients.id, id))
+}
+
+/** Newest first. */
+export async function listSecrets(db: Db, clientId: string): Promise<SecretRow[]> {
+  return await db
+    .select()
+    .from(oidcClientSecrets)
+    .where(eq(oidcClientSecrets.clientId, clientId))
+    .orderBy(desc(oidcClientSecrets.id))
+}
+
+type NewSecret = Omit<SecretRow, 'id' | 'clientId' | 'tenantId'>
+
+export async function insertSecret(tx: Db, { id: clientId, tenantId }: ClientRow, secret: NewSecret): Promise<void> {
+  await tx.insert(oidcClientSecrets).values({ clientId, tenantId, ...secret })
+}
+
+export async function retireSecret(tx: Db, id: number, expiresAt: number): Promise<void> {
+  await tx.update(oidcClientSecrets).set({ expiresAt }).where(eq(oidcClientSecrets.id, id))
+}
+
+export async function deleteSecret(tx: Db, id: number): Promise<void> {
+  await tx.delete(oidcClientSecrets).where(eq(oidcClientSecrets.id, id))
+}
