@@ -292,11 +292,5 @@ export default [
   ],
   ['iat of the header is of another clock', 'signRequest', 'iat: claims.iat', 'iat: 0', 'api/wallet-request'],
   ['a link takes any start', 'parseLinkStart', 'if (OTHER_PROTOCOLS.includes(scheme)) throw', 'if (false) throw', 'config'],
-  [
-    'a long certificate comes with every document',
-    'deviceRequestParts',
-    'isOnce && place > 0',
-    'false',
-    'openid4vp/dc-request',
-  ],
+  ['a long certificate comes with every document', 'deviceRequestParts', 'isOnce && place > 0', 'false', 'openid4vp/dc-request'],
 ] satisfies Slip[]
