@@ -84,10 +84,12 @@ export const linksTo = (publicUrl: string, id: string): Record<string, string> =
   link: `<${publicUrl}/v/${id}>; rel="alternate"; type="text/html"`,
 })
 
+type Linked = Pick<VerificationRow, 'id' | 'profile' | 'clientId' | 'nonce' | 'state'>
+
 /** Only a link of `eu-av` contains the query. */
 export async function walletLinks(
   { config }: Configured,
-  row: VerificationRow,
+  row: Linked,
   { secrets, query }: { secrets: SessionSecrets; query: () => Promise<DcqlQuery> },
   from?: From,
 ): Promise<Pick<Verification, 'wallet_uri' | 'request_uri'>> {
@@ -112,7 +114,7 @@ export async function toldQuery(
   return withIntentToRetain(query, session, (await readTenant(db, session.tenantId))?.retentionDays ?? null)
 }
 
-const linkOf = ({ wallet, publicUrl }: Configured['config'], { clientId, id }: VerificationRow, from?: From) => ({
+const linkOf = ({ wallet, publicUrl }: Configured['config'], { clientId, id }: Linked, from?: From) => ({
   start: wallet.linkStart,
   method: wallet.requestUriMethod,
   clientId,
@@ -122,7 +124,7 @@ const linkOf = ({ wallet, publicUrl }: Configured['config'], { clientId, id }: V
 })
 
 /** Links for wallets that do not listen to `wallet_uri`. */
-export const furtherLinks = ({ config }: Configured, row: VerificationRow): string[] =>
+export const furtherLinks = ({ config }: Configured, row: Linked): string[] =>
   row.profile === 'eu-av'
     ? []
     : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri({ ...linkOf(config, row), start }))

@@ -27,8 +27,14 @@ export async function askingOf(deps: Reading & Unsealing & Resolving, session: O
   return { ...asked, query: await toldQuery(deps.db, session, asked.query) }
 }
 
+/** The part of a session that its requests are made of. */
+export type AskingSession = Pick<
+  OpenSession,
+  'id' | 'tenantId' | 'template' | 'templateVersion' | 'profile' | 'clientId' | 'signingKeyId' | 'nonce' | 'state' | 'expiresAt'
+>
+
 /** The registration certificate that goes with a session's request; the EU age app takes none. */
-export async function registrationFor(deps: Deps, session: OpenSession, query: DcqlQuery): Promise<string | undefined> {
+export async function registrationFor(deps: Deps, session: AskingSession, query: DcqlQuery): Promise<string | undefined> {
   if (session.profile === 'eu-av') return undefined
   return await deps.registrations(session, query, await deps.requestSigner(session.signingKeyId))
 }

@@ -63,7 +63,7 @@ async function readEntries({ sealer, sessionKeys }: EntryDeps, db: Db, session: 
   )
 }
 
-function newEntry(deps: Making, origin: string, protocols: string[]): DcEntry {
+export function newEntry(deps: Making, origin: string, protocols: string[]): DcEntry {
   const nonce = newNonce(deps.random)
   const isoKey = newResponseKey(deps)
   return {

@@ -8,7 +8,7 @@ import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import { signatoriesOf } from '../../signing/signatories.ts'
 import type { OpenSession } from '../read.ts'
-import { askingOf, registrationFor } from './asked.ts'
+import { type AskingSession, askingOf, registrationFor } from './asked.ts'
 import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
 import { type DcEntry, keepDcEntry } from './dc-entries.ts'
 import { type DcRequests, PageRequest, ServerRequest } from './dc-schema.ts'
@@ -49,7 +49,11 @@ async function readAsking(deps: Deps, session: OpenSession, { request, owner }: 
 }
 
 /** Protocols in the order of preference: wallets take the first that they understand. */
-async function protocolsOf(deps: Deps, session: OpenSession, { device }: RequestInput): Promise<DcProtocol[]> {
+export async function protocolsOf(
+  deps: Deps,
+  session: AskingSession,
+  { device }: Pick<RequestInput, 'device'>,
+): Promise<DcProtocol[]> {
   const { mode } = deps.config.dcApi
   if (mode === 'off') return []
   const iso: DcProtocol[] = device ? ['org-iso-mdoc'] : []
@@ -60,9 +64,9 @@ async function protocolsOf(deps: Deps, session: OpenSession, { device }: Request
   return [isSigned ? 'openid4vp-v1-signed' : 'openid4vp-v1-unsigned', ...iso]
 }
 
-async function dataOf(
+export async function dataOf(
   deps: Deps,
-  session: OpenSession,
+  session: AskingSession,
   { query, registration, device }: RequestInput,
   entry: DcEntry,
   protocol: DcProtocol,

@@ -1,8 +1,15 @@
 import { apiError } from '../../http/errors.ts'
 import { withoutFormats } from '../../openid4vp/dcql/credential-sets.ts'
-import { type From, requestClaims, responseUri, signRequest } from '../../openid4vp/exchange/request-object.ts'
+import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
+import {
+  type EncryptionKey,
+  type From,
+  requestClaims,
+  responseUri,
+  signRequest,
+} from '../../openid4vp/exchange/request-object.ts'
 import { readOpenSession } from '../read.ts'
-import { askingOf } from './asked.ts'
+import { type AskingSession, askingOf } from './asked.ts'
 import type { Deps } from './deps.ts'
 import { recordRequestFetched } from './response-key.ts'
 import { formatsIn, notesOn, parseWalletMetadata, type WalletMetadata } from './wallet-metadata.ts'
@@ -28,17 +35,34 @@ export async function requestObject(deps: Deps, id: string, from: From, wallet?:
     ...(dropped.length > 0 && { dropped }),
     ...(notes.length > 0 && { notes }),
   })
+  return await signedRequest(deps, session, { query, asked, encryptionKey, from, walletNonce: wallet?.nonce })
+}
+
+type Asking = {
+  query: DcqlQuery
+  /** Without the formats that the wallet lacks. */
+  asked: DcqlQuery
+  encryptionKey: EncryptionKey | undefined
+  from?: From
+  walletNonce?: string | undefined
+}
+
+export async function signedRequest(
+  deps: Deps,
+  session: AskingSession,
+  { query, asked, encryptionKey, from, walletNonce }: Asking,
+): Promise<string> {
   const signer = await deps.requestSigner(session.signingKeyId)
   const claims = requestClaims({
     clientId: session.clientId,
-    responseUri: responseUri(deps.config.publicUrl, id, from),
+    responseUri: responseUri(deps.config.publicUrl, session.id, from),
     nonce: session.nonce,
     state: session.state,
     query: asked,
     issuedAt: deps.wall(),
     expiresAt: session.expiresAt,
     encryptionKey,
-    walletNonce: wallet?.nonce,
+    walletNonce,
     registrationCertificate: await deps.registrations(session, query, signer),
     registrationForm: deps.config.wallet.verifierInfoData,
   })
