@@ -293,7 +293,7 @@ describe('checks of what wallets see', () => {
     expect(await found(app, 'signing_certificate')).toMatchObject({
       status: 'warning',
       detail:
-        'EU wallets may refuse the certificate that they see: no organisation identifier in the subject, no contact in the alternative names, no policy 0.4.0.194118.1.x.',
+        'EU wallets may refuse the certificate that they see: no organisation identifier in the subject, no contact in the alternative names, no policy 0.4.0.194118.1.x, no address of a revocation list.',
     })
     await getCertificate(app, life)
     expect(await found(app, 'signing_certificate')).toMatchObject({ status: 'ok' })

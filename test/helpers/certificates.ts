@@ -110,6 +110,7 @@ export async function issueAccess(wanted: Wanted & { organization?: string } = {
     usages(KeyUsageFlags.digitalSignature | KeyUsageFlags.nonRepudiation),
     contacts({ type: 'email', value: 'help@shop.example' }, { type: 'dns', value: 'verify.example' }),
     policies(ACCESS_POLICY),
+    crlPoint('https://access.example/crl'),
     qcStatements(false),
   ]
   return await issue({ name, extensions, ...wanted })

@@ -266,7 +266,7 @@ describe('a chain', () => {
     const plain = { name: 'CN=Shop', extensions: [contacts({ type: 'dns', value: 'verify.example' })] }
     const { notes } = await getCertificate(app, { ...plain, authorities: [elsewhere] })
     expect(sentencesOf(notes)).toEqual([
-      'The certificate breaks the profile of access certificates (no organisation identifier in the subject, no contact in the alternative names, no policy 0.4.0.194118.1.x); EU wallets may refuse it.',
+      'The certificate breaks the profile of access certificates (no organisation identifier in the subject, no contact in the alternative names, no policy 0.4.0.194118.1.x, no address of a revocation list); EU wallets may refuse it.',
       'The certificate leads to none of the access authorities on the list that is loaded; EU wallets will refuse it.',
     ])
     expect((await getCertificate(app)).notes).toEqual([])

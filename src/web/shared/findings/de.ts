@@ -15,6 +15,9 @@ export const flaws: Record<Flaw, string> = {
   no_contact: 'kein Kontakt in den alternativen Namen',
   no_policy: 'keine Richtlinie 0.4.0.194118.1.x',
   no_signatures: 'ein Schlüsselzweck, der keine Signaturen erlaubt',
+  is_authority: 'eine Zertifizierungsstelle statt eines Inhabers',
+  no_name: 'kein Name einer Organisation oder Person im Inhaber',
+  no_revocation: 'keine Adresse einer Sperrliste',
   listed_inside: 'eine gelistete Stelle in der Kette',
   no_path: 'kein Pfad zu einer Stelle auf der geladenen Liste',
 }

@@ -15,6 +15,9 @@ export const flaws: Record<Flaw, string> = {
   no_contact: 'no contact in the alternative names',
   no_policy: 'no policy 0.4.0.194118.1.x',
   no_signatures: 'a key usage that does not allow signatures',
+  is_authority: 'an authority in place of a holder',
+  no_name: 'no name of an organisation or person in the subject',
+  no_revocation: 'no address of a revocation list',
   listed_inside: 'a listed authority inside the chain',
   no_path: 'no path to an access authority on the loaded list',
 }
