@@ -18,7 +18,7 @@ import { notYet, statesOf } from './signing-checks.ts'
 
 /** Lists are fetched side by side, within the time of the check. */
 const STATUSES_MAX = 10
-const PID = /^(?:urn:eudi:pid:|eu\.europa\.ec\.eudi\.pid\.)/
+export const PID = /^(?:urn:eudi:pid:|eu\.europa\.ec\.eudi\.pid\.)/
 
 /** Whether wallets will accept the registration certificates that requests carry, and which are missing. */
 export async function checkRegistration({ deps, liveTenants }: Scene) {
@@ -71,26 +71,23 @@ type Judged = { row: RegistrationRow; status: 'valid' | 'revoked' | 'unknown' }
 /** The list is read as it is signed: whose signature counts is for wallets to judge. */
 async function readStatuses(deps: Scene['deps'], rows: RegistrationRow[]): Promise<Judged[]> {
   const listed = rows.flatMap(row => (row.status ? [{ row, ...row.status }] : [])).slice(0, STATUSES_MAX)
-  const fetchStatus = statusFetcher(deps)
-  return await Promise.all(
-    listed.map(async ({ row, uri, idx }): Promise<Judged> => {
-      if (!uri.startsWith('https://')) return { row, status: 'unknown' }
-      try {
-        const answer = await fetchStatus(uri, {
-          accept: 'application/statuslist+jwt',
-          bytesMax: STATUS_BODY_BYTES_MAX,
-          isLocal: false,
-        })
-        if (!answer.ok) return { row, status: 'unknown' }
-        const token = await readStatusJwt(Buffer.from(answer.body).toString('latin1').trim())
-        const status = findTokenFault(token, uri, deps.now()) === undefined ? statusAt(token.list, idx) : undefined
-        return { row, status: status === undefined ? 'unknown' : status === 0 ? 'valid' : 'revoked' }
-      } catch {
-        // No list, or one that cannot be read.
-        return { row, status: 'unknown' }
-      }
-    }),
-  )
+  return await Promise.all(listed.map(async ({ row, ...entry }) => ({ row, status: await readStatus(deps, entry) })))
+}
+
+/** What a registrar says of a certificate of ours. */
+export async function readStatus(deps: Scene['deps'], { uri, idx }: { uri: string; idx: number }): Promise<Judged['status']> {
+  if (!uri.startsWith('https://')) return 'unknown'
+  try {
+    const wanted = { accept: 'application/statuslist+jwt', bytesMax: STATUS_BODY_BYTES_MAX, isLocal: false }
+    const answer = await statusFetcher(deps)(uri, wanted)
+    if (!answer.ok) return 'unknown'
+    const token = await readStatusJwt(Buffer.from(answer.body).toString('latin1').trim())
+    const status = findTokenFault(token, uri, deps.now()) === undefined ? statusAt(token.list, idx) : undefined
+    return status === undefined ? 'unknown' : status === 0 ? 'valid' : 'revoked'
+  } catch {
+    // No list, or one that cannot be read.
+    return 'unknown'
+  }
 }
 
 type Gap = { key: string; gap: 'missing' | 'beyond' }

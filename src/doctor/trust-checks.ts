@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import type { Environment } from '../access/scopes.ts'
 import { isoUtc } from '../base/time.ts'
 import { found, notSetUp, ok, problem, secondOf, warning } from '../db/check.ts'
 import { covers } from '../openid4vp/trust/trust-anchor.ts'
@@ -25,7 +26,7 @@ export async function checkAnchors({ deps, liveTenants }: Scene) {
   const tenants = await liveTenants
   if (tenants.length === 0) return notSetUp('no_live_keys')
   const at = deps.now()
-  const anchors = (await liveAnchors(deps, at)).filter(({ isUsable }) => isUsable)
+  const anchors = (await anchorsIn(deps, 'live', at)).filter(({ isUsable }) => isUsable)
   const current = anchors.filter(({ not_after }) => not_after > isoUtc(at))
   const templates = (await Promise.all(tenants.map(tenant => templatesInUse(deps, tenant.id)))).flat()
   const uncovered = templates.filter(
@@ -53,14 +54,14 @@ function isUsable(pem: string): boolean {
 }
 
 /** Those that vouch for documents today. */
-async function liveAnchors(deps: Scene['deps'], at: number): Promise<Anchor[]> {
+export async function anchorsIn(deps: Scene['deps'], environment: Environment, at: number): Promise<Anchor[]> {
   const ended = (await readSources(deps)).filter(source => sourceState(source, at) === 'ended').map(({ id }) => id)
   const blocks = await readBlocks(deps)
-  const blocked = new Set(blocks.filter(({ environment }) => environment === 'live').map(({ fingerprint }) => fingerprint))
+  const blocked = new Set(blocks.filter(block => block.environment === environment).map(({ fingerprint }) => fingerprint))
   const anchors = (await readAnchors(deps)).map(row => ({ ...presentAnchor(row), isUsable: isUsable(row.certificate) }))
   return anchors.filter(
-    ({ environment, use, source, fingerprint_sha256: fingerprint }) =>
-      environment === 'live' &&
+    ({ environment: where, use, source, fingerprint_sha256: fingerprint }) =>
+      where === environment &&
       (use === 'both' || use === 'documents') &&
       !(source && ended.includes(source)) &&
       !blocked.has(fingerprint),

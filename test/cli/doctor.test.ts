@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHECKS } from '../../src/doctor/check.ts'
+import { ensureSigningKey } from '../../src/signing/keys.ts'
+import { createTenant } from '../../src/tenants/settings.ts'
 import { pinSigner, unpinSigner } from '../../src/trust/lists/pins.ts'
 import { cleanUp, openInstallation, temporaryDir } from '../helpers/app.ts'
 import { DAY_MS } from '../helpers/certificates.ts'
@@ -17,6 +19,7 @@ afterAll(async () => {
   await cleanUp()
 })
 
+type Clause = { id: string; level: string; status: string; detail: string }
 type Told = { checks: { name: string; status: string; detail: string }[] }
 
 /** What cannot be opened. */
@@ -60,6 +63,54 @@ describe('vidimus doctor', () => {
     await process.exited
     const stopped: Told = JSON.parse((await vidimus(dir, ['doctor', '--json'], env)).stdout)
     expect(statuses(stopped)).toMatchObject({ server: 'warning', database: 'ok', master_key: 'ok' })
+  })
+
+  test('--profile eu prints a line for each clause, in JSON its members, and fails while a "must" does', async () => {
+    const dir = temporaryDir()
+    const { stop, deps } = await openInstallation({ dir, now: Date.now() })
+    const { id } = (await createTenant(deps, { name: 'Corner Shop' }, 'test')).tenant
+    expect((await vidimus(dir, ['doctor', '--profile', 'eu'])).stderr).toContain('start the service once')
+    await ensureSigningKey(deps)
+    await stop()
+    const run = await vidimus(dir, ['doctor', '--profile', 'eu'])
+    expect([run.exitCode, run.stderr]).toEqual([1, ''])
+    expect(run.stdout).toContain(
+      `${'fail           must   eu.access-certificate'.padEnd(49)} The access certificate is valid, and of a listed authority. Not so: made by this service itself.\n${' '.repeat(50)}Get one with`,
+    )
+    const { clauses, ...told } = JSON.parse((await vidimus(dir, ['doctor', '--profile', 'eu', '--json'])).stdout)
+    expect(told).toEqual({
+      profile: 'eu',
+      basis: 'CIR (EU) 2026/1731, ETSI TS 119 472-2 V1.2.1, HAIP 1.0',
+      tenant: id,
+      summary: { must_failed: expect.any(Number), should_failed: expect.any(Number) },
+    })
+    const failing = (level: string) =>
+      new Set(clauses.flatMap((row: Clause) => (row.level === level && row.status === 'fail' ? [row.id] : []))).size
+    expect(told.summary).toEqual({ must_failed: failing('must'), should_failed: failing('should') })
+    for (const { subject: _, remedy, ...row } of clauses) {
+      expect(Object.keys(row)).toEqual(['id', 'level', 'status', 'detail', 'sure'])
+      expect(remedy !== undefined).toBe(row.status === 'fail')
+    }
+    const age: { clauses: Clause[] } = await vidimusJson(dir, 'doctor', '--profile', 'eu', '--template', 'eu_av_age_18')
+    expect(age.clauses.every(({ status }) => status === 'not_applicable')).toBe(true)
+  })
+
+  test('--profile eu refuses an unknown tenant, template and profile, and its flags stand for nothing else', async () => {
+    const dir = temporaryDir()
+    const { stop, deps } = await openInstallation({ dir, now: Date.now() })
+    const refused = async (...args: string[]) => {
+      const { exitCode, stderr } = await vidimus(dir, ['doctor', ...args])
+      return `${exitCode} ${stderr.trim()}`
+    }
+    await ensureSigningKey(deps)
+    await createTenant(deps, { name: 'Corner Shop' }, 'test')
+    const { id } = (await createTenant(deps, { name: 'Bakery' }, 'test')).tenant
+    await stop()
+    expect(await refused('--profile', 'haip')).toMatch(/^2 .*"haip" is not one of eu/)
+    expect(await refused('--profile', 'eu')).toMatch(/^2 .*there are several tenants; name one with --tenant ID/)
+    expect(await refused('--profile', 'eu', '--tenant', 'ten_x')).toMatch(/^1 .*there is no tenant ten_x/)
+    expect(await refused('--profile', 'eu', '--tenant', id, '--template', 'nothing')).toMatch(/^1 .*There is no template nothing/)
+    expect(await refused('--env', 'test')).toMatch(/^2 .*--env is for --profile eu/)
   })
 
   test('prints the remedies of two trust lists on two lines', async () => {
