@@ -58,7 +58,7 @@ describe('the choice of documents', () => {
     const mia = await joinMember(app, id, 'mia')
     const chosen = await choose(mia, id, 'us_licence', 'eu_age')
     expect(chosen.body.documents).toEqual(['eu_age', 'us_licence'])
-    expect(chosen.body.steps).toHaveLength(9)
+    expect(chosen.body.steps).toHaveLength(10)
     expect(await pathOf(boss, id)).toEqual(chosen.body)
     const audit = await boss.get<{ data: { action: string; actor: string; details: object }[] }>(`/tenants/${id}/audit?limit=1`)
     expect(audit.body.data[0]).toMatchObject({
@@ -100,6 +100,7 @@ describe('the steps', () => {
       issuers_test: 'to_do',
       first_test: 'to_do',
       issuers_live: 'to_do',
+      eu_profile: 'not_needed',
       keys: 'done',
       first_live: 'to_do',
       renewals: 'waiting',
@@ -215,6 +216,17 @@ describe('the steps', () => {
     expect(await step()).toMatchObject({ state: 'problem', reason: 'registration_unsound' })
   })
 
+  test('requests that EU wallets would refuse are to do, by their clauses', async () => {
+    const { id, boss } = await start()
+    await choose(boss, id, 'eu_wallet')
+    expect(stepIn(await pathOf(boss, id), 'eu_profile')).toMatchObject({
+      state: 'to_do',
+      reason: 'eu_profile_failing',
+      names: expect.arrayContaining(['eu.access-certificate', 'eu.registration']),
+      command: `vidimus doctor --profile eu --tenant ${id}`,
+    })
+  })
+
   test('a live key or a live till is enough to ask', async () => {
     const { app, boss } = await start()
     const shop = await boss.post<{ id: string }>('/tenants', { name: 'Empty' })
@@ -315,6 +327,7 @@ describe('the address', () => {
     tenantId: 'ten_x',
     publicUrl: 'https://verify.example',
     isLocal: false,
+    failing: [],
     now: 0,
     check: name => (name === 'tls' ? tls : url),
     anchors: [],

@@ -39,7 +39,7 @@ browserTest('the overview leads to the question, and the steps follow from the a
   await page.keyboard.press('Enter')
   const steps = page.getByRole('list', { name: 'Steps to go live' }).locator(':scope > li')
   await steps.first().waitFor()
-  expect(await steps.count()).toBe(9)
+  expect(await steps.count()).toBe(10)
   await page.getByText('1 of 8 steps are done.').waitFor()
   await page.getByText('EU age app · US driving licence').waitFor()
   const address = steps.first()

@@ -68,12 +68,37 @@ describe('the health of the installation', () => {
     const shown = (await page.getByRole('list', { name: 'Zustand' }).textContent()) ?? ''
     expect(shown).not.toMatch(/\b(the|is|are|there|with|your)\b/)
     await page.getByText('Der Befehl „vidimus doctor“ meldet dasselbe auf Englisch.').waitFor()
+    await page.getByRole('button', { name: 'Anfragen prüfen' }).click()
+    await page
+      .getByText('Das Zugangszertifikat ist gültig und von einer gelisteten Stelle. Nicht so: von diesem Dienst selbst erzeugt.')
+      .waitFor()
+    const clauses = (await page.getByRole('list', { name: 'EU-Wallets' }).textContent()) ?? ''
+    expect(clauses).not.toMatch(/\b(the|are|there|with|your)\b/)
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
     // The tabs do not all fit: the chosen one is scrolled into view.
     const tab = await page.getByRole('tab', { name: 'Zustand' }).boundingBox()
     expect((tab?.x ?? 0) + (tab?.width ?? 999)).toBeLessThanOrEqual(390)
     await expectAccessible(page)
     await shoot(page, 'dashboard-health-de')
+  })
+
+  browserTest('the clauses of EU wallets are shown on request, the failing ones first', async openPage => {
+    const app = await startForBrowser(NEARBY)
+    await app.tenant({ name: 'Corner Shop' })
+    const { page } = await enter(app, openPage, '/dashboard/settings/health')
+    await page.getByText(/in the requests of Corner Shop/).waitFor()
+    await page.getByRole('button', { name: 'Check the requests' }).click()
+    const items = page.getByRole('list', { name: 'EU wallets' }).getByRole('listitem')
+    const access = items.filter({ has: page.getByRole('heading', { name: 'eu.access-certificate (must)' }) })
+    await access.getByText('Fails', { exact: true }).waitFor()
+    await access
+      .getByText('The access certificate is valid, and of a listed authority. Not so: made by this service itself.')
+      .waitFor()
+    await access.getByText(/vidimus signing csr --new-key/).waitFor()
+    expect(await items.first().locator('.badge').textContent()).toContain('Fails')
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-health-eu')
+    expect(page.complaints).toEqual([])
   })
 
   browserTest('members do not see the view', async openPage => {

@@ -2,6 +2,7 @@ import { isExpired, readKeys } from '../../access/keys.ts'
 import { isIP } from '../../base/ip.ts'
 import { readDevices } from '../../devices/read.ts'
 import type { CheckName } from '../../doctor/check.ts'
+import { examineProfile } from '../../doctor/eu/examine.ts'
 import { examine } from '../../doctor/examine.ts'
 import { isLoopback } from '../../egress/addresses.ts'
 import { askedBy } from '../../templates/minimise.ts'
@@ -11,33 +12,29 @@ import { readSources } from '../../trust/lists/sources.ts'
 import { readAnchors } from '../../trust/settings.ts'
 import { readUsedTemplates } from '../../verifications/template-use.ts'
 import type { Deps } from '../deps.ts'
+import { sharedWork } from '../shared-work.ts'
 import { registrationOf, signingOf } from './registration.ts'
 import type { GoLive } from './schema.ts'
 import { type Facts, stepsOf } from './steps.ts'
 
-/** Checks that visit the public address run no more often than this. */
-const AGAIN_MS = 10_000
-
 const CHECKS: readonly CheckName[] = ['public_url', 'tls', 'signing_certificate']
 
-type Checks = Facts['check']
+type Checks = (tenantId: string, documents: readonly DocumentKind[]) => Promise<Pick<Facts, 'check' | 'failing'>>
 
-/** The checks, shared by all shops; a call too soon gets the last ones again. */
-export function createGoLiveChecks(deps: Deps): () => Promise<Checks> {
-  let last: { at: number; checks: Promise<Checks> } | undefined
-  const look = async (): Promise<Checks> => {
-    const found = await examine(deps, true, CHECKS)
-    return wanted => found.find(({ name }) => name === wanted)!
-  }
-  return () => {
-    const at = deps.now()
-    if (!last || at - last.at >= AGAIN_MS) last = { at, checks: look() }
-    return last.checks
+/** The checks are shared by all shops; requests are judged for those that ask EU wallets. */
+export function createGoLiveChecks(deps: Deps): Checks {
+  const look = sharedWork(deps, () => examine(deps, true, CHECKS))
+  const judge = sharedWork(deps, tenantId => examineProfile(deps, { tenantId, environment: 'live' }))
+  return async (tenantId, documents) => {
+    const found = await look()
+    const clauses = documents.includes('eu_wallet') ? await judge(tenantId) : []
+    const failing = clauses.filter(({ level, status }) => level === 'must' && status === 'fail')
+    return { check: wanted => found.find(({ name }) => name === wanted)!, failing: [...new Set(failing.map(({ id }) => id))] }
   }
 }
 
 /** Every step follows from facts: none is ticked by hand. */
-export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenantId: string): Promise<GoLive> {
+export async function readPath(deps: Deps, checks: Checks, tenantId: string): Promise<GoLive> {
   const { documents, ...first } = await readGoLive(deps.db, tenantId)
   if (documents.length === 0) return { documents, steps: [], purposes: [], is_done: false }
   const templates = await readUsedTemplates(deps, tenantId)
@@ -49,7 +46,7 @@ export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenant
     now: deps.now(),
     documents,
     ...first,
-    check: await checks(),
+    ...(await checks(tenantId, documents)),
     anchors: await readAnchors(deps),
     sources: await readSources(deps),
     blocks: await readBlocks(deps),
@@ -64,7 +61,7 @@ export async function readPath(deps: Deps, checks: () => Promise<Checks>, tenant
 
 export async function choosePath(
   deps: Deps,
-  checks: () => Promise<Checks>,
+  checks: Checks,
   { tenantId, documents, actor }: { tenantId: string; documents: readonly DocumentKind[]; actor: string },
 ): Promise<GoLive> {
   await chooseDocuments(deps, tenantId, documents, actor)

@@ -17,6 +17,8 @@ import { STEPS, type Step, type StepName } from './schema.ts'
 
 /** A list's server may be away for hours. */
 const FAILING_MS = 86_400_000
+/** How many the sentence names. */
+const CLAUSES_MAX = 5
 const WARNING_MS = EXPIRY_WARNING_DAYS * 86_400_000
 
 type Anchor = Awaited<ReturnType<typeof readAnchors>>[number]
@@ -29,6 +31,8 @@ export type Facts = GoLive & {
   now: number
   /** Doctor's, of those that were made. */
   check: (name: CheckName) => Found
+  /** Clauses of the EU profile that must hold, and do not. */
+  failing: readonly string[]
   anchors: readonly Anchor[]
   sources: readonly SourceView[]
   blocks: readonly BlockRow[]
@@ -49,6 +53,7 @@ const HOW: Record<StepName, (facts: Facts) => Result> = {
   issuers_test: facts => issuers(facts, 'test'),
   first_test: facts => firstSession(facts, 'test'),
   issuers_live: facts => issuers(facts, 'live'),
+  eu_profile: euProfile,
   keys,
   first_live: facts => firstSession(facts, 'live'),
   renewals,
@@ -129,6 +134,14 @@ function addingCommand({ kind, type }: { kind: DocumentKind; type: string | unde
   const preset = KINDS[kind].presets[environment]
   if (preset !== undefined) return `vidimus trust source add --preset ${preset} --env ${environment}`
   return `vidimus trust add FILE.pem --env ${environment}${type === undefined ? '' : ` --for ${type}`}`
+}
+
+/** Judged by the bytes of the shop's own requests. */
+function euProfile({ documents, failing, tenantId }: Facts): Result {
+  if (!documents.includes('eu_wallet')) return { state: 'not_needed', reason: 'eu_profile_not_needed' }
+  const command = `vidimus doctor --profile eu --tenant ${tenantId}`
+  if (failing.length > 0) return { state: 'to_do', reason: 'eu_profile_failing', names: failing.slice(0, CLAUSES_MAX), command }
+  return { state: 'done', reason: 'eu_profile_holds' }
 }
 
 function firstSession({ documents, firstTestAt, firstLiveAt, publicUrl }: Facts, environment: Environment): Result {

@@ -50,6 +50,7 @@ export const goLive: typeof en.goLive = {
     issuers_test: { title: 'Aussteller in Test', action: 'Aussteller in Test hinzufügen', done: 'Aussteller in Test ansehen' },
     first_test: { title: 'Erster Test mit echter Wallet', action: 'Test starten', done: 'Prüfungen in Test ansehen' },
     issuers_live: { title: 'Aussteller in Live', action: 'Aussteller in Live hinzufügen', done: 'Aussteller in Live ansehen' },
+    eu_profile: { title: 'Anfragen, die EU-Wallets annehmen', action: 'Regeln ansehen', done: 'Regeln ansehen' },
     keys: { title: 'Ein Live-Schlüssel oder eine Kasse', action: 'Live-Schlüssel anlegen', done: 'Live-Schlüssel ansehen' },
     first_live: { title: 'Erste Prüfung in Live', action: 'Prüfungen in Live ansehen', done: 'Prüfungen in Live ansehen' },
     renewals: { title: 'Erneuerungen', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },
@@ -78,6 +79,9 @@ export const goLive: typeof en.goLive = {
     issuers_named: ({ documents }) => `Sie vertrauen Ausstellern für: ${documents}.`,
     issuers_missing: ({ documents }) => `Sie vertrauen noch keinem Aussteller für: ${documents}.`,
     issuers_ended: ({ names }) => `Die Liste „${names}“ ist abgelaufen; ihre Aussteller zählen nicht mehr.`,
+    eu_profile_not_needed: () => 'Nur EU-Wallets prüfen Anfragen danach.',
+    eu_profile_failing: ({ names }) => `EU-Wallets lehnen Ihre Anfragen vielleicht ab, und zwar wegen: ${names}.`,
+    eu_profile_holds: () => 'Ihre Anfragen enthalten alles, was EU-Wallets darin finden müssen.',
     tested: ({ when }) => `Ein Ausweis eines echten Ausstellers wurde am ${when} in Test geprüft.`,
     not_tested: () =>
       'Starten Sie eine Prüfung in Test, und beantworten Sie sie mit einer Wallet, die einen Ausweis eines Ihrer Aussteller hat.',

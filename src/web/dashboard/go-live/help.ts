@@ -8,6 +8,7 @@ export const HELP: Readonly<Record<StepName, string>> = {
   issuers_test: 'trust',
   first_test: 'going-live#what-your-documents-need',
   issuers_live: 'trust',
+  eu_profile: 'doctor#eu-wallets',
   keys: 'going-live#switch-to-live',
   first_live: 'going-live#switch-to-live',
   renewals: 'going-live#the-steps',

@@ -30,6 +30,7 @@ const WHERE: Readonly<Record<StepName, Where>> = {
   issuers_test: { place: 'trust', environment: 'test' },
   first_test: { place: '', environment: 'test' },
   issuers_live: { place: 'trust', environment: 'live' },
+  eu_profile: { place: 'settings/health', isForOwners: true },
   keys: { place: 'keys', environment: 'live' },
   first_live: { place: 'verifications', environment: 'live' },
   renewals: { place: 'settings/health', isForOwners: true },

@@ -2,6 +2,7 @@ import { Tabs } from '../../kit/tabs.tsx'
 import { Page } from '../parts/page.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { useSession } from '../session.tsx'
+import { EuWallets } from './health/eu-wallets.tsx'
 import { HealthSettings } from './health/health.tsx'
 import { InstallationSettings } from './installation/installation.tsx'
 import { PeopleSettings } from './people/people.tsx'
@@ -33,6 +34,7 @@ export function Settings({ tab }: { tab: string }) {
           {chosen === 'people' && <PeopleSettings />}
           {chosen === 'installation' && <InstallationSettings />}
           {chosen === 'health' && <HealthSettings />}
+          {chosen === 'health' && <EuWallets />}
         </div>
       </Tabs>
     </Page>

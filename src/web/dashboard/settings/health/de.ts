@@ -15,6 +15,14 @@ export const health: typeof en.health = {
     ]
     return `${parts.filter(Boolean).join(', ')}.`
   },
+  eu: {
+    title: 'EU-Wallets',
+    more: shop =>
+      `Was EU-Wallets in den Anfragen von ${shop} finden müssen und sollten. Sie werden dafür erstellt und geprüft, nichts wird gespeichert oder gesendet.`,
+    statuses: { pass: 'Erfüllt', fail: 'Nicht erfüllt', not_applicable: 'Nicht nötig', unknown: 'Unbekannt' },
+    levels: { must: 'muss', should: 'sollte' },
+    check: 'Anfragen prüfen',
+  },
   statuses: { not_set_up: 'Nicht eingerichtet', ok: 'In Ordnung', warning: 'Warnung', problem: 'Problem' },
   names: {
     server: 'Dienst',

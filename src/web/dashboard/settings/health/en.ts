@@ -13,6 +13,14 @@ export const health = {
     ]
     return `${parts.filter(Boolean).join(', ')}.`
   },
+  eu: {
+    title: 'EU wallets',
+    more: (shop: string) =>
+      `What EU wallets must and should find in the requests of ${shop}. They are made for this and judged, and nothing is stored or sent.`,
+    statuses: { pass: 'Holds', fail: 'Fails', not_applicable: 'Not needed', unknown: 'Unknown' },
+    levels: { must: 'must', should: 'should' },
+    check: 'Check the requests',
+  },
   statuses: { not_set_up: 'Not set up', ok: 'In order', warning: 'Warning', problem: 'Problem' },
   names: {
     server: 'Service',

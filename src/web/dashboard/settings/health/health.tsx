@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Health } from '../../../../dashboard/settings/health/schema.ts'
-import { Badge } from '../../../kit/badge.tsx'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Seal } from '../../../kit/seal.tsx'
@@ -11,16 +10,10 @@ import { Time } from '../../../shared/time.tsx'
 import { useAction } from '../../action.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
+import { HealthItem, LOOK } from './item.tsx'
 import { useHealthWords } from './words.ts'
 
 type Check = Health['checks'][number]
-
-const LOOK = {
-  problem: { tone: 'no', icon: 'cross' },
-  warning: { tone: 'wait', icon: 'warning' },
-  not_set_up: { tone: 'neutral', icon: 'dash' },
-  ok: { tone: 'ok', icon: 'tick' },
-} as const
 
 const WORST_FIRST = Object.keys(LOOK) as (keyof typeof LOOK)[]
 
@@ -83,22 +76,15 @@ function Checks({ checks }: { checks: readonly Check[] }) {
 
 function CheckItem({ check: { name, status, ...finding } }: { check: Check }) {
   const words = useHealthWords()
-  const { detail, remedy } = say(useFindings(), finding)
   return (
-    <li>
-      <Badge {...LOOK[status]}>{words.statuses[status]}</Badge>
-      <div class="stack tight">
-        <h3>{words.names[name]}</h3>
-        <p>{detail}</p>
-        {remedy && <p class="remedy secondary">{remedy}</p>}
-        {status !== 'ok' && (
-          <p class="hint">
-            <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>
-              {words.help}
-            </a>
-          </p>
-        )}
-      </div>
-    </li>
+    <HealthItem look={LOOK[status]} status={words.statuses[status]} title={words.names[name]} {...say(useFindings(), finding)}>
+      {status !== 'ok' && (
+        <p class="hint">
+          <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>
+            {words.help}
+          </a>
+        </p>
+      )}
+    </HealthItem>
   )
 }
