@@ -444,6 +444,8 @@ const EVENT_MEANINGS: Record<string, string> = {
   'trust.list_ended': 'a trust list has ended: its issuers are no longer trusted. Refresh it or bring a bundle',
   'trust.list_refused':
     'an update of a trust list was refused; the last one still counts. `vidimus trust source show ID` says why',
+  'signing.registration_large':
+    'copies of the registration certificate exceed 48 KiB, so only the first document request has one; `detail` names the template. Ask for fewer documents at once',
   'status.list_not_kept': 'a list of revoked documents could not be stored; a restart without internet does not know it',
   'status.stale_used': 'documents are checked against an older list of their issuer, because no newer one can be fetched',
   'trust.list_stale': 'a trust list is past its next update; results have a warning until its grace ends',

@@ -205,3 +205,33 @@ test('the registration certificates of a template are read again when settings w
   await app.deps.writeSettings(async () => {})
   expect(await fetchOne()).toBeUndefined()
 })
+
+test('a registration certificate too long for a copy in each document request is logged, by its template and without its text', async () => {
+  const { app, id: tenantId, key, add } = await startRegistered()
+  await listOrigin(app, tenantId)
+  const mdoc = (id: string) => ({
+    id,
+    format: 'mso_mdoc' as const,
+    meta: { doctype_value: 'eu.europa.ec.eudi.pid.1' },
+    claims: [{ path: ['eu.europa.ec.eudi.pid.1', id] }],
+  })
+  const save = (key: string, ...ids: string[]) =>
+    saveTemplate(app.deps, { tenantId, key, title: 'Names', query: { credentials: ids.map(mdoc) } }, 'test')
+  await save('one', 'family_name')
+  await save('two', 'family_name', 'given_name')
+  const { jwt } = await add({ credentials: [], long: 'x'.repeat(19_000) })
+  expect(jwt.length).toBeGreaterThan(24 * 1024)
+  const logged = () => app.logs.filter(line => line.includes('signing.registration_large')).map(line => JSON.parse(line).detail)
+  const scanIt = async (template: string) => {
+    const { id } = await createVerification(app, key, { template })
+    await scan({ app, key }, id, (await makePhone()).text)
+  }
+  await ask(app, (await createVerification(app, key, { template: 'one' })).id)
+  await scanIt('one')
+  expect(logged()).toEqual([])
+  await ask(app, (await createVerification(app, key, { template: 'two' })).id)
+  expect(logged()).toEqual(['two'])
+  await scanIt('two')
+  expect(logged()).toEqual(['two', 'two'])
+  expect(app.logs.filter(line => line.includes(jwt.slice(-40)))).toEqual([])
+})

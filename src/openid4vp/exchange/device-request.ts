@@ -16,7 +16,13 @@ const REFUSED_ELEMENTS = new Set<unknown>(['oidc_info', 'webapi_info'])
 const REGISTRATIONS_BYTES_MAX = 48 * 1024
 
 /** The encoded parts of a request, which readers sign. */
-export type DeviceRequestParts = { itemsRequests: readonly Embedded[]; info: Embedded; isSimple: boolean }
+export type DeviceRequestParts = {
+  itemsRequests: readonly Embedded[]
+  info: Embedded
+  isSimple: boolean
+  /** The registration certificate is too long for a copy in each document request. */
+  isRegistrationLong: boolean
+}
 
 /** The same for the wallet call of a browser, unless it would refuse the whole call. */
 export const partsForBrowsers = (query: DcqlQuery, registration?: string): DeviceRequestParts | undefined =>
@@ -52,7 +58,12 @@ export function deviceRequestParts(query: DcqlQuery, registration?: string): Dev
     useCases.push({ mandatory: required, documentSets })
   }
   const encoded = useCases.map(useCase => new Map<string, Cbor>(Object.entries(useCase)))
-  return { itemsRequests, info: new Embedded(new Map([['useCases', encoded]])), isSimple: itemsRequests.length === 1 }
+  return {
+    itemsRequests,
+    info: new Embedded(new Map([['useCases', encoded]])),
+    isSimple: itemsRequests.length === 1,
+    isRegistrationLong: isOnce,
+  }
 }
 
 type MdocQuery = Extract<CredentialQuery, { format: 'mso_mdoc' }>

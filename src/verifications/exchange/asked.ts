@@ -1,5 +1,6 @@
-import type { Reading, Unsealing } from '../../ground.ts'
+import type { Reading, Reporting, Unsealing } from '../../ground.ts'
 import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
+import type { DeviceRequestParts } from '../../openid4vp/exchange/device-request.ts'
 import type { Rule } from '../../openid4vp/rules.ts'
 import { withPurpose } from '../../templates/resolve.ts'
 import { effectiveRules } from '../../templates/rules.ts'
@@ -37,4 +38,13 @@ export type AskingSession = Pick<
 export async function registrationFor(deps: Deps, session: AskingSession, query: DcqlQuery): Promise<string | undefined> {
   if (session.profile === 'eu-av') return undefined
   return await deps.registrations(session, query, await deps.requestSigner(session.signingKeyId))
+}
+
+/** Wallets may want a copy in each document request. */
+export function logLongRegistration(
+  { log }: Reporting,
+  { tenantId: tenant, template }: AskingSession,
+  parts: DeviceRequestParts | undefined,
+): void {
+  if (parts?.isRegistrationLong) log.warn('signing.registration_large', { tenant, detail: template ?? 'a query' })
 }

@@ -8,7 +8,7 @@ import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import { signatoriesOf } from '../../signing/signatories.ts'
 import type { OpenSession } from '../read.ts'
-import { type AskingSession, askingOf, registrationFor } from './asked.ts'
+import { type AskingSession, askingOf, logLongRegistration, registrationFor } from './asked.ts'
 import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
 import { type DcEntry, keepDcEntry } from './dc-entries.ts'
 import { type DcRequests, PageRequest, ServerRequest } from './dc-schema.ts'
@@ -21,6 +21,7 @@ export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const { query } = await askingOf(deps, session)
   const registration = await registrationFor(deps, session, query)
   const asked = { query, registration, device: partsForBrowsers(query, registration) }
+  logLongRegistration(deps, session, asked.device)
   const possible = await protocolsOf(deps, session, asked)
   const wanted = protocols ? possible.filter(protocol => protocols.includes(protocol)) : possible
   const entry = wanted.length > 0 ? await keepDcEntry(deps, session, origin, possible) : undefined

@@ -10,7 +10,7 @@ import { establishment, openSession } from '../../../proximity/session.ts'
 import { signatoriesOf } from '../../../signing/signatories.ts'
 import { type OpenSession, readOwnOpenSession } from '../../read.ts'
 import { recordEvent, type SessionEvents } from '../../timeline.ts'
-import { askingOf, registrationFor } from '../asked.ts'
+import { askingOf, logLongRegistration, registrationFor } from '../asked.ts'
 import type { Deps } from '../deps.ts'
 import { type Entry, keepEntry, openEntry } from './entry.ts'
 import { type InPersonRequest, ScannedCode } from './schema.ts'
@@ -50,6 +50,7 @@ export async function inPersonRequest(deps: Deps, { id, caller, request }: Door)
       { reason: 'transport_not_supported', offers },
       apiError('engagement_not_supported', { message: mismatch(offers, transports) }),
     )
+  logLongRegistration(deps, session, parts)
   const { message } = await entryFor(deps, session, engagement, { query, parts })
   return { message, transports: usable, expires_at: isoUtc(session.expiresAt) }
 }
