@@ -5,8 +5,11 @@ import { Database } from 'bun:sqlite'
 import { afterAll, expect } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { decodeJwt } from 'jose'
+import { addRegistration } from '../../src/signing/registrations.ts'
 import { createTenant } from '../../src/tenants/settings.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp, temporaryDir, until } from '../helpers/app.ts'
 import { vidimusJson } from '../helpers/cli.ts'
 import { answerOf, ask, listOrigin, tell } from '../helpers/dc.ts'
@@ -35,6 +38,9 @@ sqliteOnly('looks into the file, its log and its backups')(
     const key = await app.key(tenant.id)
     await listOrigin(app, tenant.id, 'https://canary-page.example')
     const canaries: Record<string, string> = { key, webhookSecret, answer: 'canary-of-the-answer-1' }
+    // A certificate for every wallet, so it is kept in clear; but the log has no use for it.
+    const paper = { text: await (await newRegistrar(app))({ credentials: [] }), owner: null, templates: [] }
+    const { jwt } = (await addRegistration(app.deps, paper, 'test')).row
     const ids: string[] = []
 
     for (const format of SESSIONS) {
@@ -65,6 +71,11 @@ sqliteOnly('looks into the file, its log and its backups')(
         [`${format} claims`]: JSON.stringify(claims).slice(1, -1),
         [`${format} code`]: new URL(answered.redirect_uri ?? '').hash.slice('#response_code='.length),
       })
+      // What a wallet says of itself tells it apart from others.
+      const wallet = { logo: text('logo'), jwks: { keys: [{ kid: text('kid') }] }, response_modes_supported: [text('mode')] }
+      const asking = new URLSearchParams({ wallet_metadata: JSON.stringify(wallet), wallet_nonce: text('nonce') })
+      const fetched = await app.call('POST', `/wallet/request/${made.body.id}`, { raw: asking })
+      expect(decodeJwt(fetched.text).verifier_info).toMatchObject([{ data: jwt }])
       // The first session stays pending, with what a page has asked for; the last is answered by a page.
       const { requests } = (await ask(app, made.body.id, { origin: 'https://canary-page.example' })).body
       const byPage = await createVerification(app, key, { template: 'identity_basic' })
@@ -117,6 +128,7 @@ sqliteOnly('looks into the file, its log and its backups')(
       for (const [name, canary] of Object.entries(canaries)) expect([name, filesContaining(dir, canary)]).toEqual([name, []])
     for (const [name, canary] of Object.entries(canaries))
       expect([name, app.logs.filter(line => line.includes(canary))]).toEqual([name, []])
+    expect(app.logs.filter(line => line.includes(jwt.slice(-40)))).toEqual([])
     for (const id of ids) expect(app.logs.filter(line => line.includes(id))).toEqual([])
     expect(app.logs.filter(line => line.includes('canary-page'))).toEqual([])
     // The log did tell of all this.
