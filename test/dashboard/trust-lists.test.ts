@@ -16,7 +16,7 @@ import type {
 } from '../../src/dashboard/settings/trust/schema.ts'
 import { trustSources } from '../../src/db/schema/trust.ts'
 import { JSON_BYTES_MAX } from '../../src/http/body.ts'
-import { exportBundle } from '../../src/trust/bundle/bundle.ts'
+import { exportBundle } from '../../src/trust/bundle/export.ts'
 import { store } from '../../src/trust/status/kept-lists.ts'
 import { cleanUp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { DAY_MS, NOW } from '../helpers/certificates.ts'

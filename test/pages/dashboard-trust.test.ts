@@ -2,7 +2,7 @@
 import { afterAll, expect } from 'bun:test'
 import type { TrustBlock, TrustSources } from '../../src/dashboard/settings/trust/schema.ts'
 import { trustSources } from '../../src/db/schema/trust.ts'
-import { exportBundle } from '../../src/trust/bundle/bundle.ts'
+import { exportBundle } from '../../src/trust/bundle/export.ts'
 import { addSource } from '../../src/trust/lists/add-source.ts'
 import { cleanUp, type TestApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'

@@ -8,7 +8,7 @@ import { recoveryHash, replaceRecoveryCodes } from '../../src/people/factors/rec
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
 import { listFiles } from '../../src/session-keys/files.ts'
 import { turnWrappingKey } from '../../src/session-keys/turn.ts'
-import { exportBundle } from '../../src/trust/bundle/bundle.ts'
+import { exportBundle } from '../../src/trust/bundle/export.ts'
 import { sealAgain } from '../../src/upkeep/seal-again.ts'
 import { browseVerifications } from '../../src/verifications/browse/browse.ts'
 import { readErasureLog } from '../../src/verifications/erasure/erasures.ts'

@@ -1,5 +1,6 @@
 import { isoUtc } from '../../base/time.ts'
-import type { ImportedBundle, InspectedBundle } from './bundle.ts'
+import type { ImportedBundle } from './import.ts'
+import type { InspectedBundle } from './inspect.ts'
 
 export const presentImport = ({ signer, isSigned, isAccepted, madeAt, madeBy, items }: ImportedBundle) => ({
   signer,

@@ -1,7 +1,7 @@
 import { apiError } from '../../../http/errors.ts'
 import { actorOf, requireFresh, type Visit } from '../../../people/session.ts'
 import { block, readBlocks, unblock } from '../../../trust/blocks.ts'
-import { importBundle } from '../../../trust/bundle/bundle.ts'
+import { importBundle } from '../../../trust/bundle/import.ts'
 import { presentImport } from '../../../trust/bundle/present.ts'
 import { addSource } from '../../../trust/lists/add-source.ts'
 import { checkList } from '../../../trust/lists/check-list.ts'

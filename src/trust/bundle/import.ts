@@ -2,9 +2,8 @@
 // whoever made the bundle needs trust for it. New sources, anchors and blocks count only when the bundle's signer was
 // accepted here. Nothing is ever removed or widened, and nothing comes from test into live.
 import { X509Certificate } from 'node:crypto'
-import { hostname } from 'node:os'
 import { isoUtc } from '../../base/time.ts'
-import type { Reading, Timing } from '../../ground.ts'
+import type { Timing } from '../../ground.ts'
 import type { TrustList } from '../../trust-lists/list.ts'
 import { readInThread } from '../../trust-lists/read-in-thread.ts'
 import { signerOf } from '../../trust-lists/signer.ts'
@@ -14,144 +13,19 @@ import { acceptList } from '../lists/accept.ts'
 import { addSource } from '../lists/add-source.ts'
 import { parseFingerprint } from '../lists/pins.ts'
 import { PRESETS } from '../lists/presets.ts'
-import { type SourceView, WITHDRAWN } from '../lists/source.ts'
-import { findList } from '../lists/source-store.ts'
+import type { SourceView } from '../lists/source.ts'
 import { readSources } from '../lists/sources.ts'
 import { AnchorExists, addAnchors, ListProblem, readAnchors, TrustProblem } from '../settings.ts'
 import { authoritiesOf } from '../status/refresh.ts'
 import type { AnchorRow } from '../store.ts'
-import {
-  BUNDLE_BYTES_MAX,
-  type BundledAnchor,
-  type BundledBlock,
-  type BundledRevocation,
-  type BundledSource,
-  bundleSignerOf,
-  type OpenedBundle,
-  openBundle,
-  signBundle,
-} from './form.ts'
-import { bundledLists, takeRevocation } from './revocation.ts'
+import { type BundledAnchor, type BundledBlock, type BundledSource, type OpenedBundle, openBundle } from './form.ts'
+import { takeRevocation } from './revocation.ts'
 import { findBundleSigner, saveBundleSigner } from './store.ts'
 
 const AHEAD_MAX_MS = 24 * 3_600_000
 const AUDITED_MAX = 50
-/** The name of the member, and what encoding rounds up. */
-const MEMBER_CHARS = 64
 
 type Environment = AnchorRow['environment']
-type ExportedBundle = {
-  bytes: Uint8Array
-  /** SHA-256 of this installation's bundle key, in hex: what another machine accepts. */
-  signer: string
-  madeAt: number
-  sources: number
-  anchors: number
-  blocks: number
-  /** Lists of revoked documents, and the addresses of those that found no room. */
-  revocation: number
-  leftOut: string[]
-}
-
-/** All lists with their pins, the operator's own anchors, and the blocks; of one environment if it is given. */
-export async function exportBundle(
-  deps: Deps,
-  { environment }: { environment?: Environment },
-  actor: string,
-): Promise<ExportedBundle> {
-  const isWanted = (row: { environment: Environment }) => environment === undefined || row.environment === environment
-  const sources = (await readSources(deps)).filter(source => isWanted(source) && source.digest !== WITHDRAWN)
-  const seed = deps.sealer.key('trust bundle')
-  const madeAt = deps.now()
-  const content = {
-    version: 1,
-    made_at: isoUtc(madeAt),
-    // Without a port yet, there is no address either.
-    made_by: URL.parse(deps.config.publicUrl)?.host || hostname(),
-    sources: await Array.fromAsync(sources, source => bundledSource(deps, source)),
-    anchors: (await readAnchors(deps)).filter(row => row.sourceId === null && isWanted(row)).map(bundledAnchor),
-    blocks: (await readBlocks(deps))
-      .filter(isWanted)
-      .map(({ environment, fingerprint, reason }) => ({ environment, fingerprint, reason })),
-  } as const
-  const room = Math.floor(((BUNDLE_BYTES_MAX - signBundle(seed, content).length) * 3) / 4) - MEMBER_CHARS
-  const { revocation, leftOut } = await bundledLists(deps, room)
-  const bytes = signBundle(seed, { ...content, revocation })
-  if (bytes.length > BUNDLE_BYTES_MAX)
-    throw new TrustProblem(
-      `the bundle would be larger than ${BUNDLE_BYTES_MAX / 1024 / 1024} MiB; export one environment by itself`,
-    )
-  const signer = bundleSignerOf(seed)
-  const counts = {
-    ...{ sources: content.sources.length, anchors: content.anchors.length, blocks: content.blocks.length },
-    revocation: revocation.length,
-  }
-  const details = { environment: environment ?? null, ...counts }
-  await deps.write(tx =>
-    deps.audit.append(tx, { at: madeAt, tenantId: '', actor, action: 'trust.bundle_exported', subjectId: signer, details }),
-  )
-  return { bytes, signer, madeAt, ...counts, leftOut }
-}
-
-async function bundledSource({ db }: Reading, source: SourceView): Promise<BundledSource> {
-  const { id, environment, kind, use, label, location, types, serviceType, mode, graceMs, pins } = source
-  const list = await findList(db, id)
-  return {
-    environment,
-    kind,
-    use,
-    label,
-    // A path means nothing on another machine.
-    ...(location?.startsWith('https:') && { location }),
-    ...(types && { types }),
-    ...(serviceType !== null && { service_type: serviceType }),
-    ...(mode && { mode }),
-    grace_seconds: Math.floor(graceMs / 1000),
-    pins: pins.map(({ fingerprint, certificate }) => ({ fingerprint, ...(certificate !== null && { certificate }) })),
-    list: Buffer.from(list ?? []).toString('base64'),
-  }
-}
-
-const bundledAnchor = ({ environment, certificate, trustedFor, mode, crl, use, label }: AnchorRow): BundledAnchor => ({
-  environment,
-  pem: certificate,
-  trusted_for: trustedFor,
-  mode,
-  ...(crl && { crl }),
-  ...((use === 'documents' || use === 'status') && { use }),
-  label,
-})
-
-export type InspectedBundle = Pick<OpenedBundle, 'signer' | 'isSigned'> & {
-  madeAt: string
-  madeBy: string
-  /** `list` is missing where `problem` says why it cannot be read. */
-  sources: (Omit<BundledSource, 'list'> & { list?: TrustList; listSigner?: string; problem?: string })[]
-  anchors: readonly BundledAnchor[]
-  blocks: readonly BundledBlock[]
-  revocation: readonly Omit<BundledRevocation, 'bytes'>[]
-}
-
-/** Stores nothing, and asks nobody. */
-export async function inspectBundle(bytes: Uint8Array): Promise<InspectedBundle> {
-  const { content, signer, isSigned } = openBundle(bytes)
-  const sources = await Array.fromAsync(content.sources, async ({ list: encoded, ...source }) => {
-    const read = await readInThread(source.kind, Buffer.from(encoded, 'base64'))
-    return read.ok
-      ? { ...source, list: read.list, listSigner: signerOf(read.list).fingerprint }
-      : { ...source, problem: read.detail }
-  })
-  return {
-    signer,
-    isSigned,
-    madeAt: content.made_at,
-    madeBy: content.made_by,
-    sources,
-    anchors: content.anchors,
-    blocks: content.blocks,
-    revocation: (content.revocation ?? []).map(({ bytes: _, ...list }) => list),
-  }
-}
 
 /** `not_taken`: only an accepted signer may bring it. */
 type Outcome = 'accepted' | 'unchanged' | 'added' | 'known' | 'refused' | 'not_taken'
