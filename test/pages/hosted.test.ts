@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import { sweepHeld } from '../../src/verifications/end/release.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
+import { LANGUAGE_NAMES } from '../../src/words/languages.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
 import { pair } from '../helpers/devices.ts'
@@ -208,7 +209,7 @@ describe('the hosted page', () => {
     expect(await page.content()).not.toMatch(/refused/)
     await expectAccessible(page)
     await shoot(page, 'hosted-not-compared')
-    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByRole('combobox').selectOption('Deutsch')
     await page.getByRole('heading', { level: 1, name: 'Ihr Foto wurde nicht verglichen.' }).waitFor()
     await shoot(page, 'hosted-not-compared-german')
     expect(page.complaints).toEqual([])
@@ -300,13 +301,13 @@ describe('the hosted page', () => {
     expect(await page.getByText('Dass Sie mindestens 18 Jahre alt sind').isVisible()).toBe(true)
     await expectAccessible(page)
     await shoot(page, 'hosted-german')
-    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByRole('combobox').selectOption('English')
     await page.getByText('To check that you are 18 or over').waitFor()
     expect(await page.evaluate('document.documentElement.lang')).toBe('en')
     const next = await createVerification(app, key)
     await page.goto(`${origin}/v/${next.id}`)
     await page.getByText('To check that you are 18 or over').waitFor()
-    await page.getByRole('button', { name: 'Deutsch' }).click()
+    await page.getByRole('combobox').selectOption('Deutsch')
     await answerWith(app, await holderOf(app), next.wallet_uri ?? '')
     await page.getByRole('heading', { level: 1, name: 'Bestätigt. Danke.' }).waitFor()
     expect(session.id).not.toBe(next.id)
@@ -332,7 +333,7 @@ describe('the hosted page', () => {
       'My wallet is on this device',
       'Back to Wine & Co without sharing',
       'No wallet yet?',
-      'Deutsch',
+      Object.values(LANGUAGE_NAMES).join(''),
     ])
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
@@ -367,6 +368,46 @@ describe('the hosted page', () => {
     await expectAccessible(page)
     await shoot(page, 'hosted-long')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest('the page speaks the language of the browser, and fits the smallest phone in each', async openPage => {
+    const { origin, key, app } = await startShop()
+    const { id } = await createVerification(app, key, { template: 'age_over_18_photo' })
+    const seen: string[] = []
+    for (const language of Object.keys(LANGUAGE_NAMES)) {
+      const page = await openPage(origin, {
+        viewport: { width: 320, height: 640 },
+        hasTouch: true,
+        isMobile: true,
+        locale: language,
+      })
+      await page.goto(`/v/${id}`)
+      await page.locator(`html[lang=${language}] h1`).waitFor()
+      seen.push(await page.locator('h1').innerText())
+      for (const fold of await page.locator('summary').all()) await fold.tap()
+      expect([language, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([language, 320])
+      await shoot(page, `hosted-320-${language}`)
+      expect(page.complaints).toEqual([])
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+  })
+
+  browserTest('words that are half as long again fit the smallest phone', async openPage => {
+    const { origin, key, app } = await startShop()
+    const { id } = await createVerification(app, key, { template: 'identity_basic' })
+    const page = await openPage(origin, { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
+    await page.goto(`/v/${id}`)
+    await page.getByRole('link', { name: 'Open a wallet app' }).waitFor()
+    const stretched = await page.evaluate<number>(`(() => {
+      const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+      let count = 0
+      for (let text = walker.nextNode(); text; text = walker.nextNode(), count++)
+        text.data = text.data.replace(/\\p{L}{2,}/gu, word => word + 'ê'.repeat(Math.ceil(word.length / 2)))
+      return count
+    })()`)
+    expect(stretched).toBeGreaterThan(10)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+    await shoot(page, 'hosted-pseudo')
   })
 
   browserTest('the page says when the service is unreachable, and recovers', async openPage => {

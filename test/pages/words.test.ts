@@ -13,6 +13,11 @@ import { editor } from '../../src/web/dashboard/templates/en.ts'
 import { germanProblem } from '../../src/web/dashboard/templates/query-problems.ts'
 import * as hostedDe from '../../src/web/hosted/de.ts'
 import * as hostedEn from '../../src/web/hosted/en.ts'
+import { es } from '../../src/web/hosted/languages/es.ts'
+import { fr } from '../../src/web/hosted/languages/fr.ts'
+import { it } from '../../src/web/hosted/languages/it.ts'
+import { nl } from '../../src/web/hosted/languages/nl.ts'
+import { pl } from '../../src/web/hosted/languages/pl.ts'
 import { findings } from '../../src/web/shared/findings/en.ts'
 import { NAMES_OF } from '../../src/web/shared/outcome-code.ts'
 import * as sharedDe from '../../src/web/shared/words/de.ts'
@@ -21,7 +26,7 @@ import { WORDS } from '../../src/web/verify/words.ts'
 
 const WEB = join(import.meta.dir, '../../src/web')
 
-const IS_DICTIONARY = /(?:^|\/)(?:en|de)\.ts$/
+const IS_DICTIONARY = /(?:^|\/)(?:en|de|es|fr|it|nl|pl)\.ts$/
 const sources = new Map(
   await Promise.all(
     [...new Bun.Glob('**/*.{ts,tsx}').scanSync(WEB)]
@@ -48,12 +53,13 @@ const de = await sectionsOf('de')
 const BY_CODE = ['outcomeNames', 'findings']
 
 /** The hooks that return a section, such as `useTillWords()`. */
-const ROOTS: Readonly<Record<string, string>> = Object.fromEntries(
-  [...sources.values()]
+const ROOTS: Readonly<Record<string, string>> = Object.fromEntries([
+  ['useCommon()', 'common'],
+  ...[...sources.values()]
     .flatMap(source => [...source.matchAll(/export const (use\w+) = \(\)(?:: \w+)? =>\s+useWords\(\{ en: en\.(\w+),/g)])
     .map(([, hook, section]) => [`${hook}()`, section!])
     .filter(([, section]) => !BY_CODE.includes(section!)),
-)
+])
 
 const ENGLISH = new Map(leaves(en, []).map(path => [path.join('.'), partAt(path)]))
 const GERMAN = new Map(leaves(de, []).map(path => [path.join('.'), partAt(path, de)]))
@@ -156,6 +162,35 @@ test('every problem of a query or its rules is in German in the template builder
   expect(germanProblem('This must be an array of 1 to 20 credential queries, and it has 0.')).toBe(
     'Dies muss eine Liste mit 1 bis 20 Einträgen sein, und sie hat 0.',
   )
+})
+
+/** Names, and words that two languages share. */
+const ALSO_ENGLISH = /^(Test|Région|Region|Photo|Foto|Wallet|Postcode)$/
+
+test.each(Object.entries({ es, fr, it, nl, pl }))('the shopper meets no English word in %s', (language, words) => {
+  const { outcomes, claims, documents, hosted, common } = words
+  expect(Object.keys(claims)).toEqual(Object.keys(sharedEn.claims))
+  expect(Object.keys(documents)).toEqual(Object.keys(sharedEn.documents))
+  const pairs = [
+    [outcomes, sharedEn.outcomeNames],
+    [claims, sharedEn.claims],
+    [documents, sharedEn.documents],
+    [hosted, hostedEn.hosted],
+    [common, sharedEn.common],
+    [WORDS[language as keyof typeof WORDS], WORDS.en],
+  ] as const
+  const english = pairs.flatMap(([own, english]) =>
+    leaves(own, [])
+      .filter(path => String(valueAt(own, path)) === String(valueAt(english, path)))
+      .map(path => String(valueAt(own, path))),
+  )
+  expect(english.filter(text => !ALSO_ENGLISH.test(text))).toEqual([])
+  expect(WORDS[language as keyof typeof WORDS].completed).toBe(hosted.thanks(outcomes.completed))
+})
+
+test('Polish counts as Polish does', () => {
+  const forms = [1, 2, 5, 12, 22].map(count => pl.hosted.moreWays(count).split('.', 1)[0]!.split(' ').at(-1))
+  expect(forms).toEqual(['kombinacja', 'kombinacje', 'kombinacji', 'kombinacji', 'kombinacje'])
 })
 
 /** Outcomes have the words of `outcomeNames`, and these mean the same or another one. */

@@ -8,7 +8,7 @@ import { Seal } from '../kit/seal.tsx'
 import { serviceUrl } from '../shared/base.ts'
 import { useClaimWords } from '../shared/claims.ts'
 import type { Digital } from '../shared/digital.ts'
-import { inLanguage, useLanguage } from '../shared/language.ts'
+import { inLanguage, useReadersLanguage } from '../shared/language.ts'
 import { minutes, useLeftMs } from '../shared/time.tsx'
 import { useHostedWords } from './words.ts'
 
@@ -18,7 +18,7 @@ type Props = { asked: HostedVerification; aheadMs: number; digital: Digital }
 
 export function Request({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
-  const language = useLanguage()
+  const language = useReadersLanguage()
   const { asked_by, purpose, shares, look } = asked
   return (
     <article class="card request grid">

@@ -1,15 +1,8 @@
-import { useWords } from './language.ts'
-import * as de from './words/de.ts'
-import * as en from './words/en.ts'
-
-const WORDS = {
-  en: { claims: en.claims, ageOver: en.ageOver, documents: en.documents },
-  de: { claims: de.claims, ageOver: de.ageOver, documents: de.documents },
-}
+import { useShared } from './language.ts'
 
 /** Readable names of claims (as in the API, nested paths joined by dots) and documents. */
 export function useClaimWords(): { claim: (name: string) => string; document: (type: string) => string } {
-  const words = useWords(WORDS)
+  const words = useShared()
   return {
     claim: name => {
       const years = /^age_over_(\d+)$/.exec(name)?.[1]

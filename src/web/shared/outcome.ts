@@ -1,10 +1,10 @@
 import type { Check } from '../../openid4vp/finding.ts'
-import { useWords } from './language.ts'
+import { useShared, useWords } from './language.ts'
 import type { CheckWords, OutcomeCode, OutcomeNames, OutcomeWords } from './outcome-code.ts'
 import * as de from './words/de.ts'
 import * as en from './words/en.ts'
 
-export const useOutcomeNames = (): OutcomeNames => useWords({ en: en.outcomeNames, de: de.outcomeNames })
+export const useOutcomeNames = (): OutcomeNames => useShared().outcomeNames
 
 /** The words of an outcome; for an unknown code the code itself. */
 export function useOutcome(code: string): OutcomeWords {

@@ -223,7 +223,8 @@ class VidimusVerify extends HTMLElement {
 
   #show(state: State) {
     this.#state = state
-    const lang = /^de\b/.test(langAround(this)) ? 'de' : 'en'
+    const around = langAround(this).split('-', 1)[0]!.toLowerCase()
+    const lang = Object.hasOwn(WORDS, around) ? (around as keyof typeof WORDS) : 'en'
     const words = WORDS[lang]
     for (const each of this.#root.children as Iterable<HTMLElement>) each.lang = lang
     const isOver = OVER.includes(state)
@@ -244,7 +245,7 @@ class VidimusVerify extends HTMLElement {
 function made<Tag extends 'button' | 'a' | 'p'>(tag: Tag, part: string): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
   element.part.add(part)
-  // Both languages run this way, on any page.
+  // All languages run this way, on any page.
   element.dir = 'ltr'
   return element
 }

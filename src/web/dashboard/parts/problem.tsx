@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks'
+import type { StaffLanguage } from '../../../words/languages.ts'
 import { sayRefusal } from '../../../words/signing.ts'
 import { Notice } from '../../kit/notice.tsx'
 import { ApiFailure, Unreachable } from '../../shared/api.ts'
-import { type Language, useCommon, useLanguage } from '../../shared/language.ts'
+import { useCommon, useLanguage } from '../../shared/language.ts'
 import { useDashboardWords } from '../words.ts'
 
 /** An error as a sentence, with its code for support. */
@@ -21,7 +22,7 @@ export function Problem({ of: problem }: { of: unknown }) {
 }
 
 /** The message is the English sentence; field names of the API differ from the labels on the page. */
-const sentenceOf = ({ message, reason }: ApiFailure, language: Language): string =>
+const sentenceOf = ({ message, reason }: ApiFailure, language: StaffLanguage): string =>
   reason && language !== 'en'
     ? sayRefusal(reason)[language]
     : message.replace(/^[a-z_]+: (.)/, (_, first: string) => first.toUpperCase())

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Catalogue, Choice, Template } from '../../../dashboard/templates/schema.ts'
 import { followTicks, isAutomatic, strayAges } from '../../../templates/purpose.ts'
+import type { StaffLanguage } from '../../../words/languages.ts'
 import { Button } from '../../kit/button.tsx'
 import { Field, Select, TextArea } from '../../kit/field.tsx'
 import { Notice } from '../../kit/notice.tsx'
-import { type Language, useCommon, useLanguage } from '../../shared/language.ts'
+import { useCommon, useLanguage } from '../../shared/language.ts'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
 import { Loaded } from '../parts/loaded.tsx'
@@ -197,7 +198,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
 }
 
 /** Those parts of a template that one made from it begins with. */
-const contentOf = (template: Template | undefined, language: Language, all: readonly Template[]) => ({
+const contentOf = (template: Template | undefined, language: StaffLanguage, all: readonly Template[]) => ({
   profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
   rules: savedRules(template),
   ...purposeOf(template, language, all),
@@ -205,7 +206,7 @@ const contentOf = (template: Template | undefined, language: Language, all: read
 })
 
 /** An own template's purpose was typed by somebody, unless it is that of a built-in one. */
-function purposeOf(template: Template | undefined, language: Language, all: readonly Template[]) {
+function purposeOf(template: Template | undefined, language: StaffLanguage, all: readonly Template[]) {
   const purpose = template?.localized.purpose?.[language] ?? ''
   const builtin = all.filter(each => each.builtin).flatMap(({ localized }) => Object.values(localized.purpose ?? {}))
   return { purpose, isPurposeTyped: template !== undefined && !template.builtin && !isAutomatic(purpose, builtin) }
