@@ -31,7 +31,7 @@ type Retention = 'outcome' | 'claims' | 'claims_without_portrait'
 export const PORTRAITS = ['portrait', 'picture']
 
 export type Template = {
-  readonly key: string
+  readonly key: keyof typeof TEMPLATE_WORDS
   readonly title: Localized
   readonly purpose: Localized
   readonly profile: Profile
@@ -41,7 +41,7 @@ export type Template = {
   readonly retention: Retention
 }
 
-type Draft = Omit<Template, 'key' | 'title' | 'purpose' | 'profile'> & { key: keyof typeof TEMPLATE_WORDS; profile?: Profile }
+type Draft = Omit<Template, 'title' | 'purpose' | 'profile'> & { profile?: Profile }
 
 export const BUILTIN_TEMPLATES: ReadonlyMap<string, Template> = catalogue([
   ageOver(16),

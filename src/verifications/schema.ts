@@ -1,9 +1,10 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { UTC_INSTANT } from '../base/time.ts'
 import { toJsonSchema } from '../http/json-schema.ts'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { CredentialSets, Credentials } from '../openid4vp/dcql/schema.ts'
 import { Formats } from '../templates/schema.ts'
+import type { Language } from '../words/languages.ts'
 
 export const Status = Type.Union(
   [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
@@ -229,6 +230,19 @@ const Look = Type.Object(
 )
 export type HostedLook = typeof Look.static
 
+const InEveryLanguage = Type.Object(
+  {
+    en: Type.String(),
+    de: Type.String(),
+    es: Type.String(),
+    fr: Type.String(),
+    it: Type.String(),
+    nl: Type.String(),
+    pl: Type.String(),
+  } satisfies Record<Language, TSchema>,
+  { additionalProperties: false },
+)
+
 /** The data of the hosted page. */
 export const HostedVerification = Type.Object(
   {
@@ -236,9 +250,7 @@ export const HostedVerification = Type.Object(
     status: Status,
     environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
     asked_by: Type.String(),
-    purpose: Type.Optional(
-      Type.Union([Type.String(), Type.Object({ en: Type.String(), de: Type.String() }, { additionalProperties: false })]),
-    ),
+    purpose: Type.Optional(Type.Union([Type.String(), InEveryLanguage])),
     shares: Type.Array(Share),
     look: Type.Optional(Look),
     wallet_uri: Type.Optional(Type.String()),

@@ -10,6 +10,7 @@ import { removeTemplate, saveTemplate } from '../../src/templates/save.ts'
 import type { Template } from '../../src/templates/schema.ts'
 import { upsertTemplate } from '../../src/templates/store.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { purposeOf } from '../../src/words/purposes.ts'
 import { AGE_OF_PIDS, newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, outcome, startWithTenant } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -165,7 +166,7 @@ describe('formats', () => {
         const { verification } = await verifyWith(app, key, 'adult', { body, accept })
         expect([verification.status, verification.claims]).toEqual(['completed', { age_over_18: true }])
         const page = await app.call<{ purpose: object }>('GET', `/v/${verification.id}/data`)
-        expect(page.body.purpose).toEqual(BUILTIN_TEMPLATES.get('age_over_18_or_birthdate')!.purpose)
+        expect(page.body.purpose).toEqual(purposeOf('age_over_18_or_birthdate'))
       }
   })
 })

@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core'
 import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import { sweepHeld } from '../../src/verifications/end/release.ts'
 import type { HostedVerification } from '../../src/verifications/schema.ts'
-import { LANGUAGE_NAMES } from '../../src/words/languages.ts'
+import { LANGUAGE_NAMES, type Language } from '../../src/words/languages.ts'
+import { purposeOf } from '../../src/words/purposes.ts'
 import { createVerification, type ErrorBody, startApp, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, type OpenPage, readCode, shoot } from '../helpers/browser.ts'
 import { pair } from '../helpers/devices.ts'
@@ -384,6 +385,7 @@ describe('the hosted page', () => {
       await page.goto(`/v/${id}`)
       await page.locator(`html[lang=${language}] h1`).waitFor()
       seen.push(await page.locator('h1').innerText())
+      await page.getByText(purposeOf('age_over_18_photo')[language as Language]).waitFor()
       for (const fold of await page.locator('summary').all()) await fold.tap()
       expect([language, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([language, 320])
       await shoot(page, `hosted-320-${language}`)

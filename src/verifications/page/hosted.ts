@@ -10,6 +10,7 @@ import { builtinOf } from '../../templates/resolve.ts'
 import { leavesAgeOpen } from '../../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../../tenants/look.ts'
 import { readTenant } from '../../tenants/settings.ts'
+import { purposeOf } from '../../words/purposes.ts'
 import type { Deps } from '../deps.ts'
 import { hasHappened } from '../event-store.ts'
 import { isHeldForComparison } from '../hold.ts'
@@ -43,7 +44,8 @@ export async function hostedVerification(
   if (cost > 0) charge(cost)
   const link = { secrets, query: () => toldQuery(deps.db, session, query) }
   const owns = isOwner(deps.config, session, request)
-  const purpose = secrets.purpose ?? builtinOf(session)?.purpose
+  const builtin = builtinOf(session)
+  const purpose = secrets.purpose ?? (builtin && purposeOf(builtin.key))
   return {
     id,
     status,
