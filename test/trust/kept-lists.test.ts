@@ -1,16 +1,12 @@
 // Lists of revoked documents that outlive the process: which are kept, when they are fetched, and what a session says of them.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { deflateSync } from 'node:zlib'
 import type { Config } from '../../src/config.ts'
-import { signJwt } from '../../src/sandbox/es256.ts'
 import { insertList } from '../../src/trust/status/list-store.ts'
 import { addStatusList, prefetchLists, readLists, refreshLists, removeStatusList } from '../../src/trust/status/refresh.ts'
-import { readEvents } from '../../src/verifications/timeline.ts'
 import { cleanUp, NOON, startApp, type TestApp, temporaryDir } from '../helpers/app.ts'
-import { formOf, openSession, postTo, readOf } from '../helpers/exchange.ts'
-import { forgeSigner, type Signer, trust } from '../helpers/forger.ts'
+import { forgeSigner, trust } from '../helpers/forger.ts'
 import { hostLists } from '../helpers/list-host.ts'
-import { holderOfPidBy, PID_BODY } from '../helpers/listed-issuers.ts'
+import { publishLists, shown } from '../helpers/status-lists.ts'
 import { trustRecords } from '../helpers/trusted-lists.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -38,9 +34,7 @@ async function start({ config, ...options }: Options = {}) {
   await trust(app, issuer)
   const { id: tenantId, key } = await app.tenant()
   let clock = () => app.clock.now()
-  host.answer(
-    async request => new Response(await statusList(issuer, request.url, clock()), { headers: { 'content-type': TYPE } }),
-  )
+  publishLists(host, issuer, () => clock())
   return {
     app,
     tenantId,
@@ -51,36 +45,6 @@ async function start({ config, ...options }: Options = {}) {
       clock = () => other.clock.now()
     },
     shown: (on: TestApp, uri: string) => shown({ app: on, key, tenantId }, issuer, uri),
-  }
-}
-
-const TYPE = 'application/statuslist+jwt'
-
-function statusList({ chain, key }: Signer, url: string, now: number): Promise<string> {
-  const header = { typ: 'statuslist+jwt', x5c: chain.map(der => Buffer.from(der).toString('base64')) }
-  const lst = deflateSync(new Uint8Array(16)).toString('base64url')
-  return signJwt(key, header, {
-    sub: url,
-    iat: now / 1000,
-    exp: (now + 3 * DAY) / 1000,
-    ttl: 3600,
-    status_list: { bits: 1, lst },
-  })
-}
-
-/** How a session with a document on this list ends. */
-async function shown({ app, key, tenantId }: { app: TestApp; key: string; tenantId: string }, issuer: Signer, uri: string) {
-  const holder = await holderOfPidBy(issuer, { payload: { status: { status_list: { idx: 3, uri } } } })
-  const session = await openSession({ app, key }, PID_BODY())
-  await postTo(session, await formOf(session, holder))
-  const verification = await readOf(session)
-  const events = await readEvents(app.deps, { id: verification.id, tenantId })
-  const posted = events.find(({ event }) => event === 'response_posted')
-  return {
-    id: verification.id,
-    outcome: verification.error?.code ?? verification.status,
-    findings: verification.credentials?.[0]?.findings ?? [],
-    against: posted?.event === 'response_posted' ? posted.details.findings[0]?.status : undefined,
   }
 }
 
