@@ -68,10 +68,10 @@ function Plain({ finding }: { finding: Finding }) {
   const words = useVerificationWords()
   const { check, status, detail } = finding
   const { passed, failed } = useCheck(check)
-  const { date, clock } = useFormat()
+  const { time } = useFormat()
   const asOf = staleListTime(detail)
   const listTime = asOf === undefined ? undefined : new Date(asOf).toISOString()
-  const against = listTime && words.checkedAgainst(`${date(listTime)}, ${clock(listTime)}`)
+  const against = listTime && words.checkedAgainst(time(listTime))
   const sentence = against ?? (status === 'warning' && WARNED.includes(check) ? failed : passed)
   if (isSandboxNote(finding)) return <p>{words.sandboxIssuer}</p>
   return (

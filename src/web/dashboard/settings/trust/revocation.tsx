@@ -35,8 +35,7 @@ export function Revocation({ lists }: { lists: RevocationLists }) {
 
 function Row({ list: { uri, media, issued_at, ends_at, as_of, from, problem } }: { list: RevocationList }) {
   const words = useTrustWords().revocation
-  const { date, clock } = useFormat()
-  const time = (at: string) => `${date(at)}, ${clock(at)}`
+  const { time } = useFormat()
   return (
     <li class="card entry breaks">
       <p>
