@@ -7,6 +7,7 @@ import cli from './cli.ts'
 import dashboard from './dashboard.ts'
 import db from './db.ts'
 import devices from './devices.ts'
+import doctor from './doctor.ts'
 import egress from './egress.ts'
 import guesses from './guesses.ts'
 import http from './http.ts'
@@ -41,6 +42,7 @@ const ROOMS: Record<string, Slip[]> = {
   dashboard,
   db,
   devices,
+  doctor,
   egress,
   guesses,
   http,
