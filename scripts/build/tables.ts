@@ -267,6 +267,9 @@ const BUDGET_MEANINGS: Record<Policy, string> = {
   'login-all': 'wrong passwords, in all',
   dashboard: 'requests of a user',
   'dashboard-change': 'changes of a user',
+  'oidc-authorize': 'log-ins begun, per address',
+  'oidc-token': 'token requests, per OpenID client',
+  'oidc-userinfo': 'reads of claims, per access token',
   'webhook-test': 'test events, per tenant',
 }
 

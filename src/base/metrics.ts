@@ -20,6 +20,8 @@ export const COUNTERS = {
   vidimus_trust_list_refreshes_total: 'Looks at signed lists of issuers, by outcome.',
   vidimus_dc_requests_total: 'Requests made for the wallet call of a browser, by protocol.',
   vidimus_dc_answers_total: 'Answers that came through the wallet call of a browser, by protocol and outcome.',
+  vidimus_oidc_logins_total: 'Log-ins of OpenID clients, by environment and outcome.',
+  vidimus_oidc_refusals_total: 'Refused requests to the OpenID provider, by endpoint and error.',
   vidimus_in_person_requests_total: 'Requests made for phones in person, by the version that was sent.',
   vidimus_in_person_answers_total: 'Answers of phones in person, by outcome.',
   vidimus_in_person_failures_total: 'Failures of the transport between a till and a phone, by code.',

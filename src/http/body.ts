@@ -58,6 +58,16 @@ export const FORM_FIELDS_MAX = 32
 
 /** Fields by name. A repeated one is refused: two readers could use different ones. */
 export async function readForm(request: Request, bytesMax: number): Promise<Map<string, string>> {
+  const form = new Map<string, string>()
+  for (const [name, value] of await readFields(request, bytesMax)) {
+    if (form.has(name)) throw invalid('body: a field is repeated')
+    form.set(name, value)
+  }
+  return form
+}
+
+/** The same for routes that refuse a repeated field in their own words. */
+export async function readFields(request: Request, bytesMax: number): Promise<URLSearchParams> {
   requireType(request, 'application/x-www-form-urlencoded')
   const text = decodeUtf8(await readBytes(request, bytesMax), 'body')
   // Counted before splitting: a form of 250,000 fields would take long.
@@ -66,12 +76,7 @@ export async function readForm(request: Request, bytesMax: number): Promise<Map<
     if (++fields > FORM_FIELDS_MAX) throw invalid(`body: more than ${FORM_FIELDS_MAX} fields`)
   }
   if (/\0|%00/.test(text)) throw invalid('body: a field holds the character U+0000; leave it out')
-  const form = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (form.has(name)) throw invalid('body: a field is repeated')
-    form.set(name, value)
-  }
-  return form
+  return new URLSearchParams(text)
 }
 
 function requireType(request: Request, type: string): void {

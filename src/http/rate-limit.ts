@@ -43,6 +43,10 @@ export const POLICIES = {
   /** Counted per user: all requests, and changes. */
   dashboard: { perSecond: 10, burst: 100 },
   'dashboard-change': { perSecond: 2, burst: 60 },
+  /** Log-ins that anybody can begin, by address; token requests by client; reads of claims by token. */
+  'oidc-authorize': { perSecond: 0.5, burst: 30 },
+  'oidc-token': { perSecond: 10, burst: 50 },
+  'oidc-userinfo': { perSecond: 1, burst: 10 },
   /** Test events, by tenant. */
   'webhook-test': { perSecond: 6 / 60, burst: 6 },
 } satisfies Record<string, Rate>

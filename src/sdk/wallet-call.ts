@@ -96,7 +96,8 @@ async function post<Body>(base: string, path: string, body: object, signal = Abo
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal,
-    credentials: 'omit',
+    // On our own page, its cookie: a log-in belongs to the browser that began it.
+    credentials: 'same-origin',
   })
   if (!response.ok) throw new Refused(response.status)
   return response.json()

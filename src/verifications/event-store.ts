@@ -103,6 +103,10 @@ const selectFirst = hot(db =>
     .limit(1),
 )
 
-export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'request_fetched'): Promise<boolean> {
+export async function hasHappened(
+  db: Db,
+  { id, tenantId }: SessionKey,
+  event: 'qr_shown' | 'request_fetched' | 'userinfo_read',
+): Promise<boolean> {
   return (await selectFirst(db, { id, tenantId, event })).length > 0
 }

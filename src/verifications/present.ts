@@ -10,6 +10,7 @@ import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/
 import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
 import { mayBeRetained, withIntentToRetain } from '../templates/retention.ts'
 import { readTenant } from '../tenants/settings.ts'
+import type { Language } from '../words/languages.ts'
 import type { Resolving } from './deps.ts'
 import { failureOfHeld, isHeld } from './hold.ts'
 import { type Result, withKeptPortrait } from './portraits.ts'
@@ -18,7 +19,10 @@ import { statusAt, type Timed } from './status.ts'
 import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
 
 /** The sealed members of a session, but for its query. */
-export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'>
+export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
+  /** Of a log-in: the name of the client, and the language that it wants for the page. */
+  login?: { client: string; language?: Language | undefined } | undefined
+}
 
 /** What is sealed of a query of its own. */
 export type OwnQuery = Pick<FixedQuestion, 'query' | 'shares'>

@@ -5,6 +5,7 @@ import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { CredentialSets, Credentials } from '../openid4vp/dcql/schema.ts'
 import { Formats } from '../templates/schema.ts'
 import type { Language } from '../words/languages.ts'
+import { LANGUAGES, type Language } from '../words/languages.ts'
 
 export const Status = Type.Union(
   [Type.Literal('pending'), Type.Literal('completed'), Type.Literal('failed'), Type.Literal('expired')],
@@ -250,6 +251,16 @@ export const HostedVerification = Type.Object(
     status: Status,
     environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
     asked_by: Type.String(),
+    login: Type.Optional(
+      Type.Object(
+        {
+          client: Type.String(),
+          language: Type.Optional(Type.Unsafe<Language>(Type.Union(LANGUAGES.map(language => Type.Literal(language))))),
+        },
+        { additionalProperties: false, description: 'The OpenID client that the person logs in to.' },
+      ),
+    ),
+    foreign: Type.Optional(Type.Literal(true, { description: 'A log-in that another browser began.' })),
     purpose: Type.Optional(Type.Union([Type.String(), InEveryLanguage])),
     shares: Type.Array(Share),
     look: Type.Optional(Look),

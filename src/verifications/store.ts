@@ -1,5 +1,5 @@
 // Sessions: created, found, listed, locked, deleted. Their ends by time, answers, moments and replays have stores of their own.
-import { and, count, desc, eq, getTableColumns, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, gt, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { oidcLogins } from '../db/schema/oidc.ts'
 import { sessionKeys } from '../db/schema/session-keys.ts'
@@ -282,7 +282,7 @@ export async function listKeys(db: Db, afterId: string, limit: number): Promise<
   return await db.select({ id, tenantId, environment }).from(verificationSessions).where(gt(id, afterId)).orderBy(id).limit(limit)
 }
 
-/** A tenant's sessions that completed or failed at or after a time, in that order. */
+/** A tenant's sessions that completed or failed at or after a time, in that order; without log-ins, of which nobody is sent word. */
 export async function listEndedSince(
   db: Db,
   tenantId: string,
@@ -297,6 +297,7 @@ export async function listEndedSince(
         inArray(verificationSessions.environment, ['test', 'live']),
         gte(verificationSessions.createdAt, since - LIFETIME_MAX_MS),
         inArray(verificationSessions.status, ['completed', 'failed']),
+        isNull(verificationSessions.loginClientId),
         gte(endedAt, since),
       ),
     )

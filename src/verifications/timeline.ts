@@ -52,6 +52,15 @@ export type SessionEvents = {
   claims_read: { actor: string }
   /** The person at a till compared the photo with the customer. */
   photo_compared: { actor: string; same_person: boolean }
+  /** A browser came from an OpenID client. */
+  login_started: { client: string }
+  login_returned: Record<never, never>
+  login_refused: { reason: string }
+  code_issued: { client: string }
+  /** `left_out`: claims that are pictures, or too long. */
+  token_issued: { client: string; claims: readonly string[]; left_out: readonly string[] }
+  /** The first time that the client read the claims. */
+  userinfo_read: { client: string }
 }
 /** The channel of an answer that a page passed on from the browser's wallet call. */
 export type BrowserChannel = { channel: 'dc_api'; protocol: string; origin: string }
@@ -142,6 +151,35 @@ export async function recordShown(deps: Deps, session: PlacedSession): Promise<v
     deps.log.debug('timeline.not_recorded', { failure: describeFailure(error) })
   }
 }
+
+type LoginEvent = 'login_started' | 'login_returned' | 'login_refused' | 'code_issued' | 'token_issued' | 'userinfo_read'
+
+/** A moment of a log-in, with its record on the audit chain, if any. Once of each kind; false when the session is gone. */
+export async function recordLogin<Event extends LoginEvent>(
+  deps: Sealing & Acting,
+  tx: Db,
+  { id, tenantId, environment }: PlacedSession,
+  event: Event,
+  details: SessionEvents[Event],
+  audited?: { action: 'oidc.token_issued' | 'oidc.code_replayed'; actor: string; details: Record<string, unknown> },
+): Promise<boolean> {
+  const session = await lockSession(tx, { tenantId, environment }, id)
+  if (!session) return false
+  const entry = audited && {
+    ...audited,
+    at: deps.now(),
+    tenantId,
+    subjectId: id,
+    session: { id, wrappingKey: session.wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
+    bornAt: session.auditSeq,
+  }
+  await recordEvent(deps, tx, session, event, details, entry ? await deps.audit.append(tx, entry) : null)
+  return true
+}
+
+/** True once it has happened. */
+export const hasLogin = async ({ db }: Reading, session: SessionKey, event: 'userinfo_read'): Promise<boolean> =>
+  await hasHappened(db, session, event)
 
 type Reader = { actor: string; environment: VerificationRow['environment'] }
 

@@ -10,4 +10,5 @@ export const LANGUAGE_NAMES = {
 } as const
 
 export type Language = keyof typeof LANGUAGE_NAMES
+export const LANGUAGES = Object.keys(LANGUAGE_NAMES) as Language[]
 export type StaffLanguage = 'en' | 'de'

@@ -12,7 +12,7 @@ export default [
   ['door: two Hosts are one', 'httpPlugin', 'refuseSecondHost(request)', '', 'http/host'],
   ['door: the metrics token may be guessed', 'requireMetricsAccess', "limits.take('badauth', client)", '', 'http/metrics-access'],
   ['door: one takes all places', 'sharePlaces', '(own + places) * 4 > free', 'places > free', 'http/rate-limit'],
-  ['U+0000 in forms passes', 'readForm', '/\\0|%00/.test(text)', 'false', 'api/wallet-response'],
+  ['U+0000 in forms passes', 'readFields', '/\\0|%00/.test(text)', 'false', 'api/wallet-response'],
   ['lengths sent twice have no limit', 'readWithin', '!/^\\d+$/.test(length)', 'false', 'http/envelope'],
   ['size limit off', 'readWithin', 'Number(length) > bytesMax', 'false', 'http/envelope'],
 ] satisfies Slip[]

@@ -134,6 +134,15 @@ export const Moment = Type.Union([
   Exactly({ at: Timestamp, event: Type.Literal('redeemed') }),
   /** Somebody looked at what the holder presented. */
   Exactly({ at: Timestamp, event: Type.Literal('claims_read'), ...ACTOR }),
+  /** Of a log-in. `client`: its id. */
+  Exactly({
+    at: Timestamp,
+    event: OneOf('login_started', 'login_returned', 'login_refused', 'code_issued', 'token_issued', 'userinfo_read'),
+    client: Type.Optional(Type.String()),
+    reason: Type.Optional(Type.String()),
+    claims: Type.Optional(Type.Array(Type.String())),
+    left_out: Type.Optional(Type.Array(Type.String())),
+  }),
   /** The person at a till compared the photo with the customer. */
   Exactly({ at: Timestamp, event: Type.Literal('photo_compared'), ...ACTOR, same_person: Type.Boolean() }),
 ])

@@ -148,6 +148,13 @@ function momentOf(recorded: RecordedEvent): Moment {
       return { at, event: recorded.event, ...recorded.details } as Moment
     case 'claims_read':
       return { at, event: recorded.event, actor: recorded.details.actor }
+    case 'login_started':
+    case 'login_returned':
+    case 'login_refused':
+    case 'code_issued':
+    case 'token_issued':
+    case 'userinfo_read':
+      return { at, event: recorded.event, ...recorded.details } as Moment
     case 'photo_compared':
       return { at, event: recorded.event, ...recorded.details }
     case 'response_posted': {

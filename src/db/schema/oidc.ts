@@ -57,6 +57,7 @@ export const oidcKeys = table(
   ],
 )
 
+/** Settings have the names that commands and pages show. */
 export const oidcClients = table(
   'oidc_clients',
   {
@@ -65,21 +66,21 @@ export const oidcClients = table(
     environment: environment(),
     /** Shown to customers. */
     name: text('name').notNull(),
-    redirectUris: json<string[]>('redirect_uris').notNull(),
+    redirect_uris: json<string[]>('redirect_uris').notNull(),
     /** The first is the default. */
     templates: json<string[]>('templates').notNull(),
     auth: oneOf('auth', 'client_secret', 'none').notNull(),
-    idTokenAlg: oneOf('id_token_alg', 'RS256', 'ES256').notNull(),
+    id_token_alg: oneOf('id_token_alg', 'RS256', 'ES256').notNull(),
     pkce: oneOf('pkce', 'required', 'optional').notNull(),
     /** `session`, or `claim:NAME`. */
     subject: text('subject').notNull(),
     purpose: text('purpose'),
     /** 1: ID tokens have the claims about the person too. */
-    idTokenClaims: integer('id_token_claims').notNull(),
-    crossDevice: oneOf('cross_device', 'allowed', 'refused').notNull(),
-    loginsPerHour: integer('logins_per_hour').notNull(),
+    id_token_claims: integer('id_token_claims').notNull(),
+    cross_device: oneOf('cross_device', 'allowed', 'refused').notNull(),
+    logins_per_hour: integer('logins_per_hour').notNull(),
     /** 1: results are kept like those of all other sessions. */
-    keepResults: integer('keep_results').notNull(),
+    keep_results: integer('keep_results').notNull(),
     createdAt: time('created_at').notNull(),
     lastLoginAt: time('last_login_at'),
     /** The last refused authorization request. */

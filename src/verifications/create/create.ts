@@ -1,6 +1,7 @@
-import type { Caller } from '../../access/scopes.ts'
+import type { Caller, KeyCaller } from '../../access/scopes.ts'
 import { newNonce, newVerificationId } from '../../base/ids.ts'
 import { SALT_BYTES } from '../../base/seal.ts'
+import type { Db } from '../../db/engine.ts'
 import { SEALED } from '../../db/sealed-columns.ts'
 import type { Peeking } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
@@ -21,6 +22,7 @@ import { refuseForbidden } from '../../webhooks/endpoint.ts'
 import { type Keyed, type OwnQuery, presentOpened, type SessionSecrets, toldQuery } from '../present.ts'
 import { redirectProblem } from '../redirect-url.ts'
 import { type CreateVerification, METADATA_KEY_CHARS_MAX, TTL_SECONDS_DEFAULT, type Verification } from '../schema.ts'
+import type { KeyedSession } from '../store.ts'
 import { insertVerification } from '../store.ts'
 import { termsOf } from '../terms.ts'
 import type { Deps } from './deps.ts'
@@ -30,11 +32,25 @@ export type Creation =
   | { verification: Verification; replayed: true }
   | { verification: Verification; replayed: false; charge: Charge }
 
-type NewVerification = { caller: Caller; body: CreateVerification }
+/** An OpenID client, whose log-in the session is. */
+export type LoginCaller = Omit<KeyCaller, 'kind' | 'keyId' | 'scopes' | 'appSchemes'> & {
+  kind: 'login'
+  clientId: string
+  /** Of the browser that began the log-in: the page is its own from the start. */
+  pageOwnerHash: string
+  isSameDevice: boolean
+  eraseAfter: number | null
+  /** The client's name, and the language of the page. */
+  shown: NonNullable<SessionSecrets['login']>
+  /** Called in the transaction of the creation. */
+  keep(tx: Db, session: KeyedSession, sessionKey: Uint8Array): Promise<void>
+}
+
+type NewVerification = { caller: Caller | LoginCaller; body: CreateVerification }
 
 export async function createVerification(
   deps: Deps,
-  { caller, body, idempotencyKey }: NewVerification & { idempotencyKey?: string | undefined },
+  { caller, body, idempotencyKey }: NewVerification & { caller: Caller; idempotencyKey?: string | undefined },
 ): Promise<Creation> {
   refuseInvalid(caller, body)
   refuseBeyondRights(caller, body)
@@ -50,6 +66,10 @@ export async function createVerification(
     await begun.claim.release(isKept)
   }
 }
+
+/** The session of a log-in, whose body is made here. */
+export const createLoginSession = (deps: Deps, caller: LoginCaller, body: CreateVerification): Promise<Creation> =>
+  create(deps, { caller, body })
 
 function refuseInvalid(caller: Caller, body: CreateVerification): void {
   const { template, query, formats, redirect_url, release, metadata = {} } = body
@@ -96,7 +116,7 @@ function refuseBeyondRights(caller: Caller, body: CreateVerification): void {
 async function create(deps: Deps, { caller, body: given, claim }: NewVerification & { claim?: Claim }): Promise<Creation> {
   const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
-  if (body.webhook_url !== undefined) await refuseForbidden(deps, caller, body.webhook_url)
+  if (body.webhook_url !== undefined && caller.kind !== 'login') await refuseForbidden(deps, caller, body.webhook_url)
   const { row, secrets, sessionKey } = draft(deps, { caller, body, asked, identity: await deps.identity(caller.tenantId) })
   const { keptVersions } = deps.creations
   const { tenantId } = caller
@@ -135,6 +155,7 @@ async function create(deps: Deps, { caller, body: given, claim }: NewVerificatio
     await insertVerification(tx, dated)
     const verification = await presentOpened(deps, dated, { secrets, result: {}, query: () => toldQuery(tx, dated, asked.query) })
     await claim?.keep(tx, verification)
+    if (caller.kind === 'login') await caller.keep(tx, dated, sessionKey)
     await countCreation(tx, caller, at)
     return { verification, charge }
   }, tenantId)
@@ -147,7 +168,7 @@ type ResolvedQuestion = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' 
 
 async function resolveQuestion(
   deps: Peeking,
-  caller: Caller,
+  caller: NewVerification['caller'],
   { template, query, formats }: CreateVerification,
 ): Promise<ResolvedQuestion> {
   if (template === undefined) return { query: query as unknown as DcqlQuery, rules: [], version: null }
@@ -165,7 +186,8 @@ type ToDraft = NewVerification & { asked: ResolvedQuestion; identity: RequestIde
 
 function draft({ random, sealer, sessionKeys, config, creations }: Deps, { caller, body, asked, identity }: ToDraft): Draft {
   const { webhook_url, redirect_url, metadata, purpose } = body
-  const secrets = { webhook_url, redirect_url, metadata, purpose }
+  const login = caller.kind === 'login' ? caller : undefined
+  const secrets = { webhook_url, redirect_url, metadata, purpose, login: login?.shown }
   const ownQuery: OwnQuery | null = asked.version === null ? { query: asked.query, shares: sharesOf(asked.query) } : null
   const sealable = JSON.stringify(secrets)
   const id = newVerificationId(random)
@@ -195,14 +217,14 @@ function draft({ random, sealer, sessionKeys, config, creations }: Deps, { calle
     sealedInPerson: null,
     release: body.release ?? null,
     answeredFrom: null,
-    pageOwnerHash: null,
+    pageOwnerHash: login?.pageOwnerHash ?? null,
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,
     wrappingKey,
-    loginClientId: null,
-    isSameDevice: null,
-    eraseAfter: null,
+    loginClientId: login?.clientId ?? null,
+    isSameDevice: login ? Number(login.isSameDevice) : null,
+    eraseAfter: login?.eraseAfter ?? null,
     terms: termsOf(creations.termOf, caller, metadata),
     sealedQuery: ownQuery && sealer.seal(SEALED.query({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }

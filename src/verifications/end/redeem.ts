@@ -1,31 +1,42 @@
 import { sha256Hex } from '../../base/hash.ts'
+import type { Db } from '../../db/engine.ts'
 import type { Reading } from '../../ground.ts'
 import type { Throttling } from '../../guesses/deps.ts'
 import { apiError } from '../../http/errors.ts'
 import type { Deps } from '../deps.ts'
+import type { Result } from '../portraits.ts'
+import { openResult } from '../present.ts'
 import { readOne } from '../read.ts'
 import type { Verification } from '../schema.ts'
-import { findVerification, type Owner } from '../store.ts'
+import { findVerification, type Owner, type VerificationRow } from '../store.ts'
 import { isRedeemable, markRedeemed } from './answer-store.ts'
 import { announceRelease, recordRelease } from './release.ts'
 
-type Redemption = { code: string; actor: string; requestId: string }
+type Redemption = {
+  code: string
+  actor: string
+  requestId: string
+  /** Called in the transaction of the redemption, with what was presented. */
+  alongside?: (tx: Db, session: VerificationRow, result: Result) => Promise<void>
+}
 
 /**
  * One statement redeems a code once. Wrong, spent, late and foreign codes get one answer: a guess
  * learns nothing (interface 7).
  */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
-  const { code, actor, requestId } = redemption
+  const { code, actor, requestId, alongside } = redemption
   const codeHash = sha256Hex(code)
   await chargeGuess(deps, owner, id, codeHash)
   const at = deps.now()
   const redeemed = await deps.write(async tx => {
     const marked = await markRedeemed(tx, owner, id, codeHash, at)
     if (!marked) throw apiError('invalid_response_code')
-    const session = (await findVerification(tx, owner, id))?.verification
-    if (!session || !marked.wasHeld) return undefined
-    return await recordRelease(deps, tx, session, { actor, at, requestId })
+    const found = await findVerification(tx, owner, id)
+    if (!found) return undefined
+    const { verification: session, result } = found
+    if (alongside && result) await alongside(tx, session, openResult(deps, result, await deps.sessionKeys.of(tx, session)))
+    return marked.wasHeld && (await recordRelease(deps, tx, session, { actor, at, requestId }))
   })
   if (redeemed) announceRelease(deps, redeemed)
   return await readOne(deps, owner, id)

@@ -48,7 +48,7 @@ export async function recordAnswer(
   // showed the QR code may be an attacker's.
   const channel = 'channel' in way ? way : undefined
   const browser = channel?.channel === 'dc_api' ? channel : undefined
-  const isPageReturn = 'from' in way && way.from === 'qr' && session.release === null
+  const isPageReturn = 'from' in way && way.from === 'qr' && session.release === null && session.isSameDevice !== 1
   const { status, result, findings } = outcome
   const isDevice = session.deviceId !== null
   const isPhoto = hasPortrait(result)

@@ -20,7 +20,7 @@ import type { HostedLook, HostedVerification } from '../schema.ts'
 import { statusAt } from '../status.ts'
 import { findVerification, type VerificationRow } from '../store.ts'
 import { recordShown } from '../timeline.ts'
-import { isOwner, returnsCode } from './page-owner.ts'
+import { isOwner, mayShow, returnsCode } from './page-owner.ts'
 
 /** `charge`: takes the cost of a large query from the budget of whoever asks. */
 export async function hostedVerification(
@@ -35,7 +35,7 @@ export async function hostedVerification(
   const status = statusAt(session, at)
   const isOpen = isOpenAt(session, at)
   // Not awaited: the page is shown without it.
-  if (isOpen) void recordShown(deps, session)
+  if (isOpen && mayShow(deps.config, session, request)) void recordShown(deps, session)
   const tenant = await readTenant(deps.db, session.tenantId)
   // A query of its own may be long, and most of the work is to open it.
   if (session.templateVersion === null) await deps.turns.next(SLICE_MS)
@@ -44,6 +44,8 @@ export async function hostedVerification(
   if (cost > 0) charge(cost)
   const link = { secrets, query: () => toldQuery(deps.db, session, query) }
   const owns = isOwner(deps.config, session, request)
+  const { login } = secrets
+  const isForeign = !mayShow(deps.config, session, request)
   const builtin = builtinOf(session)
   const purpose = secrets.purpose ?? (builtin && purposeOf(builtin.key))
   return {
@@ -51,17 +53,20 @@ export async function hostedVerification(
     status,
     environment: session.environment,
     asked_by: tenant?.name ?? '',
+    ...(login && { login: { client: login.client, language: login.language } }),
+    ...(isForeign && { foreign: true as const }),
     ...(purpose !== undefined && { purpose }),
     shares,
     ...(await lookOf(deps, session)),
     ...(status === 'pending' && !isOpen && { answered: true as const }),
     ...(status === 'pending' && isHeldForComparison(session) && { compares: true as const }),
-    ...(isOpen && {
-      wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
-      qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri,
-      further_uris: furtherLinks(deps, session),
-      fetched: await hasHappened(deps.db, session, 'request_fetched'),
-    }),
+    ...(isOpen &&
+      !isForeign && {
+        wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
+        ...(session.isSameDevice !== 1 && { qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri }),
+        further_uris: furtherLinks(deps, session),
+        fetched: await hasHappened(deps.db, session, 'request_fetched'),
+      }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),
     // For the owner only: the URL may name the order.

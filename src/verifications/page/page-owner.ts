@@ -56,7 +56,11 @@ export function isOwner(config: Config, { pageOwnerHash }: VerificationRow, { he
   return secret !== undefined && pageOwnerHash !== null && equalConstantTime(sha256Hex(secret), pageOwnerHash)
 }
 
-const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:')
+/** False for a log-in in another browser than the one that began it: a link to it would log in its sender. */
+export const mayShow = (config: Config, session: VerificationRow, request: Request): boolean =>
+  session.loginClientId === null || isOwner(config, session, request)
+
+export const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:')
 
 /** Browsers refuse cookies with the prefix `__Secure-` over plain http. */
 const nameOf = (config: Config): string => (isHttps(config) ? '__Secure-page' : 'vidimus-page')
@@ -64,13 +68,25 @@ const nameOf = (config: Config): string => (isHttps(config) ? '__Secure-page' : 
 /** Lasts while a response code can be redeemed, so that a restarted browser owns its page. */
 function cookieFor(config: Config, { id, expiresAt }: VerificationRow, secret: string, at: number): string {
   const seconds = Math.ceil((redeemableUntil(expiresAt) - at) / 1000)
-  const path = `${new URL(config.publicUrl).pathname.replace(/\/$/, '')}/v/${id}`
-  const attributes = `Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isHttps(config) ? '; Secure' : ''}`
-  return `${nameOf(config)}=${secret}; ${attributes}`
+  return cookie(config, { name: nameOf(config), secret, path: `/v/${id}`, seconds })
+}
+
+/** The cookie of the browser that began a log-in: for its page, and for the calls of its browser's wallet. */
+export const cookiesOfLogin = (config: Config, id: string, secret: string, seconds: number): string[] =>
+  [`/v/${id}`, `/wallet/dc/request/${id}`, `/wallet/dc/response/${id}`].map(path =>
+    cookie(config, { name: nameOf(config), secret, path, seconds }),
+  )
+
+type Cookie = { name: string; secret: string; path: string; seconds: number }
+
+/** `path`: from the root of the service. */
+export function cookie(config: Config, { name, secret, path, seconds }: Cookie): string {
+  const root = new URL(config.publicUrl).pathname.replace(/\/$/, '')
+  return `${name}=${secret}; Path=${root}${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isHttps(config) ? '; Secure' : ''}`
 }
 
 /** Browsers send Sec-Fetch-Site; over plain http to another machine only Origin. */
-function refuseForeign({ publicUrl }: Config, { headers }: Request): void {
+export function refuseForeign({ publicUrl }: Config, { headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   const own = [new URL(publicUrl).origin, `http://${headers.get('host')}`]
   const isOwn = site === null ? own.includes(headers.get('origin') ?? '') : site === 'same-origin'

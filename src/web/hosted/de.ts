@@ -3,6 +3,8 @@ import type * as en from './en.ts'
 export const hosted: typeof en.hosted = {
   title: who => `${who} bittet um einen Nachweis`,
   asks: 'bittet um einen Nachweis',
+  logIn: client => `zur Anmeldung bei ${client}`,
+  samePhone: who => `Öffnen Sie ${who} auf dem Telefon, das Ihre Wallet hat.`,
   shares: 'Sie teilen',
   oneOf: 'Eines davon, je nach Ihrer Wallet',
   moreWays: (count: number) =>
@@ -68,6 +70,9 @@ export const hosted: typeof en.hosted = {
   failedMore: who => `${who} kann Ihnen mehr sagen und mit Ihnen neu anfangen.`,
   expired: 'Diese Anfrage ist abgelaufen.',
   expiredMore: who => `Es wurde nichts geteilt. Gehen Sie zurück zu ${who}, und fangen Sie neu an.`,
+  foreign: 'Diese Anmeldung wurde in einem anderen Browser begonnen.',
+  foreignMore:
+    'Gehen Sie dorthin zurück, oder beginnen Sie von vorn. Hat Ihnen jemand diesen Link geschickt, antworten Sie nicht: Sie würden diese Person anmelden.',
   gone: 'Hier ist nichts.',
   goneMore: 'Der Link ist unvollständig, oder die Anfrage wurde gelöscht. Gehen Sie dorthin zurück, wo Sie ihn bekommen haben.',
   backTo: who => `Zurück zu ${who}`,

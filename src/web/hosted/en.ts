@@ -2,6 +2,8 @@
 export const hosted = {
   title: (who: string) => `${who} asks for a proof`,
   asks: 'asks for a proof',
+  logIn: (client: string) => `to log in to ${client}`,
+  samePhone: (who: string) => `Open ${who} on the phone that has your wallet.`,
   shares: 'You share',
   oneOf: 'One of these, whichever your wallet offers',
   moreWays: (count: number) =>
@@ -63,6 +65,8 @@ export const hosted = {
   failedMore: (who: string) => `${who} can tell you more, and start again with you.`,
   expired: 'This request has expired.',
   expiredMore: (who: string) => `Nothing was shared. Go back to ${who} and start again.`,
+  foreign: 'This log-in was begun in another browser.',
+  foreignMore: 'Go back to that one, or begin again. If somebody sent you this link, do not answer: you would log them in.',
   gone: 'There is nothing here.',
   goneMore: 'The link is incomplete, or the request was deleted. Go back to where you got it and start again.',
   backTo: (who: string) => `Back to ${who}`,

@@ -17,6 +17,9 @@ export function endTitle(words: HostedWords, names: OutcomeNames, ended: HostedV
   return reason === 'declined' ? words.declined : reason === 'cancelled' ? words.stopped : words.failed[reason].title
 }
 
+/** Where the way back leads. */
+export const backName = ({ asked_by, login }: HostedVerification): string => login?.client ?? asked_by
+
 /** Nobody refused these. */
 const LATE = ['not_followed', 'not_compared']
 
@@ -25,7 +28,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
   const words = useHostedWords()
   const { status, asked_by } = ended
   const title = endTitle(words, useOutcomeNames(), ended)
-  const back = <Back way={way} to={asked_by} />
+  const back = <Back way={way} to={backName(ended)} />
   switch (status) {
     case 'completed':
       return (
@@ -34,7 +37,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
         </End>
       )
     case 'failed':
-      if (ended.reason === 'declined') return <Declined title={title} way={way} to={asked_by} />
+      if (ended.reason === 'declined') return <Declined title={title} way={way} to={backName(ended)} />
       if (ended.reason === 'cancelled')
         return (
           <End seal="open" title={title} back={back}>
@@ -92,6 +95,16 @@ function Back({ way: { href, isLeaving, stay }, to }: { way: WayBack; to: string
         </Button>
       )}
     </>
+  )
+}
+
+/** A log-in that another browser began: whoever answered here would log in its sender. */
+export function Foreign() {
+  const words = useHostedWords()
+  return (
+    <End seal="open" title={words.foreign}>
+      <p class="secondary">{words.foreignMore}</p>
+    </End>
   )
 }
 

@@ -8,10 +8,10 @@ import { Seal, Wordmark } from '../kit/seal.tsx'
 import { TestBand } from '../kit/test-band.tsx'
 import { HAS_SANDBOX, sandboxUrl } from '../shared/base.ts'
 import { type Digital, useDigital } from '../shared/digital.ts'
-import { useCommon } from '../shared/language.ts'
+import { suggestLanguage, useCommon } from '../shared/language.ts'
 import { useOutcomeNames } from '../shared/outcome.ts'
 import type { OutcomeNames } from '../shared/outcome-code.ts'
-import { Ended, endTitle, Gone } from './ended.tsx'
+import { backName, Ended, endTitle, Foreign, Gone } from './ended.tsx'
 import { Request } from './request.tsx'
 import { useWayBack, type WayBack } from './return.ts'
 import { type Session, useSession } from './session.ts'
@@ -29,6 +29,10 @@ export function Hosted({ id }: { id: string }) {
   const digital = useDigital(id, shown, aheadMs)
   const way = useWayBack(shown, digital.redirectUri)
   const headline = headlineOf(words, useOutcomeNames(), known)
+  const language = shown?.login?.language
+  useEffect(() => {
+    if (language) suggestLanguage(language)
+  }, [language])
   useEffect(() => {
     document.title = headline || 'Vidimus'
   }, [headline])
@@ -50,7 +54,7 @@ export function Hosted({ id }: { id: string }) {
       <p class="only-heard" role="status">
         {headline}
         {digital.step !== 'idle' && ` ${words.digital[digital.step]}`}
-        {shown && way.isLeaving && ` ${words.returning(shown.asked_by)}`}
+        {shown && way.isLeaving && ` ${words.returning(backName(shown))}`}
       </p>
       <main ref={main} class="stack" tabIndex={-1}>
         {!isConnected && <Notice tone="wait">{common.unreachable}</Notice>}
@@ -84,6 +88,7 @@ function View({ session, way, digital }: ViewProps): ComponentChildren {
     )
   }
   if (known === 'gone') return <Gone />
+  if (known.foreign) return <Foreign />
   return known.status === 'pending' && !known.answered ? (
     <Request asked={known} aheadMs={aheadMs} digital={digital} />
   ) : (
@@ -94,6 +99,7 @@ function View({ session, way, digital }: ViewProps): ComponentChildren {
 function headlineOf(words: HostedWords, names: OutcomeNames, known: Session['known']): string {
   if (known === 'unknown') return ''
   if (known === 'gone') return words.gone
+  if (known.foreign) return words.foreign
   return known.status === 'pending' && !known.answered ? pendingHeadline(words, known) : endTitle(words, names, known)
 }
 

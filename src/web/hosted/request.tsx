@@ -10,6 +10,7 @@ import { useClaimWords } from '../shared/claims.ts'
 import type { Digital } from '../shared/digital.ts'
 import { inLanguage, useReadersLanguage } from '../shared/language.ts'
 import { minutes, useLeftMs } from '../shared/time.tsx'
+import { backName } from './ended.tsx'
 import { useHostedWords } from './words.ts'
 
 const PHONE = '(pointer: coarse) and (max-width: 820px), (pointer: coarse) and (max-height: 500px)'
@@ -19,7 +20,7 @@ type Props = { asked: HostedVerification; aheadMs: number; digital: Digital }
 export function Request({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
   const language = useReadersLanguage()
-  const { asked_by, purpose, shares, look } = asked
+  const { asked_by, login, purpose, shares, look } = asked
   return (
     <article class="card request grid">
       <div class="stack loose">
@@ -28,6 +29,7 @@ export function Request({ asked, aheadMs, digital }: Props) {
           <h1>
             <span class="who">{asked_by}</span> {words.asks}
           </h1>
+          {login && <p class="purpose">{words.logIn(login.client)}</p>}
           {purpose && <p class="purpose">{inLanguage(purpose, language)}</p>}
         </header>
         <section class="stack tight">
@@ -114,9 +116,9 @@ function Choices({ asked, aheadMs, digital }: Props) {
   // Read once: turning the phone must not remove the button.
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const fallback = useFallback(digital)
-  const code = (
+  const code = asked.qr_uri !== undefined && (
     <figure class="code stack tight" ref={isPhone ? undefined : fallback} tabIndex={-1}>
-      <QrCode text={asked.qr_uri ?? ''} label={words.qrLabel} />
+      <QrCode text={asked.qr_uri} label={words.qrLabel} />
       <figcaption class="secondary">{words.scan}</figcaption>
       <LeadsHere link={asked.wallet_uri ?? ''} />
     </figure>
@@ -125,7 +127,7 @@ function Choices({ asked, aheadMs, digital }: Props) {
   if (!isPhone) {
     return (
       <section class="way stack centred">
-        {code}
+        {code || <p class="secondary">{words.samePhone(asked.asked_by)}</p>}
         {remaining}
         <Offer digital={digital} />
         <a class="touch" href={asked.wallet_uri}>
@@ -145,13 +147,15 @@ function Choices({ asked, aheadMs, digital }: Props) {
       </LinkButton>
       {remaining}
       <Further links={asked.further_uris ?? []} />
-      <details class="unfolds">
-        <summary>
-          {words.otherDevice}
-          <Icon name="down" size={16} />
-        </summary>
-        {code}
-      </details>
+      {code && (
+        <details class="unfolds">
+          <summary>
+            {words.otherDevice}
+            <Icon name="down" size={16} />
+          </summary>
+          {code}
+        </details>
+      )}
       <GiveUp asked={asked} />
     </section>
   )
@@ -214,11 +218,11 @@ function Offer({ digital: { offer, step, note, askWallet }, isFirst = false }: {
   )
 }
 
-function GiveUp({ asked: { return_url, asked_by } }: { asked: HostedVerification }) {
+function GiveUp({ asked }: { asked: HostedVerification }) {
   const words = useHostedWords()
-  return return_url === undefined ? null : (
-    <a class="touch" href={return_url}>
-      {words.giveUp(asked_by)}
+  return asked.return_url === undefined ? null : (
+    <a class="touch" href={asked.return_url}>
+      {words.giveUp(backName(asked))}
     </a>
   )
 }

@@ -76,6 +76,13 @@ export function chooseLanguage(language: Language): void {
   CHANGED.dispatchEvent(new Event('change'))
 }
 
+/** For whoever has not chosen one. */
+export function suggestLanguage(language: Language): void {
+  if (kept() !== undefined || !isOffered(language) || current === language) return
+  speak(language)
+  CHANGED.dispatchEvent(new Event('change'))
+}
+
 export const useReadersLanguage = (): Language => useFollowed(() => current, [CHANGED, 'change'])
 
 /** For texts in the languages of staff: English for readers of another. */

@@ -135,6 +135,13 @@ export const verification: typeof en.verification = {
     redeemed: 'Ihr Geschäft hat das Ergebnis abgeholt',
     webhook: attempt => `Webhook, Versuch ${attempt}`,
     claims_read: actor => `${actor} hat das Gezeigte angesehen`,
+    login_started: 'Eine Anmeldung wurde begonnen',
+    login_returned: 'Die Kundin oder der Kunde ging zum Programm zurück',
+    login_refused: 'Dem Programm wurde gesagt, dass sich niemand angemeldet hat',
+    code_issued: 'Das Programm bekam einen Code für die Anmeldung',
+    token_issued: 'Das Programm hat den Code eingelöst: Jemand ist angemeldet',
+    left_out: names => `Weggelassen, weil Bild oder zu lang: ${names}`,
+    userinfo_read: 'Das Programm hat die Angaben gelesen',
     photo_compared: (actor, isSame) =>
       `Das Foto wurde an ${actor} verglichen: ${isSame ? 'dieselbe Person' : 'nicht dieselbe Person'}`,
   },

@@ -129,6 +129,13 @@ export const verification = {
     redeemed: 'Your shop collected the result',
     webhook: (attempt: number) => `Webhook, attempt ${attempt}`,
     claims_read: (actor: string) => `${actor} looked at what was shown`,
+    login_started: 'A log-in was begun',
+    login_returned: 'The customer went back to the program',
+    login_refused: 'The program was told that nobody logged in',
+    code_issued: 'The program got a code for the log-in',
+    token_issued: 'The program redeemed the code: somebody is logged in',
+    left_out: (names: string) => `Left out, as pictures or too long: ${names}`,
+    userinfo_read: 'The program read the claims',
     photo_compared: (actor: string, isSame: boolean) =>
       `The photo was compared at ${actor}: ${isSame ? 'the same person' : 'not the same person'}`,
   },

@@ -105,6 +105,24 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
       return { sentence: words.redeemed, tone: 'neutral' }
     case 'claims_read':
       return { sentence: words.claims_read(actorName(moment)), tone: 'neutral' }
+    case 'login_started':
+    case 'login_returned':
+    case 'code_issued':
+    case 'userinfo_read':
+      return { sentence: words[moment.event], tone: 'neutral' }
+    case 'login_refused':
+      return { sentence: words.login_refused, tone: 'wait', more: <p class="hint">{moment.reason}</p> }
+    case 'token_issued':
+      return {
+        sentence: words.token_issued,
+        tone: 'ok',
+        more: (
+          <>
+            <p class="hint">{moment.claims?.join(', ')}</p>
+            {moment.left_out && moment.left_out.length > 0 && <p class="hint">{words.left_out(moment.left_out.join(', '))}</p>}
+          </>
+        ),
+      }
     case 'photo_compared':
       return {
         sentence: words.photo_compared(actorName(moment), moment.same_person),

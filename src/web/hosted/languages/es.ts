@@ -4,6 +4,8 @@ export const es: ShopperWords = {
   hosted: {
     title: who => `${who} pide una acreditación`,
     asks: 'pide una acreditación',
+    logIn: client => `para iniciar sesión en ${client}`,
+    samePhone: who => `Abra ${who} en el teléfono que tiene su cartera.`,
     shares: 'Usted comparte',
     oneOf: 'Uno de estos, según su cartera',
     moreWays: count =>
@@ -72,6 +74,9 @@ export const es: ShopperWords = {
     failedMore: who => `${who} puede decirle más y empezar de nuevo con usted.`,
     expired: 'Esta solicitud ha caducado.',
     expiredMore: who => `No se ha compartido nada. Vuelva a ${who} y empiece de nuevo.`,
+    foreign: 'Este inicio de sesión se empezó en otro navegador.',
+    foreignMore:
+      'Vuelva a ese navegador o empiece de nuevo. Si alguien le ha enviado este enlace, no responda: iniciaría la sesión de esa persona.',
     gone: 'Aquí no hay nada.',
     goneMore: 'El enlace está incompleto o la solicitud se ha borrado. Vuelva a donde lo encontró y empiece de nuevo.',
     backTo: who => `Volver a ${who}`,

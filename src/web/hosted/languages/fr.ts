@@ -4,6 +4,8 @@ export const fr: ShopperWords = {
   hosted: {
     title: who => `${who} demande un justificatif`,
     asks: 'demande un justificatif',
+    logIn: client => `pour vous connecter à ${client}`,
+    samePhone: who => `Ouvrez ${who} sur le téléphone qui a votre portefeuille.`,
     shares: 'Vous partagez',
     oneOf: 'L’un de ceux-ci, selon votre portefeuille',
     moreWays: count =>
@@ -74,6 +76,9 @@ export const fr: ShopperWords = {
     failedMore: who => `${who} peut vous en dire plus et recommencer avec vous.`,
     expired: 'Cette demande a expiré.',
     expiredMore: who => `Rien n’a été partagé. Retournez chez ${who} et recommencez.`,
+    foreign: 'Cette connexion a été commencée dans un autre navigateur.',
+    foreignMore:
+      'Retournez dans celui-ci, ou recommencez. Si quelqu’un vous a envoyé ce lien, ne répondez pas : vous connecteriez cette personne.',
     gone: 'Il n’y a rien ici.',
     goneMore: 'Le lien est incomplet, ou la demande a été effacée. Retournez là où vous l’avez trouvé et recommencez.',
     backTo: who => `Retour à ${who}`,

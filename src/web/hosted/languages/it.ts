@@ -4,6 +4,8 @@ export const it: ShopperWords = {
   hosted: {
     title: who => `${who} chiede una prova`,
     asks: 'chiede una prova',
+    logIn: client => `per accedere a ${client}`,
+    samePhone: who => `Apra ${who} sul telefono che ha il Suo wallet.`,
     shares: 'Lei condivide',
     oneOf: 'Uno di questi, secondo il suo wallet',
     moreWays: count =>
@@ -72,6 +74,9 @@ export const it: ShopperWords = {
     failedMore: who => `${who} può dirle di più e ricominciare con lei.`,
     expired: 'Questa richiesta è scaduta.',
     expiredMore: who => `Non è stato condiviso nulla. Torni da ${who} e ricominci.`,
+    foreign: 'Questo accesso è stato iniziato in un altro browser.',
+    foreignMore:
+      'Torni in quello, o ricominci. Se qualcuno Le ha inviato questo link, non risponda: farebbe accedere quella persona.',
     gone: 'Qui non c’è nulla.',
     goneMore: 'Il link è incompleto, oppure la richiesta è stata cancellata. Torni dove l’ha trovato e ricominci.',
     backTo: who => `Torna a ${who}`,

@@ -4,6 +4,8 @@ export const nl: ShopperWords = {
   hosted: {
     title: who => `${who} vraagt om een bewijs`,
     asks: 'vraagt om een bewijs',
+    logIn: client => `om in te loggen bij ${client}`,
+    samePhone: who => `Open ${who} op de telefoon met uw wallet.`,
     shares: 'U deelt',
     oneOf: 'Een van deze, afhankelijk van uw wallet',
     moreWays: count =>
@@ -68,6 +70,9 @@ export const nl: ShopperWords = {
     failedMore: who => `${who} kan u meer vertellen en opnieuw met u beginnen.`,
     expired: 'Dit verzoek is verlopen.',
     expiredMore: who => `Er is niets gedeeld. Ga terug naar ${who} en begin opnieuw.`,
+    foreign: 'Deze aanmelding is in een andere browser begonnen.',
+    foreignMore:
+      'Ga daarheen terug, of begin opnieuw. Heeft iemand u deze link gestuurd, antwoord dan niet: u zou die persoon aanmelden.',
     gone: 'Hier is niets.',
     goneMore: 'De link is onvolledig of het verzoek is gewist. Ga terug naar waar u hem vond en begin opnieuw.',
     backTo: who => `Terug naar ${who}`,

@@ -11,6 +11,8 @@ export const pl: ShopperWords = {
   hosted: {
     title: who => `${who} prosi o potwierdzenie`,
     asks: 'prosi o potwierdzenie',
+    logIn: client => `aby zalogować się: ${client}`,
+    samePhone: who => `Otwórz ${who} na telefonie, na którym masz portfel.`,
     shares: 'Udostępniasz',
     oneOf: 'Jedno z nich, zależnie od portfela',
     moreWays: count => `${further(count)}. Portfel pokaże tę, którą udostępni.`,
@@ -74,6 +76,8 @@ export const pl: ShopperWords = {
     failedMore: who => `${who} może powiedzieć więcej i zacząć od nowa.`,
     expired: 'Ta prośba wygasła.',
     expiredMore: who => `Nic nie udostępniono. Wróć na stronę ${who} i zacznij od nowa.`,
+    foreign: 'To logowanie rozpoczęto w innej przeglądarce.',
+    foreignMore: 'Wróć do niej lub zacznij od nowa. Jeśli ktoś przysłał Ci ten link, nie odpowiadaj: zalogujesz tę osobę.',
     gone: 'Tu nic nie ma.',
     goneMore: 'Link jest niepełny albo prośba została usunięta. Wróć tam, skąd pochodzi link, i zacznij od nowa.',
     backTo: who => `Wróć: ${who}`,
