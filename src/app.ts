@@ -22,7 +22,7 @@ import { walletRoutes } from './verifications/exchange/routes.ts'
 import { hostedRoutes } from './verifications/page/hosted-routes.ts'
 import { verificationRoutes } from './verifications/routes.ts'
 import { WebhookEvent } from './verifications/schema.ts'
-import { serveLost, webPages } from './web/serve.ts'
+import { serveLogin, serveLost, webPages } from './web/serve.ts'
 
 /** Every plugin and feature of the service, in order. */
 export function createApp(deps: Deps, demo?: Demo) {
@@ -35,7 +35,7 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(dcRoutes(deps))
     .use(inPersonRoutes(deps))
     .use(deps.config.hasSandbox ? sandboxRoutes(deps) : new Elysia())
-    .use(deps.config.hasOidc ? oidcRoutes(deps) : new Elysia())
+    .use(deps.config.hasOidc ? oidcRoutes(deps, serveLogin) : new Elysia())
     .use(templateRoutes(deps))
     .use(usageRoutes(deps))
     .use(deviceRoutes(deps))

@@ -39,6 +39,23 @@ const SUBJECT_OF_CLAIM = 'claim:'
 export const SECRET_GRACE_MS = { now: 0, '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const
 export type SecretGrace = keyof typeof SECRET_GRACE_MS
 
+const DEFAULTS = {
+  name: '',
+  redirect_uris: [],
+  templates: [],
+  auth: 'client_secret',
+  id_token_alg: 'RS256',
+  pkce: 'required',
+  subject: 'session',
+  purpose: null,
+  id_token_claims: 0,
+  cross_device: 'allowed',
+  logins_per_hour: 200,
+  keep_results: 0,
+  lastLoginAt: null,
+  lastRefusal: null,
+} satisfies Partial<ClientRow>
+
 type ClientDeps = Reading & Sealing & Setting & Configured
 
 /** The secret is shown once; a client without one has none. */
@@ -51,31 +68,11 @@ export async function createClient(
   actor: string,
 ): Promise<ClientWithSecret> {
   refuseInvalid(NewClient, wanted)
-  const { subject = 'session', auth = 'client_secret', purpose = null } = wanted
   const at = deps.now()
-  const row: ClientRow = {
-    id: newClientId(deps.random, issuer.environment),
-    tenantId: issuer.tenantId,
-    environment: issuer.environment,
-    name: wanted.name,
-    redirectUris: wanted.redirect_uris,
-    templates: wanted.templates,
-    auth,
-    idTokenAlg: wanted.id_token_alg ?? 'RS256',
-    pkce: wanted.pkce ?? 'required',
-    subject,
-    purpose,
-    idTokenClaims: Number(wanted.id_token_claims ?? false),
-    crossDevice: wanted.cross_device ?? crossDeviceFor(subject),
-    loginsPerHour: wanted.logins_per_hour ?? 200,
-    keepResults: Number(wanted.keep_results ?? false),
-    createdAt: at,
-    lastLoginAt: null,
-    lastRefusal: null,
-  }
+  const row = withChanges({ ...DEFAULTS, ...issuer, id: newClientId(deps.random, issuer.environment), createdAt: at }, wanted)
   await refuseUnfit(deps.db, row)
   const makeIssuer = await prepareIssuer(deps, issuer)
-  const secret = auth === 'client_secret' ? mint(deps, at) : undefined
+  const secret = row.auth === 'client_secret' ? mint(deps, at) : undefined
   await deps.writeSettings(async tx => {
     await makeIssuer(tx)
     if ((await countClients(tx, issuer)) >= CLIENTS_MAX) throw apiError('too_many_clients')
@@ -87,7 +84,7 @@ export async function createClient(
 }
 
 /** Across devices an age is safe, and an account is not: whoever passes on a QR code could take it. */
-const crossDeviceFor = (subject: string): ClientRow['crossDevice'] => (subject === 'session' ? 'allowed' : 'refused')
+const crossDeviceFor = (subject: string): ClientRow['cross_device'] => (subject === 'session' ? 'allowed' : 'refused')
 
 export async function readClients(deps: Reading & Configured, tenantId: string): Promise<Client[]> {
   return await Promise.all((await listClients(deps.db, tenantId)).map(row => present(deps, row)))
@@ -112,7 +109,7 @@ export async function changeClient(
   const changed = await deps.writeSettings(async tx => {
     const old = await lockClient(tx, id)
     if (!old) throw apiError('client_not_found')
-    const row = merged(old, given)
+    const row = withChanges(old, given)
     await refuseUnfit(tx, row)
     if (row.subject !== old.subject && old.lastLoginAt !== null && confirm !== 'rename') throw apiError('rename_needed')
     await updateClient(tx, row)
@@ -123,22 +120,14 @@ export async function changeClient(
   return await present(deps, changed)
 }
 
-function merged(old: ClientRow, given: ClientChanges): ClientRow {
-  const subject = given.subject ?? old.subject
+function withChanges(old: ClientRow, { id_token_claims, keep_results, ...given }: ClientChanges): ClientRow {
+  const { subject = old.subject } = given
   return {
     ...old,
-    name: given.name ?? old.name,
-    redirectUris: given.redirect_uris ?? old.redirectUris,
-    templates: given.templates ?? old.templates,
-    auth: given.auth ?? old.auth,
-    idTokenAlg: given.id_token_alg ?? old.idTokenAlg,
-    pkce: given.pkce ?? old.pkce,
-    subject,
-    purpose: given.purpose === undefined ? old.purpose : given.purpose,
-    idTokenClaims: given.id_token_claims === undefined ? old.idTokenClaims : Number(given.id_token_claims),
-    crossDevice: given.cross_device ?? (subject === old.subject ? old.crossDevice : crossDeviceFor(subject)),
-    loginsPerHour: given.logins_per_hour ?? old.loginsPerHour,
-    keepResults: given.keep_results === undefined ? old.keepResults : Number(given.keep_results),
+    cross_device: subject === old.subject ? old.cross_device : crossDeviceFor(subject),
+    ...given,
+    ...(id_token_claims !== undefined && { id_token_claims: Number(id_token_claims) }),
+    ...(keep_results !== undefined && { keep_results: Number(keep_results) }),
   }
 }
 
@@ -194,16 +183,7 @@ function mint({ random }: Sealing, at: number) {
 const present = async ({ db, config, now }: Reading & Configured, row: ClientRow): Promise<Client> =>
   presentClient(config, row, await listSecrets(db, row.id), now())
 
-const describe = ({ environment, name, redirectUris, templates, auth, subject, crossDevice, keepResults }: ClientRow) => ({
-  environment,
-  name,
-  redirect_uris: redirectUris,
-  templates,
-  auth,
-  subject,
-  cross_device: crossDevice,
-  keep_results: keepResults === 1,
-})
+const describe = ({ tenantId: _, id, createdAt, lastLoginAt, lastRefusal, ...settings }: ClientRow) => settings
 
 type Recorded = {
   at: number
@@ -230,7 +210,7 @@ async function refuseUnfit(db: Db, row: ClientRow): Promise<void> {
     throw apiError('invalid_request', { message: 'pkce: "optional" is for clients with a secret only' })
   const tenant = await readTenant(db, row.tenantId)
   if (!tenant) throw apiError('tenant_not_found')
-  for (const uri of row.redirectUris) {
+  for (const uri of row.redirect_uris) {
     const problem = redirectUriProblem(uri, { ...row, appSchemes: tenant.appSchemes ?? [] })
     if (problem) throw apiError('invalid_redirect_uri', { message: `redirect_uris: ${uri.slice(0, 200)}: ${problem}` })
   }

@@ -1,12 +1,12 @@
-import type { Configured, Reading } from '../ground.ts'
+import type { Configured } from '../ground.ts'
 import { BUILTIN } from '../templates/read.ts'
+import { LANGUAGES } from '../words/languages.ts'
 import { CLAIMS_SUPPORTED } from './claims.ts'
-import { findIssuer, type Issuer } from './client-store.ts'
+import type { Issuer } from './client-store.ts'
 import { issuerOf } from './present.ts'
 
-/** OpenID Connect Discovery 1.0 § 3; undefined where there is no such issuer. A tenant's own templates are not listed: their names may be telling. */
-export async function readDiscovery({ db, config }: Reading & Configured, of: Issuer): Promise<object | undefined> {
-  if (!(await findIssuer(db, of))) return undefined
+/** OpenID Connect Discovery 1.0 § 3. A tenant's own templates are not listed: their names may be telling. */
+export function readDiscovery({ config }: Configured, of: Issuer): object {
   const issuer = issuerOf(config, of)
   return {
     issuer,
@@ -29,13 +29,10 @@ export async function readDiscovery({ db, config }: Reading & Configured, of: Is
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    ui_locales_supported: UI_LOCALES,
+    ui_locales_supported: LANGUAGES,
     service_documentation: `${config.publicUrl}/docs/openid-connect`,
   }
 }
-
-/** Languages of the shopper's page. */
-export const UI_LOCALES = ['en', 'de'] as const
 
 export const scopeOf = (template: string): string => `vidimus:${template}`
 

@@ -57,10 +57,10 @@ const publishedAt = (keys: KeyRow[], now: number): KeyRow[] => keys.filter(({ re
 const inUseAt = (keys: readonly KeyRow[], alg: Alg, now: number): KeyRow | undefined =>
   keys.findLast(key => key.alg === alg && key.useFrom <= now && (key.useUntil === null || key.useUntil > now))
 
-/** Undefined where there is no such issuer. Public members only. */
-export async function readJwks({ db, now }: Reading, issuer: Issuer): Promise<{ keys: JWK[] } | undefined> {
+/** Public members only. */
+export async function readJwks({ db, now }: Reading, issuer: Issuer): Promise<{ keys: JWK[] }> {
   const keys = publishedAt(await listKeys(db, issuer), now())
-  return keys.length === 0 ? undefined : { keys: keys.map(({ kid, alg, publicJwk }) => ({ ...publicJwk, use: 'sig', alg, kid })) }
+  return { keys: keys.map(({ kid, alg, publicJwk }) => ({ ...publicJwk, use: 'sig', alg, kid })) }
 }
 
 /** The key in use, with its name. */

@@ -4,7 +4,6 @@ import { toJsonSchema } from '../http/json-schema.ts'
 import { PlainText, QueryInteger, Text, Timestamp } from '../http/schema.ts'
 import { CredentialSets, Credentials } from '../openid4vp/dcql/schema.ts'
 import { Formats } from '../templates/schema.ts'
-import type { Language } from '../words/languages.ts'
 import { LANGUAGES, type Language } from '../words/languages.ts'
 
 export const Status = Type.Union(

@@ -17,6 +17,7 @@ import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import demo from './demo/index.html'
 import handbookPage from './handbook/index.html'
 import hosted from './hosted/index.html'
+import login from './login/index.html'
 import lost from './lost/index.html'
 import sandbox from './sandbox/index.html'
 import till from './till/index.html'
@@ -60,6 +61,9 @@ const PAGES: readonly Page[] = [
 
 /** The page for unknown paths. */
 const LOST: Page = { bundle: lost, paths: [] }
+
+/** Pages of a log-in: the way back, and refusals. */
+const LOGIN: Page = { bundle: login, paths: [] }
 
 const HIDDEN = { detail: { hide: true } }
 
@@ -117,6 +121,13 @@ export async function serveLost(url: string): Promise<Response> {
   return new Response(page.body, { status: 404, headers: page.headers })
 }
 
+/** The way back from a log-in or, with a reason, the end of one that leads nowhere. */
+export async function serveLogin(url: string, reason?: string): Promise<Response> {
+  const headers = { ...headersOf(LOGIN, false), 'cache-control': 'no-store' }
+  const page = await servePage(LOGIN, url, headers, reason ? ` data-reason="${reason}"` : '')
+  return new Response(page.body, { status: reason ? 400 : 200, headers: page.headers })
+}
+
 /** Read by shared/base.ts. */
 async function marksOf(deps: Reading & Reporting & Configured): Promise<string> {
   const hasAnchors = await hasAnchor(deps, 'test').catch((error: unknown) => {
@@ -147,7 +158,7 @@ const depthOf = (url: string): number =>
     ?.split('/').length ?? 2) - 2
 
 async function serveAsset(name: string): Promise<Response> {
-  const bundles = [...[...PAGES, LOST].map(({ bundle }) => bundle), verify]
+  const bundles = [...[...PAGES, LOST, LOGIN].map(({ bundle }) => bundle), verify]
   // Pages that are built already come first: an asset is requested after its page.
   for (const bundle of bundles.toSorted((a, b) => Number(known.has(b)) - Number(known.has(a)))) {
     const asset = (await builtOf(bundle)).assets.get(name)

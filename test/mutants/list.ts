@@ -11,6 +11,7 @@ import doctor from './doctor.ts'
 import egress from './egress.ts'
 import guesses from './guesses.ts'
 import http from './http.ts'
+import oidc from './oidc.ts'
 import openid4vp from './openid4vp.ts'
 import people from './people.ts'
 import proximity from './proximity.ts'
@@ -46,6 +47,7 @@ const ROOMS: Record<string, Slip[]> = {
   egress,
   guesses,
   http,
+  oidc,
   openid4vp,
   people,
   proximity,

@@ -98,7 +98,7 @@ describe('an issuer', () => {
       claims_parameter_supported: false,
       request_parameter_supported: false,
       request_uri_parameter_supported: false,
-      ui_locales_supported: ['en', 'de'],
+      ui_locales_supported: ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl'],
       service_documentation: 'https://verify.example/docs/openid-connect',
     })
     expect(claims_supported).toContain('sub')

@@ -1,0 +1,10 @@
+import { mount } from '../kit/mount.tsx'
+import { Refused } from './refused.tsx'
+import { Return } from './return.tsx'
+
+const { reason } = document.documentElement.dataset
+// Off the address before anything else: no code in the history.
+const code = /^#response_code=([^&]+)/.exec(location.hash)?.[1]
+if (location.hash) history.replaceState(null, '', location.pathname)
+
+mount(reason === 'unknown_client' || reason === 'redirect_uri_mismatch' ? <Refused reason={reason} /> : <Return code={code} />)
