@@ -3,16 +3,15 @@
 import { hkdfSync } from 'node:crypto'
 import { decodeBase64url } from '../base/base64url.ts'
 import { parseCbor } from '../openid4vp/cbor/cbor.ts'
-import { isOfOtherCurve, pointOf } from '../openid4vp/cbor/cose-key.ts'
+import { type AgreementKey, importPoint, isOfOtherCurve, pointOf } from '../openid4vp/cbor/cose-key.ts'
 import { CborError, type CborItem, type CborMap } from '../openid4vp/cbor/item.ts'
 import { embeddedIn } from '../openid4vp/mdoc/issuer.ts'
-import { type DeviceKey, importPoint } from './ephemeral-key.ts'
 
 export type Engagement = {
   /** As scanned: the transcript is made over these bytes. */
   bytes: Uint8Array
   version: string
-  deviceKey: DeviceKey
+  deviceKey: AgreementKey
   /** Peripheral server first, where the phone offers both. */
   transports: readonly Transport[]
   /** The phone verifies signatures of several readers over a whole request. */
@@ -26,7 +25,7 @@ export type Transport =
   | { type: 'ble_central_client'; service: string; ident: string }
   | { type: 'nfc' }
 
-export type Refused = { refusal: 'invalid' | 'curve_not_supported' }
+export type Refusal = 'invalid' | 'curve_not_supported'
 
 /** Of the base64url, which is at most 1,536 bytes. */
 const CODE = /^\s*mdoc:(?:\/\/)?([\w-]{20,2048})={0,2}\s*$/i
@@ -34,16 +33,14 @@ const ITEMS_MAX = 1000
 const DEPTH_MAX = 8
 const METHODS_MAX = 16
 
-const INVALID: Refused = { refusal: 'invalid' }
-
 /** Never throws. Nothing is refused for what it offers: that depends on what the caller can do. */
-export async function readEngagement(text: string): Promise<Engagement | Refused> {
+export async function readEngagement(text: string): Promise<Engagement | Refusal> {
   const bytes = decodeBase64url(CODE.exec(text)?.[1] ?? '')
-  if (!bytes) return INVALID
+  if (!bytes) return 'invalid'
   try {
     return await engagementIn(bytes)
   } catch (error) {
-    if (error instanceof CborError) return INVALID
+    if (error instanceof CborError) return 'invalid'
     throw error
   }
 }
@@ -57,17 +54,17 @@ const EXTENDED_REQUEST = 4
 const CIPHER_SUITE = 1
 
 /** Throws CborError. */
-async function engagementIn(bytes: Uint8Array): Promise<Engagement | Refused> {
+async function engagementIn(bytes: Uint8Array): Promise<Engagement | Refusal> {
   const members = parseCbor(bytes, { itemsMax: ITEMS_MAX, depthMax: DEPTH_MAX }).asMap()
   const version = required(members, VERSION).asText()
   const [suite, keyBytes, ...more] = required(members, SECURITY).asArray()
-  if (!/^1\.\d{1,3}$/.test(version) || suite?.asUint() !== CIPHER_SUITE || !keyBytes || more.length > 0) return INVALID
+  if (!/^1\.\d{1,3}$/.test(version) || suite?.asUint() !== CIPHER_SUITE || !keyBytes || more.length > 0) return 'invalid'
   const coseKey = embeddedIn(keyBytes).asMap()
-  if (isOfOtherCurve(coseKey)) return { refusal: 'curve_not_supported' }
+  if (isOfOtherCurve(coseKey)) return 'curve_not_supported'
   const point = pointOf(coseKey)
   const deviceKey = point && (await importPoint(point))
   const methods = members.get(METHODS)?.asArray() ?? []
-  if (!deviceKey || methods.length > METHODS_MAX) return INVALID
+  if (!deviceKey || methods.length > METHODS_MAX) return 'invalid'
   const has = capabilitiesIn(members.get(CAPABILITIES))
   return {
     bytes,
@@ -99,14 +96,9 @@ const METHOD_VERSION = 1
 function transportsOf(method: CborItem, keyBytes: Uint8Array): Transport[] {
   const [type, version, options] = method.asArray()
   if (version?.asUint() !== METHOD_VERSION || !options?.isMap) return []
-  switch (type?.asUint()) {
-    case NFC:
-      return [{ type: 'nfc' }]
-    case BLE:
-      return bleTransports(options.asMap(), keyBytes)
-    default:
-      return []
-  }
+  const number = type?.asUint()
+  if (number === NFC) return [{ type: 'nfc' }]
+  return number === BLE ? bleTransports(options.asMap(), keyBytes) : []
 }
 
 const PERIPHERAL_SERVER = { mode: 0, uuid: 10 }
@@ -119,20 +111,15 @@ const IDENT_BYTES = 16
 function bleTransports(options: CborMap, keyBytes: Uint8Array): Transport[] {
   const serviceOf = ({ mode, uuid }: typeof PERIPHERAL_SERVER) =>
     options.get(mode)?.decode() === true ? uuidText(options.get(uuid)) : undefined
-  const [server, client] = [serviceOf(PERIPHERAL_SERVER), serviceOf(CENTRAL_CLIENT)]
-  const psm = options.get(PSM)?.decode()
+  const [server, client, psm] = [serviceOf(PERIPHERAL_SERVER), serviceOf(CENTRAL_CLIENT), options.get(PSM)?.decode()]
   const transports: Transport[] = []
   if (server)
     transports.push({ type: 'ble_peripheral_server', service: server, ...(typeof psm === 'number' && psm > 0 && { psm }) })
-  if (client) {
-    // By which the phone recognises a reader that acts as the server (§ 8.3.3.1.1.3).
-    const ident = Buffer.from(hkdfSync('sha256', keyBytes, NO_SALT, 'BLEIdent', IDENT_BYTES)).toString('base64url')
-    transports.push({ type: 'ble_central_client', service: client, ident })
-  }
+  // By the identifier the phone recognises a reader that acts as the server (§ 8.3.3.1.1.3).
+  const ident = () => Buffer.from(hkdfSync('sha256', keyBytes, '', 'BLEIdent', IDENT_BYTES)).toString('base64url')
+  if (client) transports.push({ type: 'ble_central_client', service: client, ident: ident() })
   return transports
 }
-
-const NO_SALT = new Uint8Array()
 
 function uuidText(item: CborItem | undefined): string | undefined {
   if (!item?.isBytes || item.asBytes().length !== UUID_BYTES) return undefined

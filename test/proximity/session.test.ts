@@ -4,8 +4,15 @@ import { createHash, createHmac, createPrivateKey, createPublicKey, diffieHellma
 import { Findings } from '../../src/openid4vp/finding.ts'
 import { MdocReader } from '../../src/openid4vp/mdoc/mdoc.ts'
 import { type Engagement, readEngagement } from '../../src/proximity/engagement.ts'
-import { readSessionData, sessionError } from '../../src/proximity/messages.ts'
-import { establishment, macKeyOf, openAnswer, openSession, sessionTranscript } from '../../src/proximity/session.ts'
+import {
+  establishment,
+  macKeyOf,
+  openAnswer,
+  openSession,
+  readSessionData,
+  sessionError,
+  sessionTranscript,
+} from '../../src/proximity/session.ts'
 import { makePhone, type Phone, type PhoneChange, takeEstablishment } from '../helpers/engagement.ts'
 import {
   type Change,

@@ -11,9 +11,16 @@ import { Findings } from '../../src/openid4vp/finding.ts'
 import { embeddedIn } from '../../src/openid4vp/mdoc/issuer.ts'
 import { MdocReader } from '../../src/openid4vp/mdoc/mdoc.ts'
 import { type Engagement, readEngagement } from '../../src/proximity/engagement.ts'
-import type { ReaderKey } from '../../src/proximity/ephemeral-key.ts'
-import { readSessionData, SESSION_TERMINATION } from '../../src/proximity/messages.ts'
-import { establishment, macKeyOf, openAnswer, sessionKeys, sessionWith } from '../../src/proximity/session.ts'
+import {
+  establishment,
+  macKeyOf,
+  openAnswer,
+  type ReaderKey,
+  readSessionData,
+  SESSION_TERMINATION,
+  sessionKeys,
+  sessionWith,
+} from '../../src/proximity/session.ts'
 import { BUILTIN_TEMPLATES } from '../../src/templates/builtin.ts'
 import { textOf } from '../helpers/engagement.ts'
 import { cbor, hex, Raw, Tagged } from '../helpers/mdoc.ts'

@@ -4,6 +4,7 @@ import type { CborItem, CborMap } from './item.ts'
 export type EcCurve = 'P-256' | 'P-384' | 'P-521'
 export type Curve = EcCurve | 'Ed25519'
 export type VerificationKey = { curve: Curve; key: CryptoKey }
+export type AgreementKey = { curve: EcCurve; key: CryptoKey }
 
 const KTY = 1
 const CRV = -1
@@ -71,10 +72,16 @@ function encodePoint(x: Uint8Array, y: unknown): Uint8Array<ArrayBuffer> | undef
 
 export async function importKey(format: 'raw' | 'spki', curve: Curve, bytes: Uint8Array): Promise<VerificationKey | undefined> {
   const parameters = curve === 'Ed25519' ? curve : { name: 'ECDSA', namedCurve: curve }
-  try {
-    return { curve, key: await crypto.subtle.importKey(format, new Uint8Array(bytes), parameters, false, ['verify']) }
-  } catch {
-    // Not a point of the curve, or not a key at all.
-    return undefined
-  }
+  return await imported(curve, crypto.subtle.importKey(format, new Uint8Array(bytes), parameters, false, ['verify']))
 }
+
+/** To agree on a secret with. The cofactor of these curves is 1, so a point of the curve is a key. */
+export const importPoint = ({ curve, encoded }: EcPoint): Promise<AgreementKey | undefined> =>
+  imported(curve, crypto.subtle.importKey('raw', encoded, { name: 'ECDH', namedCurve: curve }, false, []))
+
+/** Undefined for what is not a point of the curve, or not a key at all. */
+const imported = <Of extends Curve>(curve: Of, importing: Promise<CryptoKey>) =>
+  importing.then(
+    key => ({ curve, key }),
+    () => undefined,
+  )
