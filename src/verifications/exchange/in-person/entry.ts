@@ -3,7 +3,7 @@
 import type { Db } from '../../../db/engine.ts'
 import { SEALED } from '../../../db/sealed-columns.ts'
 import type { Unsealing } from '../../../ground.ts'
-import type { ReaderKey } from '../../../proximity/ephemeral-key.ts'
+import type { ReaderKey } from '../../../proximity/session.ts'
 import { keepInPerson } from '../../end/answer-store.ts'
 import { type OpenSession, refuseClosed } from '../../read.ts'
 import { lockSession, type VerificationRow } from '../../store.ts'

@@ -25,35 +25,31 @@ export async function inPersonRequest(deps: Deps, { id, caller, request }: Door)
   const session = await readOwnOpenSession(deps, caller, id)
   const { engagement: code, transports } = await readBody(request, ScannedCode)
   const engagement = await readEngagement(code)
-  const refuse = async (refusal: SessionEvents['in_person_refused'], error: Error): Promise<never> => {
-    await deps.write(tx => recordEvent(deps, tx, session, 'in_person_refused', refusal))
+  const refuse = async (reason: Reason, error: Error, offers: string[] = []): Promise<never> => {
+    await deps.write(tx => recordEvent(deps, tx, session, 'in_person_refused', { reason, offers }))
     throw error
   }
-  if ('refusal' in engagement && engagement.refusal === 'invalid')
-    return await refuse({ reason: 'invalid', offers: [] }, apiError('invalid_engagement'))
+  if (engagement === 'invalid') return await refuse('invalid', apiError('invalid_engagement'))
   const { query } = await askingOf(deps, session)
   const parts = deviceRequestParts(query, await registrationFor(deps, session, query))
   if (!parts) throw apiError('not_askable_in_person')
   if (session.release === 'on_redeem')
-    throw apiError('not_askable_in_person', {
-      message: 'This session is released by its redirect, so it cannot be answered in person.',
-    })
-  if ('refusal' in engagement)
-    return await refuse(
-      { reason: 'curve_not_supported', offers: [] },
-      apiError('engagement_not_supported', { message: 'The phone uses a key on a curve that this service does not know.' }),
-    )
+    throw notAskable('This session is released by its redirect, so it cannot be answered in person.')
+  if (engagement === 'curve_not_supported')
+    return await refuse(engagement, notSupported('The phone uses a key on a curve that this service does not know.'))
   const offers = engagement.transports.map(({ type }) => type)
   const usable = engagement.transports.filter(({ type }) => transports?.includes(type) ?? true)
   if (usable.length === 0 && !transports?.includes('other'))
-    return await refuse(
-      { reason: 'transport_not_supported', offers },
-      apiError('engagement_not_supported', { message: mismatch(offers, transports) }),
-    )
+    return await refuse('transport_not_supported', notSupported(mismatch(offers, transports)), offers)
   logLongRegistration(deps, session, parts)
   const { message } = await entryFor(deps, session, engagement, { query, parts })
   return { message, transports: usable, expires_at: isoUtc(session.expiresAt) }
 }
+
+type Reason = SessionEvents['in_person_refused']['reason']
+
+const notAskable = (message: string) => apiError('not_askable_in_person', { message })
+const notSupported = (message: string) => apiError('engagement_not_supported', { message })
 
 const mismatch = (offers: readonly string[], transports: readonly string[] | undefined): string => {
   const offered = offers.length > 0 ? `offers ${offers.join(', ')}` : 'offers no transport that is known'
@@ -63,25 +59,19 @@ const mismatch = (offers: readonly string[], transports: readonly string[] | und
 type Asked = { query: DcqlQuery; parts: DeviceRequestParts }
 
 async function entryFor(deps: Deps, session: OpenSession, engagement: Engagement, { query, parts }: Asked): Promise<Entry> {
-  const code = Buffer.from(engagement.bytes).toString('base64url')
+  const code = base64url(engagement.bytes)
   const known = await openEntry(deps, deps.db, session)
   if (known?.engagement === code) return known
-  const { readerKey, transcript, ...keys } = await openSession(engagement)
+  const opened = await openSession(engagement)
   const signatories = await signatoriesOf(deps, session, query, 'in_person')
-  const { request, version } = await requestInPerson(parts, transcript, signatories, engagement)
-  if (request.length > REQUEST_BYTES_MAX)
-    throw apiError('not_askable_in_person', { message: 'This query is too large to be asked in person.' })
-  const message = Buffer.from(establishment({ readerKey, transcript, ...keys }, request)).toString('base64url')
-  const skDevice = Buffer.from(keys.skDevice).toString('base64url')
-  return await keepEntry(
-    deps,
-    session,
-    { engagement: code, readerKey, skDevice, message, version },
-    {
-      version,
-      extended: engagement.takesUseCases,
-      offers: engagement.transports.map(({ type }) => type),
-      documents: parts.itemsRequests.length,
-    },
-  )
+  const { request, version } = await requestInPerson(parts, opened.transcript, signatories, engagement)
+  if (request.length > REQUEST_BYTES_MAX) throw notAskable('This query is too large to be asked in person.')
+  const { readerKey, skDevice } = opened
+  const message = base64url(establishment(opened, request))
+  const fresh = { engagement: code, readerKey, skDevice: base64url(skDevice), message, version }
+  const offers = engagement.transports.map(({ type }) => type)
+  const asked = { version, extended: engagement.takesUseCases, offers, documents: parts.itemsRequests.length }
+  return await keepEntry(deps, session, fresh, asked)
 }
+
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')

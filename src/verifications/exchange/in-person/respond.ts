@@ -3,8 +3,14 @@ import { readBody } from '../../../http/body.ts'
 import { traceOf } from '../../../http/plugin.ts'
 import { type DeviceAnswer, readDeviceResponse } from '../../../openid4vp/exchange/device-response.ts'
 import { UnreadableResponse } from '../../../openid4vp/exchange/response.ts'
-import { readSessionData, SESSION_TERMINATION, sessionError } from '../../../proximity/messages.ts'
-import { macKeyOf, openAnswer, sessionTranscript } from '../../../proximity/session.ts'
+import {
+  macKeyOf,
+  openAnswer,
+  readSessionData,
+  SESSION_TERMINATION,
+  sessionError,
+  sessionTranscript,
+} from '../../../proximity/session.ts'
 import { type OpenSession, readOwnOpenSession } from '../../read.ts'
 import { recordAnswer } from '../answer.ts'
 import { askedOf, type Question } from '../asked.ts'

@@ -9,6 +9,8 @@ import { inPersonRequest } from './request.ts'
 import { inPersonRespond } from './respond.ts'
 import { InPersonAnswered, InPersonRequest, PhoneMessage, ScannedCode, TransportFailure } from './schema.ts'
 
+const SESSION = { need: { scope: 'verifications:create' }, params: VerificationId } as const
+
 /** Only for the OpenAPI document: the verbs read their bodies themselves, after the session. */
 const json = (schema: TSchema) => ({ required: true, content: { 'application/json': { schema: schema as object } } })
 
@@ -16,9 +18,8 @@ const json = (schema: TSchema) => ({ required: true, content: { 'application/jso
 export const inPersonRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/v1/verifications', tags: ['In person'] })
     .use(accessPlugin(deps))
-    .post('/:id/in-person-request', ({ caller, params, request }) => inPersonRequest(deps, { caller, id: params.id, request }), {
-      need: { scope: 'verifications:create' },
-      params: VerificationId,
+    .post('/:id/in-person-request', ({ caller, params: { id }, request }) => inPersonRequest(deps, { caller, id, request }), {
+      ...SESSION,
       response: { 200: InPersonRequest, ...errorResponses(400, 401, 403, 404, 409, 410, 413, 422, 429, 500) },
       detail: {
         operationId: 'createInPersonRequest',
@@ -29,9 +30,8 @@ export const inPersonRoutes = (deps: Deps) =>
         requestBody: json(ScannedCode),
       },
     })
-    .post('/:id/in-person-response', ({ caller, params, request }) => inPersonRespond(deps, { caller, id: params.id, request }), {
-      need: { scope: 'verifications:create' },
-      params: VerificationId,
+    .post('/:id/in-person-response', ({ caller, params: { id }, request }) => inPersonRespond(deps, { caller, id, request }), {
+      ...SESSION,
       response: { 200: InPersonAnswered, ...errorResponses(400, 401, 403, 404, 409, 410, 413, 429, 500) },
       detail: {
         operationId: 'createInPersonResponse',
@@ -44,13 +44,12 @@ export const inPersonRoutes = (deps: Deps) =>
     })
     .post(
       '/:id/in-person-failure',
-      async ({ caller, params, request, set }) => {
-        await inPersonFailure(deps, { caller, id: params.id, request })
+      async ({ caller, params: { id }, request, set }) => {
+        await inPersonFailure(deps, { caller, id, request })
         set.status = 204
       },
       {
-        need: { scope: 'verifications:create' },
-        params: VerificationId,
+        ...SESSION,
         response: { 204: Type.Void(), ...errorResponses(400, 401, 403, 404, 413, 429, 500) },
         detail: {
           operationId: 'reportInPersonFailure',
