@@ -56,19 +56,14 @@ function Checked({ name }: { name: CheckName }) {
   const [isGood, setIsGood] = useState<boolean>()
   useEffect(() => void CHECKS[name]().then(setIsGood, () => setIsGood(false)), [])
   if (isGood === undefined) return null
-  const { name: title, remedy } = words.tablet[name]
+  const [title, remedy] = words.tablet[name]
   return (
     <li class={`line tight ${isGood ? 'pass' : 'fail'}`}>
       <Icon name={isGood ? 'tick' : 'dash'} />
-      <span>
+      <div>
         <span class="only-heard">{isGood ? words.good : words.missing}</span> {title}
-        {!isGood && (
-          <span class="small secondary">
-            <br />
-            {remedy}
-          </span>
-        )}
-      </span>
+        {!isGood && <p class="small secondary">{remedy}</p>}
+      </div>
     </li>
   )
 }

@@ -1,5 +1,8 @@
 import type * as en from './en.ts'
 
+const NO_BROWSER =
+  'Dieser Browser kann keine Telefone lesen. Chrome oder Edge auf Android, Windows, ChromeOS oder macOS können es.'
+
 export const reading: typeof en.reading = {
   start: 'Telefon lesen',
   scan: 'Code auf dem Telefon scannen',
@@ -26,7 +29,7 @@ export const reading: typeof en.reading = {
     not_askable_in_person: 'Diese Prüfung geht nicht vor Ort. Nehmen Sie einen anderen Weg.',
     rate_limit_exceeded: 'Für diese Prüfung wurden zu viele Codes gescannt. Warten Sie kurz, oder fangen Sie neu an.',
     refused: 'Der Server hat diesen Code abgelehnt. Bitten Sie um einen neuen.',
-    no_browser: 'Dieser Browser kann keine Telefone lesen. Chrome oder Edge auf Android, Windows, ChromeOS oder macOS können es.',
+    no_browser: NO_BROWSER,
     not_connected: 'Das Telefon antwortet nicht. Bitten Sie um einen neuen Code.',
     wrong_service: 'Dieses Telefon bietet nicht, was sein Code versprach. Bitten Sie um einen neuen Code.',
     lost: 'Die Verbindung ist abgebrochen. Bitten Sie um einen neuen Code.',
@@ -44,28 +47,13 @@ export const reading: typeof en.reading = {
   check: 'Dieses Tablet prüfen',
   checkMore: 'Was dieses Tablet braucht, um Telefone zu lesen und über den Browser zu fragen.',
   tablet: {
-    https: {
-      name: 'Sichere Adresse',
-      remedy: 'Kamera, Bluetooth und Wallets brauchen https. Fragen Sie, wer den Server eingerichtet hat.',
-    },
-    camera: { name: 'Kamera', remedy: 'Es gibt keine Kamera, oder sie ist verboten. Ein Handscanner genügt auch.' },
-    detector: {
-      name: 'Eingebauter Codeleser',
-      remedy: 'Dieser Browser hat keinen. Die Kasse nimmt ihren eigenen, der langsamer ist.',
-    },
-    bluetooth: {
-      name: 'Bluetooth im Browser',
-      remedy: 'Dieser Browser kann keine Telefone lesen. Chrome oder Edge auf Android, Windows, ChromeOS oder macOS können es.',
-    },
-    switched_on: { name: 'Bluetooth ist an', remedy: 'Schalten Sie Bluetooth in den Einstellungen dieses Tablets ein.' },
-    wallet: {
-      name: 'Über diesen Browser fragen',
-      remedy: 'Dieser Browser kann keine Wallets fragen. Chrome oder Edge ab Version 141 können es, und Safari ab 26.',
-    },
-    clock: {
-      name: 'Uhr',
-      remedy: 'Die Uhr dieses Tablets geht um mehr als eine Minute falsch. Lassen Sie es sie selbst stellen.',
-    },
+    https: ['Sichere Adresse', 'Kamera, Bluetooth und Wallets brauchen https. Fragen Sie, wer den Server eingerichtet hat.'],
+    camera: ['Kamera', 'Es gibt keine Kamera, oder sie ist verboten. Ein Handscanner genügt auch.'],
+    detector: ['Eingebauter Codeleser', 'Dieser Browser hat keinen. Die Kasse nimmt ihren eigenen, der langsamer ist.'],
+    bluetooth: ['Bluetooth im Browser', NO_BROWSER],
+    switched_on: ['Bluetooth ist an', 'Schalten Sie Bluetooth in den Einstellungen dieses Tablets ein.'],
+    wallet: ['Über diesen Browser fragen', 'Er kann keine Wallets fragen. Chrome oder Edge ab 141 können es, und Safari ab 26.'],
+    clock: ['Uhr', 'Die Uhr geht um mehr als eine Minute falsch. Lassen Sie das Tablet sie selbst stellen.'],
   },
   good: 'Gut:',
   missing: 'Fehlt:',

@@ -1,3 +1,5 @@
+const NO_BROWSER = 'This browser cannot read phones. Chrome or Edge on Android, Windows, ChromeOS or macOS can.'
+
 /** Reading a phone: read by staff, and over the counter by customers. */
 export const reading = {
   start: 'Read the phone',
@@ -24,7 +26,7 @@ export const reading = {
     not_askable_in_person: 'This check cannot be made in person. Use another way.',
     rate_limit_exceeded: 'Too many codes were scanned for this check. Wait a moment, or start again.',
     refused: 'The server refused this code. Ask the customer to show a new one.',
-    no_browser: 'This browser cannot read phones. Chrome or Edge on Android, Windows, ChromeOS or macOS can.',
+    no_browser: NO_BROWSER,
     not_connected: 'The phone does not answer. Ask the customer to show a new code.',
     wrong_service: 'This phone did not offer what its code promised. Ask the customer to show a new code.',
     lost: 'The connection was lost. Ask the customer to show a new code.',
@@ -42,19 +44,16 @@ export const reading = {
   check: 'Check this tablet',
   checkMore: 'What this tablet needs to read phones, and to ask through the browser.',
   tablet: {
-    https: { name: 'Secure address', remedy: 'Camera, Bluetooth and wallets need https. Ask whoever set up the server.' },
-    camera: { name: 'Camera', remedy: 'No camera was found, or it is forbidden. A hand scanner does as well.' },
-    detector: { name: 'Built-in code reader', remedy: 'This browser has none. The till uses its own, which is slower.' },
-    bluetooth: {
-      name: 'Bluetooth in the browser',
-      remedy: 'This browser cannot read phones. Chrome or Edge on Android, Windows, ChromeOS or macOS can.',
-    },
-    switched_on: { name: 'Bluetooth is on', remedy: 'Switch Bluetooth on, in the settings of this tablet.' },
-    wallet: {
-      name: 'Asking through this browser',
-      remedy: 'This browser cannot ask wallets. Chrome or Edge from version 141 on can, and Safari from 26 on.',
-    },
-    clock: { name: 'Clock', remedy: "This tablet's clock is wrong by more than a minute. Let it set itself." },
+    https: ['Secure address', 'Camera, Bluetooth and wallets need https. Ask whoever set up the server.'],
+    camera: ['Camera', 'No camera was found, or it is forbidden. A hand scanner does as well.'],
+    detector: ['Built-in code reader', 'This browser has none. The till uses its own, which is slower.'],
+    bluetooth: ['Bluetooth in the browser', NO_BROWSER],
+    switched_on: ['Bluetooth is on', 'Switch Bluetooth on, in the settings of this tablet.'],
+    wallet: [
+      'Asking through this browser',
+      'This browser cannot ask wallets. Chrome or Edge from 141 on can, and Safari from 26 on.',
+    ],
+    clock: ['Clock', "This tablet's clock is wrong by more than a minute. Let it set itself."],
   },
   good: 'Good:',
   missing: 'Missing:',

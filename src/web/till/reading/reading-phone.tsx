@@ -12,7 +12,7 @@ import { useConnection } from '../connection.ts'
 import { Heading } from '../heading.tsx'
 import type { Check } from '../memory.ts'
 import { useTillWords } from '../words.ts'
-import type { Reading } from './reading.ts'
+import type { Problem } from './reading.ts'
 import type { PhoneReader } from './use-reading.ts'
 import { useReadingWords } from './words.ts'
 
@@ -20,10 +20,7 @@ type Props = { reader: PhoneReader; check: Check; asked: HostedVerification }
 
 /** From the code on the phone to its answer. */
 export function ReadingPhone({ reader, check, asked }: Props) {
-  const tillWords = useTillWords()
   const words = useReadingWords()
-  const language = useLanguage()
-  const isReached = useConnection() === 'reached'
   const { reading } = reader
   const acts = (
     <div class="row">
@@ -39,7 +36,7 @@ export function ReadingPhone({ reader, check, asked }: Props) {
     case 'off':
       return null
     case 'scanning':
-      return <Scanning reading={reading} onText={reader.scan} onSeen={reader.see} acts={acts} />
+      return <Scanning reader={reader} problem={reading.problem} acts={acts} />
     case 'pairing':
       return (
         <main class="hold">
@@ -57,39 +54,40 @@ export function ReadingPhone({ reader, check, asked }: Props) {
           {acts}
         </main>
       )
-    case 'preparing':
-      return <Busy text={words.preparing} acts={acts} />
-    case 'connecting':
-      return <Busy text={words.connecting} more={words.connectingMore} acts={acts} />
-    case 'waiting':
-      return (
-        <Busy text={tillWords.scanned} more={words.waitingMore} acts={acts}>
-          {asked.purpose && <p class="breaks">{inLanguage(asked.purpose, language)}</p>}
-        </Busy>
-      )
-    case 'sending':
-      return (
-        <Busy text={words.sending} acts={acts}>
-          {!isReached && (
-            <Notice tone="wait" alert>
-              {words.away}
-            </Notice>
-          )}
-        </Busy>
-      )
+    default:
+      return <Busy step={reading.step} asked={asked} acts={acts} />
   }
 }
 
-type ScanningProps = {
-  reading: Extract<Reading, { step: 'scanning' }>
-  onText: (text: string) => void
-  /** By the camera, which sees a code many times. */
-  onSeen: (text: string) => void
-  acts: ComponentChildren
+type BusyProps = { step: 'preparing' | 'connecting' | 'waiting' | 'sending'; asked: HostedVerification; acts: ComponentChildren }
+
+function Busy({ step, asked: { purpose }, acts }: BusyProps) {
+  const { scanned } = useTillWords()
+  const words = useReadingWords()
+  const language = useLanguage()
+  const isAway = useConnection() !== 'reached' && step === 'sending'
+  const isWaiting = step === 'waiting'
+  return (
+    <main class="hold">
+      <Seal state="busy" size={120} />
+      <Heading text={isWaiting ? scanned : words[step]} />
+      {step === 'connecting' && <p class="secondary">{words.connectingMore}</p>}
+      {isWaiting && <p class="secondary">{words.waitingMore}</p>}
+      {isWaiting && purpose && <p class="breaks">{inLanguage(purpose, language)}</p>}
+      {isAway && (
+        <Notice tone="wait" alert>
+          {words.away}
+        </Notice>
+      )}
+      {acts}
+    </main>
+  )
 }
 
+type ScanningProps = { reader: PhoneReader; problem: Problem | undefined; acts: ComponentChildren }
+
 /** By camera, or by a hand scanner, which types. */
-function Scanning({ reading: { problem }, onText, onSeen, acts }: ScanningProps) {
+function Scanning({ reader, problem, acts }: ScanningProps) {
   const words = useReadingWords()
   const [typed, setTyped] = useState('')
   const form = useRef<HTMLFormElement>(null)
@@ -98,7 +96,7 @@ function Scanning({ reading: { problem }, onText, onSeen, acts }: ScanningProps)
   return (
     <main class="asking scanning">
       <div class="code">
-        <Scanner isSteady onText={onSeen} />
+        <Scanner isSteady onText={reader.see} />
       </div>
       <div class="beside stack">
         <div class="stack tight">
@@ -110,7 +108,7 @@ function Scanning({ reading: { problem }, onText, onSeen, acts }: ScanningProps)
           onSubmit={event => {
             event.preventDefault()
             setTyped('')
-            if (typed.trim()) onText(typed)
+            if (typed.trim()) reader.scan(typed)
           }}
         >
           {/* Without the keyboard of the screen, which would cover the camera. */}
@@ -126,20 +124,6 @@ function Scanning({ reading: { problem }, onText, onSeen, acts }: ScanningProps)
         </form>
         {acts}
       </div>
-    </main>
-  )
-}
-
-type BusyProps = { text: string; more?: string; acts: ComponentChildren; children?: ComponentChildren }
-
-function Busy({ text, more, acts, children }: BusyProps) {
-  return (
-    <main class="hold">
-      <Seal state="busy" size={120} />
-      <Heading text={text} />
-      {more && <p class="secondary">{more}</p>}
-      {children}
-      {acts}
     </main>
   )
 }

@@ -9,16 +9,7 @@ import type { Link } from './modem.ts'
 import { exchange, prepare, report } from './read-phone.ts'
 import { afterFailure, afterSwitch, codeOf, Fault, type Reading, type Target, Unread } from './reading.ts'
 
-export type PhoneReader = {
-  reading: Reading
-  begin: () => void
-  leave: () => void
-  scan: (text: string) => void
-  /** The same, unless it is the code that was scanned before: a phone goes on showing it. */
-  see: (text: string) => void
-  /** Call it in the handler of a tap. */
-  connect: (target: Target) => void
-}
+export type PhoneReader = ReturnType<typeof usePhoneReader>
 
 /** How often Bluetooth is looked for while it is off. */
 const LOOK_MS = 1000
@@ -30,7 +21,7 @@ const hasLoopback = ({ environment }: HostedVerification): boolean => HAS_SANDBO
 export const canRead = (asked: HostedVerification): boolean => isSecureContext && (bluetooth !== undefined || hasLoopback(asked))
 
 /** Reads phones, one after the other, until the session has an end. */
-export function usePhoneReader(id: string, asked: HostedVerification): PhoneReader {
+export function usePhoneReader(id: string, asked: HostedVerification) {
   const [reading, show] = useState<Reading>({ step: 'off' })
   const attempt = useRef(new AbortController())
   const last = useRef('')
@@ -78,6 +69,7 @@ export function usePhoneReader(id: string, asked: HostedVerification): PhoneRead
   const talk = (link: Link, { message }: Target, signal: AbortSignal) =>
     exchange(link, { id, message, signal, onStep: step => show({ step }) })
 
+  /** Call it in the handler of a tap. */
   const connect = (target: Target) =>
     run(async signal => {
       if (!bluetooth) throw new Unread('no_browser')
@@ -117,7 +109,8 @@ export function usePhoneReader(id: string, asked: HostedVerification): PhoneRead
       show({ step: 'off' })
     },
     scan,
-    see: text => {
+    /** Scans what the camera sees, unless it is the code from before: a phone goes on showing it. */
+    see: (text: string) => {
       if (text !== last.current) scan(text)
     },
     connect,
