@@ -12,10 +12,10 @@ import { realWorld } from '../src/ground.ts'
 import { createProver, PROBE_HEADER, PROOF_HEADER } from '../src/http/probe.ts'
 import { makeHolder } from '../src/sandbox/issuer/issuer.ts'
 import { PERSONAS, type PersonaId } from '../src/sandbox/personas.ts'
-import { type HolderPhone, phoneOf } from '../src/sandbox/phone/phone.ts'
 import { answerPage, type DcRequest, NothingToShow } from '../src/sandbox/wallet/dc-wallet.ts'
 import { type Fetch, type Holder, present, RequestRefused } from '../src/sandbox/wallet/wallet.ts'
 import type { HostedVerification } from '../src/verifications/schema.ts'
+import { type HolderPhone, phoneOf } from './persona-phone.ts'
 
 const HELP = `usage: sandbox-wallet.ts WALLET_URI [--persona ${Object.keys(PERSONAS).join('|')}] [--dc [--origin URL]]
        sandbox-wallet.ts --in-person [WALLET_URI --till TOKEN] [--persona …]

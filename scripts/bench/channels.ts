@@ -1,10 +1,11 @@
 // The exchange through a browser's wallet call, and with a phone in person: two calls beside creating and reading the session.
-import { phoneOf } from '../../src/sandbox/phone/phone.ts'
+
 import { answerPage, type DcAnswer } from '../../src/sandbox/wallet/dc-wallet.ts'
 import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
 import type { DcRequests } from '../../src/verifications/exchange/dc-schema.ts'
 import type { InPersonRequest } from '../../src/verifications/exchange/in-person/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
+import { phoneOf } from '../persona-phone.ts'
 import { inFlight, json } from './in-flight.ts'
 import { atMost, type Spread, shown, spreadOf, table } from './output.ts'
 import { cpuMs, type Server } from './service.ts'

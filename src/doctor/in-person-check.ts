@@ -30,18 +30,15 @@ export async function checkInPerson({ deps, tenants }: Scene) {
 }
 
 /** `isLive`: with a till for real customers. */
-async function shopsWithTills(deps: Deps, tenants: Scene['tenants']): Promise<{ id: string; name: string; isLive: boolean }[]> {
-  const shops = await Promise.all(
-    (await tenants).map(async ({ id, name }) => {
-      const hasTill = async (environment: 'test' | 'live') =>
-        (await readTills(deps, { tenantId: id, environment })).some(
-          ({ ways, revoked_at }) => revoked_at === undefined && ways.includes('in_person'),
-        )
-      const [isTest, isLive] = await Promise.all([hasTill('test'), hasTill('live')])
-      return { id, name, isLive, isUsed: isTest || isLive }
-    }),
-  )
-  return shops.filter(({ isUsed }) => isUsed)
+async function shopsWithTills(deps: Deps, tenants: Scene['tenants']) {
+  const read = async ({ id, name }: { id: string; name: string }) => {
+    const hasTill = async (environment: 'test' | 'live') =>
+      (await readTills(deps, { tenantId: id, environment })).some(
+        ({ ways, revoked_at }) => revoked_at === undefined && ways.includes('in_person'),
+      )
+    return { id, name, isTest: await hasTill('test'), isLive: await hasTill('live') }
+  }
+  return (await Promise.all((await tenants).map(read))).filter(({ isTest, isLive }) => isTest || isLive)
 }
 
 /** Subject and last day of the certificate that signs requests for EU documents. */

@@ -1,6 +1,7 @@
 // A till that scans the code of a phone, and carries the messages.
+
+import { type HolderPhone, type PhoneOptions as Options, phoneOf } from '../../scripts/persona-phone.ts'
 import type { Holder } from '../../src/sandbox/credential.ts'
-import { type HolderPhone, phoneOf } from '../../src/sandbox/phone/phone.ts'
 import type { InPersonAnswered, InPersonRequest } from '../../src/verifications/exchange/in-person/schema.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, type Call, createVerification, type ErrorBody, type TestApp } from './app.ts'
@@ -29,7 +30,7 @@ export const pass = ({ app, key }: Party, id: string, message: Uint8Array | stri
 export const callRoute = (app: TestApp, id: string, act: 'request' | 'response' | 'failure', call: Call): Promise<Answer> =>
   app.call('POST', pathOf(id, act), call)
 
-export type PhoneOptions = NonNullable<Parameters<typeof phoneOf>[1]> & { mutations?: PhoneCheats }
+export type PhoneOptions = Options & { mutations?: PhoneCheats }
 
 export type Read = { id: string; phone: HolderPhone; request: InPersonRequest; answer: Uint8Array }
 

@@ -2,7 +2,6 @@
 // is not its business. It shares no code with the verifier, so that an error of one is not an error of both.
 import { type Cbor, cborMap, decodeCbor, encodeCbor, Tag } from '../cbor.ts'
 import type { Credential, Holder } from '../credential.ts'
-import type { Mutations } from '../mutations.ts'
 import { PERSONAS } from '../personas.ts'
 import { type ChosenDocument, chooseDocuments, type DeviceRequest, readDeviceRequest } from '../wallet/device-request.ts'
 import { presentDocuments } from '../wallet/mdoc.ts'
@@ -41,13 +40,11 @@ export type InPersonRequest = DeviceRequest & {
   /** What would be shared; undefined if no credential answers the request. */
   select: (credentials: readonly Credential[]) => ChosenDocument[] | undefined
   /** SessionData. */
-  answer: (holder: Holder, options: Pick<AnswerOptions, 'accept' | 'mutations'>) => Promise<Uint8Array<ArrayBuffer>>
+  answer: (holder: Holder, options?: Pick<AnswerOptions, 'accept' | 'mutations'>) => Promise<Uint8Array<ArrayBuffer>>
   decline: () => Uint8Array<ArrayBuffer>
 }
 
-type PhoneOptions = EngagementOptions & { mutations?: Mutations }
-
-export async function createPhone({ mutations: always = {}, ...options }: PhoneOptions = {}): Promise<Phone> {
+export async function createPhone(options: EngagementOptions = {}): Promise<Phone> {
   const { code, bytes, service, key } = await makeEngagement(options)
 
   async function open(message: Uint8Array): Promise<InPersonRequest> {
@@ -64,8 +61,8 @@ export async function createPhone({ mutations: always = {}, ...options }: PhoneO
       ...request,
       readers: await checkReaders(request, transcript),
       select: credentials => chooseDocuments(request, credentials),
-      async answer(holder, { accept, mutations: given }) {
-        const mutations = { ...PERSONAS[holder.persona].cheat, ...always, ...given }
+      async answer(holder, { accept, mutations: more } = {}) {
+        const mutations = { ...PERSONAS[holder.persona].cheat, ...more }
         const [otherCode = bytes, otherReaderKey = readerKeyBytes, handover] = mutations.transcriptParts ?? []
         const signed = sessionTranscript(otherCode, otherReaderKey, handover)
         const chosen = chooseDocuments(request, accept ? holder.credentials.filter(accept) : holder.credentials)
@@ -79,28 +76,6 @@ export async function createPhone({ mutations: always = {}, ...options }: PhoneO
   }
 
   return { code, engagement: bytes, service, open }
-}
-
-export type HolderPhone = Phone & {
-  /** Answers a SessionEstablishment; a status of the reader ends the session. */
-  receive: (message: Uint8Array) => Promise<Uint8Array | undefined>
-  /** The status that the reader sent. */
-  ended: number | undefined
-}
-
-/** A phone that decides as its persona does. */
-export async function phoneOf(
-  holder: Holder,
-  { accept, ...options }: PhoneOptions & Pick<AnswerOptions, 'accept'> = {},
-): Promise<HolderPhone> {
-  const phone: HolderPhone = { ...(await createPhone(options)), receive, ended: undefined }
-  async function receive(message: Uint8Array) {
-    phone.ended = readStatus(message)
-    if (phone.ended !== undefined) return undefined
-    const request = await phone.open(message)
-    return PERSONAS[holder.persona].declines ? request.decline() : await request.answer(holder, { accept })
-  }
-  return phone
 }
 
 /** What a reader is told whose request is refused. */

@@ -41,11 +41,7 @@ export const sandbox: typeof en.sandbox = {
     version: 'Version des Codes',
     versions: { '1.0': '1.0, erste Ausgabe', '1.1': '1.1, nimmt Anfragen mit Alternativen' },
     mode: 'Wer sich über Bluetooth verbindet',
-    modes: {
-      peripheral: 'Die Kasse (Peripheral Server)',
-      central: 'Das Telefon (nur Central Client)',
-      both: 'Beides',
-    },
+    modes: { peripheral: 'Die Kasse (Peripheral Server)', central: 'Das Telefon (nur Central Client)', both: 'Beides' },
     mtu: 'Größe eines Pakets (MTU)',
     bytes: count => `${count} Bytes`,
   },

@@ -39,11 +39,7 @@ export const sandbox = {
     version: 'Version of the code',
     versions: { '1.0': '1.0, first edition', '1.1': '1.1, takes requests with alternatives' },
     mode: 'Who connects by Bluetooth',
-    modes: {
-      peripheral: 'The till (peripheral server)',
-      central: 'The phone (central client only)',
-      both: 'Both',
-    },
+    modes: { peripheral: 'The till (peripheral server)', central: 'The phone (central client only)', both: 'Both' },
     mtu: 'Size of a packet (MTU)',
     bytes: (count: number) => `${count} bytes`,
   },

@@ -10,8 +10,6 @@ import type { Documents } from '../issued.ts'
 import { useSandboxWords } from '../words.ts'
 import { type Choices, type Stage, usePhone } from './use-phone.ts'
 
-const MTUS = [23, 185, 247, 515]
-
 type Props = {
   documents: Documents
   /** Shares by itself. */
@@ -74,23 +72,27 @@ export function InPerson({ documents, isHurried, onStage, onClose }: Props) {
 type ChoicesProps = { choices: Choices; onChoose: (choices: Choices) => void }
 
 function ChoicesOf({ choices, onChoose }: ChoicesProps) {
-  const { title, version, versions, mode, modes, mtu, bytes } = useSandboxWords().choices
-  const select = <Name extends keyof Choices>(name: Name, label: string, options: (readonly [Choices[Name], string])[]) => (
-    <Select label={label} value={choices[name]} options={options} onChoose={value => onChoose({ ...choices, [name]: value })} />
+  const words = useSandboxWords().choices
+  const select = <Name extends keyof Choices>(name: Name, options: (readonly [Choices[Name], string])[]) => (
+    <Select
+      label={words[name]}
+      value={choices[name]}
+      options={options}
+      onChoose={chosen => onChoose({ ...choices, [name]: chosen })}
+    />
   )
   return (
     <details class="unfolds">
       <summary>
         <Icon name="next" size={16} />
-        {title}
+        {words.title}
       </summary>
       <div class="stack tight">
-        {select('version', version, Object.entries(versions) as [Choices['version'], string][])}
-        {select('mode', mode, Object.entries(modes) as [Choices['mode'], string][])}
+        {select('version', Object.entries(words.versions) as [Choices['version'], string][])}
+        {select('mode', Object.entries(words.modes) as [Choices['mode'], string][])}
         {select(
           'mtu',
-          mtu,
-          MTUS.map(size => [size, bytes(size)]),
+          [23, 185, 247, 515].map(mtu => [mtu, words.bytes(mtu)] as const),
         )}
       </div>
     </details>

@@ -44,7 +44,7 @@ export function usePhone(choices: Choices, { current }: Documents): Stage {
           const request = await open(message)
           const isShared = await new Promise<boolean>(settle => show({ name: 'asked', request, settle }))
           show({ name: 'answering', request, isShared })
-          const answer = isShared ? await request.answer((await current()).holder, {}) : request.decline()
+          const answer = isShared ? await request.answer((await current()).holder) : request.decline()
           show({ name: 'done', request, isShared })
           return answer
         } catch (error) {
