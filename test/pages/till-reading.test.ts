@@ -20,8 +20,24 @@ import { holderOf } from '../helpers/wallet.ts'
 shareService()
 
 declare global {
+  /** Lets the page use Bluetooth again. */
+  var allow: () => void
   /** How often the page looked for a code. */
   var looks: number | undefined
+}
+
+/** As Chromium does where its user, or Android, has refused it camera and "Nearby devices". Runs in the page. */
+function refuseByPermission(): void {
+  navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'videoinput' } as MediaDeviceInfo]
+  navigator.mediaDevices.getUserMedia = async () => {
+    throw new DOMException('Permission denied', 'NotAllowedError')
+  }
+  const { bluetooth } = navigator as unknown as { bluetooth: { requestDevice: (wanted: object) => Promise<unknown> } }
+  const { requestDevice } = bluetooth
+  globalThis.allow = () => Object.assign(bluetooth, { requestDevice })
+  bluetooth.requestDevice = async () => {
+    throw new DOMException('User denied the browser permission to scan for Bluetooth devices.', 'NotFoundError')
+  }
 }
 
 const FIELD = 'Code from a hand scanner'
@@ -282,6 +298,32 @@ describe('a phone that is not read', () => {
   )
 
   browserTest(
+    'P47: one that leaves in the middle of its message is lost, by State or without a word, and nothing is handed in',
+    async openPage => {
+      const { page, radio, show, read, reported } = await openReading(openPage)
+      const handedIn: string[] = []
+      page.on('request', request => request.url().endsWith('/in-person-response') && handedIn.push(request.url()))
+      await ask(page)
+      await button(page, 'Read the phone').click()
+      for (const leave of ['state', 'radio']) {
+        let sent = 0
+        const phone = await show({ mtu: 247, chunks: chunk => (++sent === 1 ? [chunk] : []) })
+        await scan(page, phone.code)
+        await phone.notified
+        await until(async () => sent > 2)
+        if (leave === 'state') phone.peripheral.leave()
+        else await radio.disconnect()
+        await lost(page)
+      }
+      expect([reported, handedIn]).toEqual([['lost', 'lost'], []])
+      expect((await read()).status).toBe('pending')
+      await scan(page, (await show()).code)
+      await heading(page, 'Yes').waitFor()
+      expect(page.complaints).toEqual([])
+    },
+  )
+
+  browserTest(
     'P47: one that does not answer is tried three times, and one that lacks what its code promised is named',
     async openPage => {
       const { page, radio, show, reported } = await openReading(openPage)
@@ -390,6 +432,27 @@ describe('the list of the browser', () => {
     await heading(page, 'Yes').waitFor()
     expect(reported).toEqual(['not_chosen', 'no_bluetooth'])
   })
+
+  browserTest(
+    'a browser that may use neither camera nor Bluetooth says how to allow them, and goes on when it may',
+    async openPage => {
+      const { page, show, read, reported } = await openReading(openPage)
+      await page.addInitScript(refuseByPermission)
+      await page.reload()
+      await ask(page)
+      await button(page, 'Read the phone').click()
+      await page.getByText('The camera may not be used. Allow it in the browser, or type the code.').waitFor()
+      await isFocused(page.getByLabel(FIELD))
+      await look(page, 'scan-refused')
+      await scan(page, (await show()).code)
+      await page.getByRole('alert').getByText('This browser may not use Bluetooth. Allow “Nearby devices” for it').waitFor()
+      await look(page, 'connect-refused')
+      expect([(await read()).status, reported]).toEqual(['pending', ['no_bluetooth']])
+      await page.evaluate(() => globalThis.allow())
+      await button(page, 'Connect').click()
+      await heading(page, 'Yes').waitFor()
+    },
+  )
 
   browserTest('P49: two tabs of a till get one message for one code', async openPage => {
     const { origin, page, radio, show } = await openReading(openPage)

@@ -39,7 +39,8 @@ export async function choosePhone(radio: Bluetooth, service: string): Promise<Ph
   try {
     return await radio.requestDevice({ filters: [{ services: [service] }] })
   } catch (error) {
-    if ((error as Error).name !== 'NotFoundError') throw new Fault('no_bluetooth', 'not_allowed')
+    // Chromium has one name for a list that was closed, and for a browser that may not look for phones.
+    if (!/cancel/.test((error as Error).message)) throw new Fault('no_bluetooth', 'not_allowed')
     throw new Fault('not_chosen', Date.now() - openedAt < LIST_MS ? 'not_chosen' : 'none_seen')
   }
 }

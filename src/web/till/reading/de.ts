@@ -16,7 +16,7 @@ export const reading: typeof en.reading = {
   connecting: 'Verbindet mit dem Telefon',
   connectingMore: 'Lassen Sie das Telefon nah bei diesem Tablet.',
   waitingMore: 'Das Telefon hat die Anfrage. Geantwortet wird dort.',
-  sending: 'Die Antwort ist da und wird geprüft.',
+  sending: 'Die Antwort ist da',
   away: 'Die Antwort ist gelesen. Sie wird gesendet, sobald der Server wieder da ist: Schließen Sie diese Seite nicht.',
   otherWays: 'Anderen Weg nehmen',
   problems: {

@@ -14,7 +14,7 @@ export const reading = {
   connecting: 'Connecting to the phone',
   connectingMore: 'Keep the phone close to this tablet.',
   waitingMore: 'The phone has the request. The customer answers there.',
-  sending: 'The answer is there. It is being checked.',
+  sending: 'The answer is there',
   away: 'The answer is read. It is sent when the server is back: do not close this page.',
   otherWays: 'Use another way',
   problems: {
