@@ -5,7 +5,7 @@ import { ROOT, runTests } from './run.ts'
 
 /** Each of these takes about two seconds of processor time or more, or waits as long, for a part that seldom changes. */
 const LONG =
-  /^(api\/damaged-session|dashboard\/(filters|go-live|login|pages|second-factor|setup|trust-lists|webhooks)|devices\/guessing|doctor\/(examine|trust-lists)|egress\/(extra-ca|hostile)|http\/(page-budgets|rate-limit|slow-clients)|sandbox\/(installed-issuer|templates)|session-keys\/kept-everything|signing\/schedule|trust\/(accept|bundle|hostile|refresh|sources)|trust-lists\/(libxml2|real-xml)|wallet\/(attacks|dc-answers|listed-issuers|mutations)|webhooks\/(delivery|delivery-log|endpoint|erase|fairness|faults|rotation|worker))\./
+  /^(api\/damaged-session|dashboard\/(filters|go-live|login|pages|second-factor|setup|trust-lists|webhooks)|devices\/guessing|doctor\/(examine|trust-lists)|egress\/(extra-ca|hostile)|http\/(page-budgets|rate-limit|slow-clients)|oidc\/(apache|authlib|differential)|sandbox\/(installed-issuer|templates)|session-keys\/kept-everything|signing\/schedule|trust\/(accept|bundle|hostile|refresh|sources)|trust-lists\/(libxml2|real-xml)|wallet\/(attacks|dc-answers|listed-issuers|mutations)|webhooks\/(delivery|delivery-log|endpoint|erase|fairness|faults|rotation|worker))\./
 
 /** First match counts. A helper is one of test/helpers that the test imports, directly or not. */
 const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [

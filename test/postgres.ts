@@ -9,7 +9,7 @@ import { ROOT, runTests } from './run.ts'
 const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
   {
     what: 'pages and recipes, which see only the API',
-    folders: /^(pages|recipes|readme|sdk)\b/,
+    folders: /^(pages|recipes|readme|sdk)\b|^oidc\/(authlib|differential|openid-client)\./,
     helpers: ['browser.ts', 'recipe.ts'],
   },
   {
