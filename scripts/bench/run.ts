@@ -6,6 +6,7 @@ import { benchCreate, describeCreate } from './create.ts'
 import { benchDear, describeDear } from './dear.ts'
 import { benchExchange, describeExchange } from './exchange.ts'
 import { benchList, describeList } from './list.ts'
+import { benchLogin, describeLogin } from './login.ts'
 import { benchNodes, describeNodes } from './nodes.ts'
 import { benchPoll, describePoll } from './poll.ts'
 import { benchProfile, describeProfile, type ProfileKind } from './profile.ts'
@@ -14,7 +15,7 @@ import { benchWebhooks, describeWebhooks } from './webhooks.ts'
 
 const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench create | poll [--seconds N] [--json]
-       scripts/bun run bench exchange [--anchors] | start | dear [--json]
+       scripts/bun run bench exchange [--anchors] | login | start | dear [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
        scripts/bun run bench nodes [--nodes N] [--seconds N] [--json]
@@ -24,6 +25,7 @@ all       everything below in one table, medians with their ranges; takes about 
 create    durable creations a second over HTTP, beside the least a durable insert over HTTP can cost on this machine
 exchange  full cycles with a wallet, and presentations judged beside the elliptic-curve limit; with --anchors, presentations
           judged with 1,000 trusted issuers beside 10
+login     log-ins by OpenID Connect, beside the exchange with a wallet that each contains
 dear      another tenant's small requests beside the dearest legal ones: the worst delay, beside the bare framework's
 poll      status polls on 10,000 connections, beside one look-up on the bare framework
 list      latency of reading at 1,000 and at a million sessions, time to start, and idle memory
@@ -76,6 +78,8 @@ async function run(args: string[]): Promise<number> {
       return show(await benchDear(({ name }) => void console.error(`bench: ${name}`)), describeDear)
     case 'exchange':
       return values.anchors ? show(await benchAnchors(), describeAnchors) : show(await benchExchange(), describeExchange)
+    case 'login':
+      return show(await benchLogin(), describeLogin)
     case 'nodes':
       return show(await benchNodes(seconds ?? 5, nodes), describeNodes)
     case 'poll':
@@ -94,7 +98,7 @@ async function run(args: string[]): Promise<number> {
     case 'webhooks':
       return show(await benchWebhooks(rows ?? 10_000), describeWebhooks)
     default:
-      throw new UsageError('say all, create, dear, exchange, nodes, poll, list, webhooks, start or profile')
+      throw new UsageError('say all, create, dear, exchange, login, nodes, poll, list, webhooks, start or profile')
   }
 }
 
