@@ -109,7 +109,6 @@ async function begin(
         browserHash: sha256Hex(browser),
         salt,
         sealed: sealer.seal(place, JSON.stringify(wanted)),
-        ...NOTHING_YET,
       })
       await recordLogin(deps, tx, { ...session, environment }, 'login_started', { client: clientId })
     },
@@ -135,17 +134,6 @@ async function begin(
 }
 
 type Kept = Parameters<Parameters<typeof createLoginSession>[1]['keep']>
-
-const NOTHING_YET = {
-  sealedSub: null,
-  codeHash: null,
-  codeExpiresAt: null,
-  codeUsedAt: null,
-  tokenHash: null,
-  tokenExpiresAt: null,
-  tokenRevokedAt: null,
-  endedAt: null,
-}
 
 /** Browsers refuse cookies with the prefix `__Secure-` over plain http. */
 export const cookieName = ({ config }: Pick<Deps, 'config'>): string => (isHttps(config) ? '__Secure-login' : 'vidimus-login')

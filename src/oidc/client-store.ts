@@ -1,8 +1,8 @@
 // Issuers, and their clients with their secrets.
-import { and, asc, count, desc, eq } from 'drizzle-orm'
+import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { oidcClientSecrets, oidcClients, oidcIssuers } from '../db/schema/oidc.ts'
-import { locked } from '../db/statements.ts'
+import { column, hot, locked, prepared } from '../db/statements.ts'
 
 export type IssuerRow = typeof oidcIssuers.$inferSelect
 export type ClientRow = typeof oidcClients.$inferSelect
@@ -11,11 +11,16 @@ export type SecretRow = typeof oidcClientSecrets.$inferSelect
 /** Test and live are two issuers. */
 export type Issuer = Pick<IssuerRow, 'tenantId' | 'environment'>
 
-export async function findIssuer(db: Db, { tenantId, environment }: Issuer): Promise<IssuerRow | undefined> {
-  const [row] = await db
+const selectIssuer = prepared(db =>
+  db
     .select()
     .from(oidcIssuers)
-    .where(and(eq(oidcIssuers.tenantId, tenantId), eq(oidcIssuers.environment, environment)))
+    .where(and(eq(oidcIssuers.tenantId, sql.placeholder('tenantId')), eq(oidcIssuers.environment, sql.placeholder('environment'))))
+    .prepare(),
+)
+
+export async function findIssuer(db: Db, { tenantId, environment }: Issuer): Promise<IssuerRow | undefined> {
+  const [row] = await selectIssuer(db).execute({ tenantId, environment })
   return row
 }
 
@@ -34,8 +39,16 @@ export async function updateIssuerSealed(tx: Db, { tenantId, environment }: Issu
     .where(and(eq(oidcIssuers.tenantId, tenantId), eq(oidcIssuers.environment, environment)))
 }
 
+const selectClient = prepared(db =>
+  db
+    .select()
+    .from(oidcClients)
+    .where(eq(oidcClients.id, sql.placeholder('id')))
+    .prepare(),
+)
+
 export async function findClient(db: Db, id: string): Promise<ClientRow | undefined> {
-  const [row] = await db.select().from(oidcClients).where(eq(oidcClients.id, id))
+  const [row] = await selectClient(db).execute({ id })
   return row
 }
 
@@ -74,21 +87,33 @@ export async function deleteClient(tx: Db, id: string): Promise<void> {
   await tx.delete(oidcClients).where(eq(oidcClients.id, id))
 }
 
+const setLoggedIn = hot(db =>
+  db
+    .update(oidcClients)
+    .set({ lastLoginAt: sql`${column('at')}` })
+    .where(eq(oidcClients.id, column('id'))),
+)
+
 export async function markLoggedIn(tx: Db, id: string, at: number): Promise<void> {
-  await tx.update(oidcClients).set({ lastLoginAt: at }).where(eq(oidcClients.id, id))
+  await setLoggedIn(tx, { id, at })
 }
 
 export async function markRefused(tx: Db, id: string, lastRefusal: NonNullable<ClientRow['lastRefusal']>): Promise<void> {
   await tx.update(oidcClients).set({ lastRefusal }).where(eq(oidcClients.id, id))
 }
 
-/** Newest first. */
-export async function listSecrets(db: Db, clientId: string): Promise<SecretRow[]> {
-  return await db
+const selectSecrets = prepared(db =>
+  db
     .select()
     .from(oidcClientSecrets)
-    .where(eq(oidcClientSecrets.clientId, clientId))
+    .where(eq(oidcClientSecrets.clientId, sql.placeholder('clientId')))
     .orderBy(desc(oidcClientSecrets.id))
+    .prepare(),
+)
+
+/** Newest first. */
+export async function listSecrets(db: Db, clientId: string): Promise<SecretRow[]> {
+  return await selectSecrets(db).execute({ clientId })
 }
 
 type NewSecret = Omit<SecretRow, 'id' | 'clientId' | 'tenantId'>
