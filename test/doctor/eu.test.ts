@@ -285,8 +285,10 @@ describe('a shop', () => {
 
   test('that asks for driving licences needs a list of their issuers', async () => {
     const { rows } = await start()
-    const row = async () => (await rows('driving_licence')).find(({ id }) => id === 'eu.trust.mdl')
-    expect(await row()).toMatchObject({ status: 'fail', found: ['nobody'] })
+    const row = async (template: string) => (await rows(template)).find(({ id }) => id === 'eu.trust.mdl')
+    expect(await row('driving_licence')).toMatchObject({ status: 'fail', found: ['nobody'] })
+    // A PID is enough there.
+    expect(await row('age_over_18')).toMatchObject({ status: 'not_applicable' })
   })
 
   test('that uses the EU age app only is asked for nothing about requests', async () => {
@@ -328,7 +330,8 @@ describe('a shop', () => {
     }
     const { app, rows, liveKey } = await start({ resolve })
     await createVerification(app, liveKey, { template: 'age_over_18' })
-    const known = () => ['verification_sessions', 'verification_events', 'template_versions'].map(table => rowsOf(app, `SELECT * FROM ${table}`))
+    const known = () =>
+      ['verification_sessions', 'verification_events', 'template_versions'].map(table => rowsOf(app, `SELECT * FROM ${table}`))
     const before = known()
     asked.length = 0
     expect((await rows()).length).toBeGreaterThan(20)

@@ -58,163 +58,125 @@ type Judgement = [holds: boolean | undefined, ...found: (string | false | undefi
 type Verdict = { judgement: Judgement; subject?: string }
 type Clause = { level: 'must' | 'should'; sure: 'read' | 'second_hand'; judge: (scene: Scene) => Verdict[] }
 
-const must = (sure: Clause['sure'], judge: Clause['judge']): Clause => ({ level: 'must', sure, judge })
-const should = (sure: Clause['sure'], judge: Clause['judge']): Clause => ({ level: 'should', sure, judge })
+type Level = Clause['level']
+type Sure = Clause['sure']
 
-const each =
-  <T extends { subject: string }>(pick: (scene: Scene) => readonly T[], judge: (item: T, facts: Facts) => Judgement) =>
-  (scene: Scene): Verdict[] =>
-    pick(scene).map(item => ({ judgement: judge(item, scene.facts), subject: item.subject }))
+/** A clause that each of these has to meet. */
+const clauseOf =
+  <T extends { subject: string }>(pick: (scene: Scene) => readonly T[]) =>
+  (level: Level, sure: Sure, judge: (item: T, facts: Facts) => Judgement): Clause => ({
+    level,
+    sure,
+    judge: scene => pick(scene).map(item => ({ judgement: judge(item, scene.facts), subject: item.subject })),
+  })
 
-/** Of the shop as a whole, once it asks EU wallets for something. */
-const whole =
-  (judge: (facts: Facts, scene: Scene) => Judgement | undefined) =>
-  (scene: Scene): Verdict[] => {
+const ofRequests = clauseOf(({ requests }) => requests)
+const ofRedirects = clauseOf(({ requests }) => requests.filter(({ isRedirect }) => isRedirect))
+const ofChains = clauseOf(({ requests }) => [...new Map(requests.map(request => [String(request.header.x5c), request])).values()])
+const ofPapers = clauseOf(({ requests }) => requests.flatMap(each => (each.paper ? [{ ...each, paper: each.paper }] : [])))
+const ofSamples = clauseOf(({ samples }) => samples)
+const ofMdocs = clauseOf(({ samples }) => samples.filter(({ documents }) => documents.length > 0))
+const ofRegisteredMdocs = clauseOf(({ samples }) =>
+  samples.filter(({ documents, jwt }) => documents.length > 0 && jwt !== undefined),
+)
+const ofBrowsers = clauseOf(({ facts, samples }) => (facts.offersBrowsers ? samples : []))
+
+/** A clause that the shop has to meet, once it asks EU wallets for something. */
+const ofShop = (level: Level, sure: Sure, judge: (facts: Facts, scene: Scene) => Judgement | undefined): Clause => ({
+  level,
+  sure,
+  judge(scene) {
     const judgement = scene.samples.length > 0 ? judge(scene.facts, scene) : undefined
     return judgement ? [{ judgement }] : []
-  }
-
-const all = ({ requests }: Scene) => requests
-const redirects = ({ requests }: Scene) => requests.filter(({ isRedirect }) => isRedirect)
-const chains = (scene: Scene) => [...new Map(redirects(scene).map(request => [String(request.header.x5c), request])).values()]
-const registered = ({ requests }: Scene) =>
-  requests.flatMap(request => (request.paper ? [{ ...request, paper: request.paper }] : []))
-const samples = (scene: Scene) => scene.samples
-const mdocs = (scene: Scene) => scene.samples.filter(({ documents }) => documents.length > 0)
+  },
+})
 
 export const CLAUSES = {
-  'eu.redirect.signed': must(
+  'eu.redirect.signed': ofRedirects('must', 'read', ({ header: { alg, typ }, isSigned, sample: { links } }) => [
+    isSigned && alg === 'ES256' && typ === 'oauth-authz-req+jwt' && links[0]!.includes('request_uri='),
+    `${alg} ${typ}`,
+  ]),
+  'eu.redirect.header-iat': ofRedirects('must', 'second_hand', ({ header: { iat }, claims }) => [
+    iat !== undefined && iat === claims.iat,
+    String(iat),
+  ]),
+  'eu.redirect.x5c': ofChains('must', 'read', isCleanChain),
+  'eu.client-id': ofRequests('must', 'read', ({ chain: [leaf], claims: { client_id: id } }) => [
+    id === `x509_hash:${createHash('sha256').update(leaf!.raw).digest('base64url')}`,
+    String(id),
+  ]),
+  'eu.access-certificate': ofChains('must', 'read', isOfAuthority),
+  'eu.access-profile': ofChains('should', 'second_hand', ({ chain: [leaf] }) => {
+    const described = describeCertificate(leaf!.raw)
+    const broken = described ? brokenRules(described) : undefined
+    return [broken?.length === 0, ...(broken ?? [])]
+  }),
+  'eu.registration': ofRequests('must', 'second_hand', ({ claims, paper }, { form }) => {
+    const info = listOf(claims.verifier_info)
+    const isOne = info.length === 1 && isObject(info[0]) && info[0].format === 'registration_cert'
+    return [isOne && paper?.form === form && !('credential_ids' in (info[0] as Members)), `verifier_info: ${info.length}`]
+  }),
+  'eu.registration.same-party': ofPapers('must', 'read', ({ paper: { holder }, chain: [leaf] }) => {
+    const organization = describeCertificate(leaf!.raw)?.subjectAttributes.organizationIdentifier
+    return [holder.toUpperCase() === organization?.toUpperCase(), holder, organization ?? 'no_identifier']
+  }),
+  'eu.registration.scope': ofPapers('must', 'read', ({ paper, sample: { query } }) => {
+    const { asked, covered } = coverage(paper.credentials, query)
+    return [covered === asked, `${covered}/${asked}`]
+  }),
+  'eu.registration.current': ofPapers('must', 'read', isCurrent),
+  'eu.registration.data-form': ofPapers('should', 'second_hand', ({ paper }, { form }) => [paper.form === form, paper.form]),
+  'eu.metadata.keys': ofRequests('must', 'read', hasGoodKeys),
+  'eu.response.encrypted': ofRequests('must', 'read', ({ claims: { response_mode: mode }, isRedirect }) => [
+    mode === (isRedirect ? 'direct_post.jwt' : 'dc_api.jwt'),
+    String(mode),
+  ]),
+  'eu.aud': ofRequests('must', 'read', ({ claims: { aud } }) => [aud === 'https://self-issued.me/v2', String(aud)]),
+  'eu.expiry': ofRequests('should', 'read', ({ claims: { iat, exp } }, { at }) => {
+    const [begin, end] = [Number(iat), Number(exp)]
+    return [begin * 1000 <= at && at < end * 1000 && end - begin <= LIFE_SECONDS_MAX, `${end - begin} s`]
+  }),
+  'eu.link': ofSamples('should', 'second_hand', ({ links }) => [
+    links.some(link => link.startsWith('eu-eaap://')),
+    links.map(link => link.split(':', 1)[0]).join(' '),
+  ]),
+  'eu.same-device': ofShop('should', 'read', ({ returning, loose }) =>
+    returning > 0 ? [loose === 0, `${returning - loose}/${returning}`] : undefined,
+  ),
+  'eu.cross-device': ofShop('should', 'second_hand', ({ publicUrl, readsInPerson }, { samples }) => [
+    readsInPerson || (publicUrl.startsWith('https:') && samples.some(({ browser }) => browser !== undefined)),
+    publicUrl,
+  ]),
+  'eu.dc-api.signed': ofBrowsers('must', 'second_hand', ({ browser, protocols }) => [browser !== undefined, protocols.join(' ')]),
+  'eu.iso.reader-auth': ofMdocs('must', 'second_hand', ({ documents, access }) => {
+    const signers = new Set(documents.map(({ signer }) => (signer ? oneLine(signer.subject) : 'nobody')))
+    return [access !== undefined && documents.every(({ signer }) => signer?.raw.equals(access.raw)), ...signers]
+  }),
+  'eu.iso.wrprc': ofRegisteredMdocs('must', 'second_hand', hasEqualCopies),
+  'eu.formats': ofSamples('should', 'read', ({ template, query }) => {
+    const formats = formatsOf(query)
+    // A name for one form says so. PIDs exist in both, and nobody knows which of them a customer has.
+    const isFree = ALIASES.has(template) || !typesOf(query).some(type => PID.test(type))
+    return [isFree || formats.length === FORMATS.length, formats.join(', ')]
+  }),
+  'eu.trust.pid': ofShop(
+    'must',
     'read',
-    each(redirects, ({ header, isSigned, sample: { links } }) => [
-      isSigned && header.alg === 'ES256' && header.typ === 'oauth-authz-req+jwt' && links[0]!.includes('request_uri='),
-      `${header.alg} ${header.typ}`,
-    ]),
+    trustIn(type => PID.test(type)),
   ),
-  'eu.redirect.header-iat': must(
-    'second_hand',
-    each(redirects, ({ header, claims }) => [header.iat !== undefined && header.iat === claims.iat, String(header.iat)]),
-  ),
-  'eu.redirect.x5c': must('read', each(chains, isCleanChain)),
-  'eu.client-id': must(
+  'eu.trust.mdl': ofShop(
+    'must',
     'read',
-    each(all, ({ chain: [leaf], claims: { client_id: id } }) => {
-      const hash = createHash('sha256').update(leaf!.raw).digest('base64url')
-      return [id === `x509_hash:${hash}`, String(id)]
-    }),
+    trustIn(type => type === MDL),
   ),
-  'eu.access-certificate': must('read', each(chains, isOfAuthority)),
-  'eu.access-profile': should(
-    'second_hand',
-    each(chains, ({ chain: [leaf] }) => {
-      const described = describeCertificate(leaf!.raw)
-      const broken = described ? brokenRules(described) : undefined
-      return [broken?.length === 0, ...(broken ?? [])]
-    }),
-  ),
-  'eu.registration': must(
-    'second_hand',
-    each(all, ({ claims, paper }, { form }) => {
-      const info = listOf(claims.verifier_info)
-      const isOne = info.length === 1 && isObject(info[0]) && info[0].format === 'registration_cert'
-      return [isOne && paper?.form === form && !('credential_ids' in (info[0] as Members)), `verifier_info: ${info.length}`]
-    }),
-  ),
-  'eu.registration.same-party': must(
-    'read',
-    each(registered, ({ paper: { holder }, chain: [leaf] }) => {
-      const organization = describeCertificate(leaf!.raw)?.subjectAttributes.organizationIdentifier
-      return [holder.toUpperCase() === organization?.toUpperCase(), holder, organization ?? 'no_identifier']
-    }),
-  ),
-  'eu.registration.scope': must(
-    'read',
-    each(registered, ({ paper, sample: { query } }) => {
-      const { asked, covered } = coverage(paper.credentials, query)
-      return [covered === asked, `${covered}/${asked}`]
-    }),
-  ),
-  'eu.registration.current': must('read', each(registered, isCurrent)),
-  'eu.registration.data-form': should(
-    'second_hand',
-    each(registered, ({ paper }, { form }) => [paper.form === form, paper.form]),
-  ),
-  'eu.metadata.keys': must('read', each(all, hasGoodKeys)),
-  'eu.response.encrypted': must(
-    'read',
-    each(all, ({ claims: { response_mode: mode }, isRedirect }) => [
-      mode === (isRedirect ? 'direct_post.jwt' : 'dc_api.jwt'),
-      String(mode),
-    ]),
-  ),
-  'eu.aud': must(
-    'read',
-    each(all, ({ claims: { aud } }) => [aud === 'https://self-issued.me/v2', String(aud)]),
-  ),
-  'eu.expiry': should(
-    'read',
-    each(all, ({ claims: { iat, exp } }, { at }) => {
-      const [begin, end] = [Number(iat), Number(exp)]
-      return [begin * 1000 <= at && at < end * 1000 && end - begin <= LIFE_SECONDS_MAX, `${end - begin} s`]
-    }),
-  ),
-  'eu.link': should(
-    'second_hand',
-    each(samples, ({ links }) => [
-      links.some(link => link.startsWith('eu-eaap://')),
-      links.map(link => link.split(':', 1)[0]).join(' '),
-    ]),
-  ),
-  'eu.same-device': should(
-    'read',
-    whole(({ returning, loose }) => (returning > 0 ? [loose === 0, `${returning - loose}/${returning}`] : undefined)),
-  ),
-  'eu.cross-device': should(
-    'second_hand',
-    whole(({ publicUrl, readsInPerson }, { samples }) => [
-      readsInPerson || (publicUrl.startsWith('https:') && samples.some(({ browser }) => browser !== undefined)),
-      publicUrl,
-    ]),
-  ),
-  'eu.dc-api.signed': must(
-    'second_hand',
-    each(
-      ({ facts, samples }) => (facts.offersBrowsers ? samples : []),
-      ({ browser, protocols }) => [browser !== undefined, protocols.join(' ')],
-    ),
-  ),
-  'eu.iso.reader-auth': must(
-    'second_hand',
-    each(mdocs, ({ documents, access }) => {
-      const signers = new Set(documents.map(({ signer }) => (signer ? oneLine(signer.subject) : 'nobody')))
-      return [access !== undefined && documents.every(({ signer }) => signer?.raw.equals(access.raw)), ...signers]
-    }),
-  ),
-  'eu.iso.wrprc': must(
-    'second_hand',
-    each(scene => mdocs(scene).filter(({ jwt }) => jwt !== undefined), hasEqualCopies),
-  ),
-  'eu.formats': should(
-    'read',
-    each(samples, ({ template, query }) => {
-      const formats = formatsOf(query)
-      // A name for one form says so. PIDs exist in both, and nobody knows which of them a customer has.
-      const isFree = ALIASES.has(template) || !typesOf(query).some(type => PID.test(type))
-      return [isFree || formats.length === FORMATS.length, formats.join(', ')]
-    }),
-  ),
-  'eu.trust.pid': must('read', whole(trustIn(type => PID.test(type)))),
-  'eu.trust.mdl': must('read', whole(trustIn(type => type === MDL))),
-  'eu.revocation': must(
-    'read',
-    whole(({ hasLists, maxAgeMs }) => [hasLists, `VIDIMUS_STATUS_MAX_AGE=${maxAgeMs / HOUR_MS}h`]),
-  ),
-  'eu.unlinkable-key': must(
-    'read',
-    whole((_, { requests }) => {
-      const keys = requests.flatMap(keysOf).map(({ x }) => x)
-      return keys.length > 0 ? [new Set(keys).size === keys.length, `jwks: ${keys.length}`] : undefined
-    }),
-  ),
+  'eu.revocation': ofShop('must', 'read', ({ hasLists, maxAgeMs }) => [
+    hasLists,
+    `VIDIMUS_STATUS_MAX_AGE=${maxAgeMs / HOUR_MS}h`,
+  ]),
+  'eu.unlinkable-key': ofShop('must', 'read', (_, { requests }) => {
+    const keys = requests.flatMap(keysOf).map(({ x }) => x)
+    return keys.length > 0 ? [new Set(keys).size === keys.length, `jwks: ${keys.length}`] : undefined
+  }),
 } satisfies Record<string, Clause>
 
 export type ClauseId = keyof typeof CLAUSES
@@ -272,13 +234,13 @@ function hasEqualCopies({ documents, jwt = '' }: Asking): Judgement {
 
 const typesOf = (query: Sample['query']): string[] => askedBy(query).flatMap(({ types }) => types)
 
-/** Issuers of each kind of documents come from its own list (ARF OIA_12 to 15). */
+/** Issuers of each kind of documents come from its own list (ARF OIA_12 to 15). One kind of a template's is enough. */
 function trustIn(isOfKind: (type: string) => boolean) {
   return ({ anchors }: Facts, { samples }: Scene): Judgement | undefined => {
-    const types = samples.flatMap(({ query }) => typesOf(query)).filter(isOfKind)
-    if (types.length === 0) return undefined
-    const trusted = anchors.filter(({ trusted_for }) => types.some(type => covers(trusted_for, type)))
-    if (trusted.length === 0) return [false, 'nobody']
+    const trustedFor = (types: string[]) => anchors.filter(({ trusted_for }) => types.some(type => covers(trusted_for, type)))
+    const asked = samples.map(({ query }) => typesOf(query)).filter(types => types.some(isOfKind))
+    const trusted = trustedFor(asked.flat().filter(isOfKind))
+    if (trusted.length === 0) return asked.every(types => trustedFor(types).length > 0) ? undefined : [false, 'nobody']
     const isByHand = trusted.some(({ source }) => source === null)
     const isMixed = trusted.some(({ trusted_for }) => trusted_for === null)
     return [!isByHand && !isMixed, isByHand && 'by_hand', isMixed && 'any_type']
