@@ -223,7 +223,7 @@ describe('a request or shop that is spoiled by', () => {
       const shop = await good
       const { samples, facts } = await shop.collected()
       await spoil(samples as Sample[], facts, shop)
-      expect(idsOf(judge({ samples, facts }), 'fail').toSorted()).toEqual(failing.toSorted())
+      expect(idsOf(await judge(shop.app.deps, { samples, facts }), 'fail').toSorted()).toEqual(failing.toSorted())
     },
   )
 })

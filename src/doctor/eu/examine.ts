@@ -1,5 +1,7 @@
 // `vidimus doctor --profile eu`: the requests of the templates in use, judged clause by clause.
 import { readTills } from '../../devices/read.ts'
+import type { Yielding } from '../../ground.ts'
+import { inTurns } from '../../http/turns.ts'
 import { signingState } from '../../signing/certificate.ts'
 import type { Owner } from '../../tenants/settings.ts'
 import { readAccessAuthorities } from '../../trust/lists/sources.ts'
@@ -32,7 +34,7 @@ export type ClauseRow = {
 
 /** By default of the templates that the shop uses. */
 export const examineProfile = async (deps: Deps, owner: Owner, templates?: readonly string[]): Promise<ClauseRow[]> =>
-  judge(await collect(deps, owner, templates))
+  judge(deps, await collect(deps, owner, templates))
 
 type Collected = { samples: readonly Sample[]; facts: Facts }
 
@@ -49,28 +51,20 @@ export async function collect(deps: Deps, owner: Owner, templates: readonly stri
   return { samples, facts: await factsOf(deps, owner, samples) }
 }
 
-export function judge(collected: Collected): ClauseRow[] {
-  const scene = sceneOf(collected)
-  return (Object.keys(CLAUSES) as ClauseId[]).flatMap(id => rowsOf(id, scene))
+export async function judge({ turns }: Yielding, { samples, facts }: Collected): Promise<ClauseRow[]> {
+  const read = await inTurns(turns, samples, sample => readSample(sample, facts))
+  const scene = { facts, requests: read.flatMap(({ requests }) => requests), samples: read.map(({ asking }) => asking) }
+  return (await inTurns(turns, Object.keys(CLAUSES) as ClauseId[], id => rowsOf(id, scene))).flat()
 }
 
-function sceneOf({ samples, facts }: Collected): Scene {
-  const requests = samples.flatMap(sample => [
-    { ...readRequestObject(sample.redirect), subject: sample.template, isRedirect: true, sample },
-    ...(sample.browser === undefined
-      ? []
-      : [{ ...readRequestObject(sample.browser), subject: `${sample.template} (dc_api)`, isRedirect: false, sample }]),
-  ])
-  return {
-    facts,
-    requests,
-    samples: samples.map(sample => {
-      const { chain, paper } = requests.find(each => each.sample === sample)!
-      const documents = sample.annexC ? readDocRequests(sample.annexC) : []
-      const access = facts.isImported ? chain[0] : undefined
-      return { ...sample, subject: sample.template, documents, access, jwt: paper?.jwt }
-    }),
-  }
+function readSample(sample: Sample, { isImported }: Facts): { requests: Scene['requests']; asking: Scene['samples'][number] } {
+  const { template: subject, redirect, browser, annexC } = sample
+  const first = { ...readRequestObject(redirect), subject, isRedirect: true, sample }
+  const second =
+    browser === undefined ? [] : [{ ...readRequestObject(browser), subject: `${subject} (dc_api)`, isRedirect: false, sample }]
+  const documents = annexC ? readDocRequests(annexC) : []
+  const access = isImported ? first.chain[0] : undefined
+  return { requests: [first, ...second], asking: { ...sample, subject, documents, access, jwt: first.paper?.jwt } }
 }
 
 /** One for each thing that was found wrong, or one for all. */
