@@ -9,9 +9,11 @@ import { PAGES } from '../src/handbook/contents.ts'
 import { type Holder, newPrivateJwk, publicJwk } from '../src/sandbox/wallet/wallet.ts'
 import { temporaryDir, until } from './helpers/app.ts'
 import { DAY_MS, issueAuthority, pemOf } from './helpers/certificates.ts'
+import { freePort } from './helpers/free-port.ts'
 import { PROGRAM } from './helpers/program.ts'
 import { runOf } from './helpers/run.ts'
 import { pidList } from './helpers/trusted-lists.ts'
+import { begin, browser, comeBack } from './oidc/customer.ts'
 import { makeIssuer, makeSigner } from './trust-lists/make.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -177,6 +179,10 @@ const completed = async (body: object = {}) => {
 
 let phone: HolderPhone | undefined
 
+/** The program of openid-connect.md, on a port of its own. */
+const ofClub = (text: string): string =>
+  text.replaceAll('localhost:4000', `localhost:${known.CLUB}`).replace('port: 4000', `port: ${known.CLUB}`)
+
 /** A wallet with documents of the running service. */
 async function holderHere(): Promise<Holder> {
   const deviceKey = await newPrivateJwk()
@@ -265,6 +271,35 @@ const SCENES: Record<string, Scene> = {
       'vidimus trust source add': /Test List is added to live \(src_\w+\): 1 issuer /,
       'vidimus trust bundle import': /list +live +Test List +(added|the same as here)/,
     },
+  },
+  'openid-connect': {
+    before: async () => {
+      known.CLUB = String(await freePort())
+      writeFileSync(join(checkout, 'club.ts'), ofClub(blockOf(pageOf('openid-connect'), 'ts', 'import * as oidc')))
+    },
+    // The customer at the page that the program leads to, and the program's answer.
+    async run(line) {
+      if (line.startsWith('vidimus')) {
+        const made = JSON.parse(await type(`${ofClub(line)} --json`)) as Record<string, string>
+        const service = known.URL?.replace('127.0.0.1', 'localhost')
+        const issuer = `${service}${made.issuer?.replace(/^https?:\/\/[^/]+/, '')}`
+        Object.assign(known, { ISSUER: issuer, CLIENT_ID: made.id, CLIENT_SECRET: made.client_secret })
+        return JSON.stringify(made)
+      }
+      typeAndLeave(line)
+      const club = `http://localhost:${known.CLUB}`
+      const customer = browser()
+      let begun: Response | undefined
+      await until(async () => {
+        begun = await customer.open(club).catch(() => undefined)
+        return begun !== undefined
+      })
+      const login = await begin(begun?.headers.get('location') ?? '', customer)
+      const redirect = /https?:\/\/\S+#response_code=[\w-]+/.exec(await answer(login.walletUri, 'adult'))?.[0] ?? ''
+      const { location } = (await (await comeBack(login, redirect)).json()) as { location: string }
+      return await (await customer.open(location)).text()
+    },
+    says: { 'vidimus client create': /"client_secret":"ocs_/, 'ISSUER=': /"given_name":"Erika"/ },
   },
   'in-person': {
     before: async () => {

@@ -15,11 +15,14 @@ import inPerson from './pages/in-person.md' with { type: 'file' }
 import install from './pages/install.md' with { type: 'file' }
 import logEvents from './pages/log-events.md' with { type: 'file' }
 import metrics from './pages/metrics.md' with { type: 'file' }
+import openidConnect from './pages/openid-connect.md' with { type: 'file' }
 import pageErrors from './pages/page-errors.md' with { type: 'file' }
 import postgres from './pages/postgres.md' with { type: 'file' }
 import privacy from './pages/privacy.md' with { type: 'file' }
 import recipeDigitalCredentials from './pages/recipes/digital-credentials.md' with { type: 'file' }
+import recipeKeycloak from './pages/recipes/keycloak.md' with { type: 'file' }
 import recipeLanVenue from './pages/recipes/lan-venue.md' with { type: 'file' }
+import recipeOpenidClients from './pages/recipes/openid-clients.md' with { type: 'file' }
 import recipePostgres from './pages/recipes/postgres.md' with { type: 'file' }
 import recipeReverseProxy from './pages/recipes/reverse-proxy.md' with { type: 'file' }
 import recipeShopify from './pages/recipes/shopify.md' with { type: 'file' }
@@ -62,6 +65,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'templates', file: templates },
       { slug: 'wallets', file: wallets },
       { slug: 'redirect', file: redirect },
+      { slug: 'openid-connect', file: openidConnect },
       { slug: 'webhooks', file: webhooks },
       { slug: 'errors', file: errors },
       { slug: 'retries', file: retries },
@@ -114,6 +118,8 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'recipes/woocommerce', file: recipeWoocommerce },
       { slug: 'recipes/shopify', file: recipeShopify },
       { slug: 'recipes/digital-credentials', file: recipeDigitalCredentials },
+      { slug: 'recipes/keycloak', file: recipeKeycloak },
+      { slug: 'recipes/openid-clients', file: recipeOpenidClients },
       { slug: 'recipes/lan-venue', file: recipeLanVenue },
       { slug: 'recipes/verify-a-webhook', file: recipeVerifyAWebhook },
       { slug: 'recipes/reverse-proxy', file: recipeReverseProxy },
