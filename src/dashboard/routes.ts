@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { peopleRoutes } from '../people/routes.ts'
 import type { Deps } from './deps.ts'
 import { keyRoutes } from './developers/keys/routes.ts'
+import { logInRoutes } from './developers/log-ins/routes.ts'
 import { webhookRoutes } from './developers/webhooks/routes.ts'
 import { goLiveRoutes } from './go-live/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -24,6 +25,7 @@ export const dashboardRoutes = (deps: Deps) =>
     .use(deviceRoutes(deps))
     .use(templateRoutes(deps))
     .use(keyRoutes(deps))
+    .use(logInRoutes(deps))
     .use(webhookRoutes(deps))
     .use(shopRoutes(deps))
     .use(trustRoutes(deps))

@@ -20,6 +20,7 @@ const OPEN = [
   'POST /login/passkey',
 ]
 const OWNERS = [
+  'POST /tenants/:tenant/log-in-keys/turn',
   'POST /tenants',
   'GET /users',
   'POST /users',
@@ -80,7 +81,14 @@ const till = BODIES['POST /tenants/:tenant/devices']
 const device = await mia.post<{ device: { id: string } }>(`/tenants/${shop.id}/devices?environment=test`, till)
 await mia.put(`/tenants/${shop.id}/templates/membership`, { title: 'Member', query: QUERY })
 const sent = await sendResult(app, shop.key, receiver)
-const things = { ...sent, key: key.body.api_key.id, device: device.body.device.id, template: 'membership' }
+const client = await mia.post<{ id: string }>(`/tenants/${shop.id}/clients`, BODIES['POST /tenants/:tenant/clients'])
+const things = {
+  ...sent,
+  key: key.body.api_key.id,
+  client: client.body.id,
+  device: device.body.device.id,
+  template: 'membership',
+}
 
 afterAll(cleanUp)
 
@@ -91,7 +99,7 @@ test('the table of this file has every dashboard route', () => {
   const names = routes.map(nameOf).toSorted()
   expect(names.filter(name => OPEN.includes(name))).toEqual(OPEN.toSorted())
   expect(names.filter(name => OWNERS.includes(name))).toEqual(OWNERS.toSorted())
-  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(44)
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(51)
 })
 
 test('every route but those for log-in answers 401 without a session and with an unknown cookie', async () => {
@@ -202,17 +210,17 @@ test('a role counts from the next request on', async () => {
 
 test('items of another tenant or environment are 404 under one’s own tenant', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
-  expect(items.length).toBe(10)
+  expect(items.length).toBe(13)
   for (const route of items) {
     expect([nameOf(route), (await ask(bob, route, bakery.id)).status]).toEqual([nameOf(route), 404])
-    if (!route.path.includes('/keys/'))
+    if (!/\/(keys|clients)\//.test(route.path))
       expect([nameOf(route), (await ask(mia, route, shop.id, 'live')).status]).toEqual([nameOf(route), 404])
   }
   expect(outcome(await bob.delete(`/tenants/${bakery.id}/templates/membership`))).toBe('404 template_not_found')
   const lists = await Promise.all(
     ['verifications', 'deliveries', 'devices']
       .map(path => `${path}?environment=test`)
-      .concat('keys', 'audit')
+      .concat('keys', 'clients', 'audit')
       .map(path => bob.get(`/tenants/${bakery.id}/${path}`)),
   )
   for (const { text } of lists) for (const thing of [...Object.values(things), shop.id]) expect(text).not.toContain(thing)

@@ -235,6 +235,8 @@ describe('a fresh authentication', () => {
     'POST /trust/blocks',
     'DELETE /trust/blocks',
     'POST /tenants/:tenant/keys',
+    'POST /tenants/:tenant/clients',
+    'POST /tenants/:tenant/log-in-keys/turn',
   ]
   /** The environment is that of what the path names, which does not exist here. */
   const BY_THING = [
@@ -244,10 +246,13 @@ describe('a fresh authentication', () => {
     'DELETE /trust/sources/:id/pins',
     'POST /tenants/:tenant/keys/:id/roll',
     'DELETE /tenants/:tenant/keys/:id',
+    'PUT /tenants/:tenant/clients/:id',
+    'POST /tenants/:tenant/clients/:id/secret',
+    'DELETE /tenants/:tenant/clients/:id',
   ]
   /** They end or renew the session of the walk. */
   const ENDING = ['POST /logout', 'DELETE /sessions', 'POST /password', 'POST /reauthenticate']
-  const NOTHING = { verification: 'vs_x', delivery: 'd_x', key: 'key_x', device: 'x', template: 'own' }
+  const NOTHING = { verification: 'vs_x', delivery: 'd_x', key: 'key_x', client: 'x', device: 'x', template: 'own' }
 
   const HOUR_MS = 60 * MINUTE_MS
   const WALKS = [

@@ -6,7 +6,7 @@ import { type Browser, PASSWORD } from './dashboard.ts'
 export type Route = { method: string; path: string }
 
 /** Kinds of things that a path can name. */
-export type Things = { verification: string; delivery: string; key: string; device: string; template: string }
+export type Things = { verification: string; delivery: string; key: string; client: string; device: string; template: string }
 
 export const QUERY = {
   credentials: [
@@ -19,6 +19,15 @@ export const BODIES: Record<string, unknown> = {
   'POST /tenants/:tenant/verifications': { template: 'age_over_18' },
   'POST /tenants/:tenant/keys': { environment: 'live', scopes: ['verifications:read'], expires_days: null },
   'POST /tenants/:tenant/keys/:id/roll': { old_expires: 'now' },
+  'POST /tenants/:tenant/clients': {
+    environment: 'live',
+    name: 'Forum',
+    redirect_uris: ['https://forum.example/auth/oidc/callback'],
+    templates: ['age_over_18'],
+  },
+  'PUT /tenants/:tenant/clients/:id': { name: 'Taken over' },
+  'POST /tenants/:tenant/clients/:id/secret': { old_expires: 'now' },
+  'POST /tenants/:tenant/log-in-keys/turn': { environment: 'live', drop_old: false },
   'PUT /tenants/:tenant/devices/:id': { name: 'Till 2' },
   'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
@@ -52,7 +61,7 @@ export const BODIES: Record<string, unknown> = {
 }
 
 /** Routes that ask for the environment. */
-export const ENVIRONMENTAL = /overview|verifications|devices|deliveries|webhook-|origins/
+export const ENVIRONMENTAL = /overview|verifications|devices|deliveries|webhook-|origins|log-in-keys$/
 
 export function dashboardRoutes(app: TestApp): Route[] {
   const table = createApp(app.deps).routes as Route[]
@@ -71,10 +80,11 @@ export function askRoute(browser: Browser, route: Route, { tenant, environment =
   return browser.send(route.method, `${path}${query ? `?environment=${environment}` : ''}`, { body: BODIES[nameOf(route)] })
 }
 
-function idIn(path: string, { verification, delivery, key, device }: Things): string {
+function idIn(path: string, { verification, delivery, key, client, device }: Things): string {
   if (path.includes('/verifications/')) return verification
   if (path.includes('/deliveries/')) return delivery
   if (path.includes('/keys/')) return key
+  if (path.includes('/clients/')) return client
   if (path.includes('/devices/')) return device
   return 'none'
 }

@@ -72,6 +72,8 @@ const SAME = new Set([
   ...['Region', 'Dashboard', 'Webhooks', 'Test', 'Live', 'Name', 'Status', 'Filter', 'ISO mdoc', 'SD-JWT', 'Wallet', 'Wallets'],
   ...['URL', 'Problem', 'Installation', 'Apps', 'Browser', 'Version', 'Organisation', 'Sandbox', 'Passkey', 'Passkeys', 'Code'],
   ...['Logo', ''],
+  // Names of programs.
+  ...['Keycloak', 'Nextcloud', 'WordPress', 'Discourse', 'oauth2-proxy', 'Apache (mod_auth_openidc)'],
   // Only joins what the service says.
   String(editor.problem),
   String(findings.archive_good),
@@ -99,12 +101,12 @@ test('every claim of the documents that the builder offers and the sandbox has i
 
 /** Codes whose message has the details, codes that the pages handle, and codes of the API alone. */
 const SPOKEN_BY_SERVICE = new Set([
-  ...['invalid_request', 'list_refused', 'password_refused', 'payload_too_large', 'uri_too_long'],
+  ...['invalid_request', 'list_refused', 'password_refused', 'payload_too_large', 'uri_too_long', 'invalid_redirect_uri'],
   ...['not_logged_in', 'reauthentication_required'],
   ...['invalid_idempotency_key', 'idempotency_key_in_flight', 'idempotency_key_reused', 'invalid_api_key', 'api_key_expired'],
   ...['metrics_token_required', 'origin_not_allowed', 'insufficient_scope', 'invalid_pairing_code', 'invalid_refresh_token'],
   ...['invalid_wallet_response', 'invalid_response_code', 'method_not_allowed'],
-  ...['invalid_engagement', 'engagement_not_supported', 'not_askable_in_person'],
+  ...['invalid_engagement', 'engagement_not_supported', 'not_askable_in_person', 'login_not_found'],
 ])
 
 test('every attention and every error that the dashboard can meet has words of its own', () => {

@@ -13,6 +13,7 @@ export const dashboard: typeof en.dashboard = {
     devices: 'Geräte',
     templates: 'Vorlagen',
     webhooks: 'Webhooks',
+    'log-ins': 'Anmeldungen',
     trust: 'Vertrauen',
     audit: 'Protokoll',
     settings: 'Einstellungen',
@@ -83,6 +84,9 @@ export const dashboard: typeof en.dashboard = {
     setup_unavailable:
       'Dieser Link geht nicht: Er wurde benutzt, er ist zu alt, oder jemand hat das Dashboard schon eingerichtet.',
     link_unavailable: 'Dieser Link geht nicht mehr. Bitten Sie um einen neuen.',
+    client_not_found: 'Dieses Programm wurde entfernt.',
+    too_many_clients: 'Hier sind schon 50 Programme. Entfernen Sie erst eines.',
+    rename_needed: 'Dort haben sich schon Menschen angemeldet: Bestätigen Sie, dass sie andere Namen bekommen.',
     unknown_template: 'Eine Vorlage mit diesem Schlüssel gibt es nicht.',
     delivery_not_found: 'Diese Zustellung gibt es hier nicht.',
     delivery_under_way: 'Es wird gerade gesendet. Warten Sie einen Moment.',

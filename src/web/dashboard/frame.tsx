@@ -19,6 +19,7 @@ const PLACES = {
   devices: 'device',
   templates: 'document',
   webhooks: 'hook',
+  'log-ins': 'person',
   trust: 'shield',
   audit: 'ledger',
   settings: 'settings',

@@ -1,5 +1,6 @@
 import { LinkButton } from '../kit/button.tsx'
 import { Keys } from './developers/keys/keys.tsx'
+import { LogIns } from './developers/log-ins/log-ins.tsx'
 import { Webhooks } from './developers/webhooks/webhooks.tsx'
 import { GoLive } from './go-live/go-live.tsx'
 import { Overview } from './overview/overview.tsx'
@@ -29,6 +30,8 @@ export function View() {
       return <Templates chosen={id} />
     case 'template-editor':
       return <TemplateEditor templateKey={id} />
+    case 'log-ins':
+      return <LogIns />
     case 'webhooks':
       return <Webhooks id={id} />
     case 'trust':

@@ -1,3 +1,4 @@
+import { offerLanguages } from '../hosted/words.ts'
 import { mount } from '../kit/mount.tsx'
 import { Refused } from './refused.tsx'
 import { Return } from './return.tsx'
@@ -7,4 +8,5 @@ const { reason } = document.documentElement.dataset
 const code = /^#response_code=([^&]+)/.exec(location.hash)?.[1]
 if (location.hash) history.replaceState(null, '', location.pathname)
 
+offerLanguages()
 mount(reason === 'unknown_client' || reason === 'redirect_uri_mismatch' ? <Refused reason={reason} /> : <Return code={code} />)

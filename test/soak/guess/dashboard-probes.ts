@@ -1,6 +1,6 @@
 // Every route of the dashboard that names a tenant, asked by a user of another one; and every one that names a thing, asked under
 // one's own tenant for what is another's.
-import { base62, newDeviceId, newKeyId, newTenantId, newVerificationId } from '../../../src/base/ids.ts'
+import { base62, newClientId, newDeviceId, newKeyId, newTenantId, newVerificationId } from '../../../src/base/ids.ts'
 import type { TestApp } from '../../helpers/app.ts'
 import { joinMember } from '../../helpers/dashboard.ts'
 import { askRoute, BODIES, dashboardRoutes, nameOf, QUERY, type Things } from '../../helpers/dashboard-routes.ts'
@@ -52,6 +52,7 @@ async function thingsOf(app: TestApp, shop: Shop, receiver: Receiver): Promise<T
     const { verification } = await verifyWith(app, shop.key, 'adult', { body: { webhook_url: receiver.url() } })
     await untilAttempted(app, verification.id, 1)
     const key = await mia.post<{ api_key: { id: string } }>(`${at}/keys`, BODIES['POST /tenants/:tenant/keys'])
+    const client = await mia.post<{ id: string }>(`${at}/clients`, BODIES['POST /tenants/:tenant/clients'])
     const till = BODIES['POST /tenants/:tenant/devices']
     const device = await mia.post<{ device: { id: string } }>(`${at}/devices?environment=test`, till)
     await mia.put(`${at}/templates/membership_${i}`, { title: 'Member', query: QUERY })
@@ -59,6 +60,7 @@ async function thingsOf(app: TestApp, shop: Shop, receiver: Receiver): Promise<T
       verification: verification.id,
       delivery: logOf(app, verification.id).delivery?.id ?? '',
       key: key.body.api_key.id,
+      client: client.body.id,
       device: device.body.device.id,
       template: `membership_${i}`,
     })
@@ -72,6 +74,7 @@ function kindIn(name: string): keyof Things | undefined {
   if (name.includes('/verifications/:id')) return 'verification'
   if (name.includes('/deliveries/:id')) return 'delivery'
   if (name.includes('/keys/:id')) return 'key'
+  if (name.includes('/clients/:id')) return 'client'
   return name.includes('/devices/:id') ? 'device' : undefined
 }
 
@@ -79,6 +82,7 @@ const newIds = ({ deps: { random }, clock }: TestApp): Things => ({
   verification: newVerificationId(random),
   delivery: `whd_${base62(random, 22)}`,
   key: newKeyId(random),
+  client: newClientId(random, 'test'),
   device: newDeviceId(random, clock.now()),
   template: `membership_${base62(random, 8).toLowerCase()}`,
 })
