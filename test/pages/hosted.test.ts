@@ -384,7 +384,7 @@ describe('the hosted page', () => {
       })
       await page.goto(`/v/${id}`)
       await page.locator(`html[lang=${language}] h1`).waitFor()
-      seen.push(await page.locator('h1').innerText())
+      seen.push((await page.locator('h1').textContent()) ?? '')
       await page.getByText(purposeOf('age_over_18_photo')[language as Language]).waitFor()
       for (const fold of await page.locator('summary').all()) await fold.tap()
       expect([language, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([language, 320])
