@@ -1,7 +1,7 @@
 // The code that a phone shows (ISO/IEC 18013-5, 8.2.1): its key for this session, and how it can be reached.
 import { toBase64Url } from '../bytes.ts'
 import { type Cbor, embedded, encodeCbor } from '../cbor.ts'
-import { type Curve, curveKey, type EphemeralKey, newEphemeralKey } from './curves.ts'
+import { type Curve, curveKey, newEphemeralKey } from './curves.ts'
 
 const BLE = 2
 
@@ -14,15 +14,8 @@ export type EngagementOptions = {
   change?: (members: Map<number, Cbor>) => Map<number, Cbor>
 }
 
-export type Engagement = {
-  code: string
-  bytes: Uint8Array<ArrayBuffer>
-  key: EphemeralKey
-  /** The UUID of the GATT service; undefined if the phone connects by itself only. */
-  service: string | undefined
-}
-
-export async function makeEngagement(options: EngagementOptions): Promise<Engagement> {
+/** `service`: the UUID of the GATT service; undefined if the phone connects by itself only. */
+export async function makeEngagement(options: EngagementOptions) {
   const { version = '1.0', mode = 'peripheral', curve = 'P-256', change = members => members } = options
   const key = await newEphemeralKey(curve)
   const service = mode === 'central' ? undefined : crypto.randomUUID()

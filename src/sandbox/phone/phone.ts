@@ -3,13 +3,13 @@
 import { type Cbor, cborMap, decodeCbor, encodeCbor, Tag } from '../cbor.ts'
 import type { Credential, Holder } from '../credential.ts'
 import { PERSONAS } from '../personas.ts'
-import { type ChosenDocument, chooseDocuments, type DeviceRequest, readDeviceRequest } from '../wallet/device-request.ts'
+import { chooseDocuments, readDeviceRequest } from '../wallet/device-request.ts'
 import { presentDocuments } from '../wallet/mdoc.ts'
 import { checkReaders } from '../wallet/reader.ts'
 import { demand, RequestRefused } from '../wallet/request.ts'
 import type { AnswerOptions } from '../wallet/wallet.ts'
 import { readCurveKey } from './curves.ts'
-import { type Engagement, type EngagementOptions, makeEngagement } from './engagement.ts'
+import { type EngagementOptions, makeEngagement } from './engagement.ts'
 import { decrypt, encrypt, saltOf, sessionKeys, sessionTranscript } from './session.ts'
 
 export type { EngagementOptions } from './engagement.ts'
@@ -17,51 +17,33 @@ export type { EngagementOptions } from './engagement.ts'
 /** Status of SessionData: what a phone says that has no answer. */
 const STATUS = { encryptionError: 10, decodingError: 11, termination: 20 } as const
 
-/** The message of the reader cannot be opened, and the reader is told. */
-class Unopened extends RequestRefused {
-  constructor(
-    readonly status: number,
-    reason: string,
-  ) {
-    super(reason)
-  }
-}
-
-export type Phone = Omit<Engagement, 'bytes' | 'key'> & {
-  engagement: Uint8Array
-  /** Takes a SessionEstablishment. */
-  open: (message: Uint8Array) => Promise<InPersonRequest>
-}
+export type Phone = Awaited<ReturnType<typeof createPhone>>
 
 /** A checked request of a reader. */
-export type InPersonRequest = DeviceRequest & {
-  /** Names in the certificates that signed; none of an unknown reader. */
-  readers: string[]
-  /** What would be shared; undefined if no credential answers the request. */
-  select: (credentials: readonly Credential[]) => ChosenDocument[] | undefined
-  /** SessionData. */
-  answer: (holder: Holder, options?: Pick<AnswerOptions, 'accept' | 'mutations'>) => Promise<Uint8Array<ArrayBuffer>>
-  decline: () => Uint8Array<ArrayBuffer>
-}
+export type InPersonRequest = Awaited<ReturnType<Phone['open']>>
 
-export async function createPhone(options: EngagementOptions = {}): Promise<Phone> {
+export async function createPhone(options: EngagementOptions = {}) {
   const { code, bytes, service, key } = await makeEngagement(options)
 
-  async function open(message: Uint8Array): Promise<InPersonRequest> {
+  /** Takes a SessionEstablishment. */
+  async function open(message: Uint8Array) {
     const { readerKeyBytes, data } = readEstablishment(message)
     const readerKey = readCurveKey(decodeCbor(readerKeyBytes))
     demand(readerKey.crv === key.crv, 'the key of the reader is on another curve than that of the code')
     const transcript = sessionTranscript(bytes, readerKeyBytes)
     const keys = await sessionKeys(key, readerKey, await saltOf(transcript))
     const plaintext = await decrypt(keys, 'reader', data).catch(() => {
-      throw new Unopened(STATUS.encryptionError, 'the request was not encrypted for this session')
+      throw new RequestRefused('the request was not encrypted for this session', STATUS.encryptionError)
     })
     const request = readDeviceRequest(plaintext)
     return {
       ...request,
+      /** Names in the certificates that signed; none of an unknown reader. */
       readers: await checkReaders(request, transcript),
-      select: credentials => chooseDocuments(request, credentials),
-      async answer(holder, { accept, mutations: more } = {}) {
+      /** What would be shared; undefined if no credential answers the request. */
+      select: (credentials: readonly Credential[]) => chooseDocuments(request, credentials),
+      /** SessionData. */
+      async answer(holder: Holder, { accept, mutations: more }: Pick<AnswerOptions, 'accept' | 'mutations'> = {}) {
         const mutations = { ...PERSONAS[holder.persona].cheat, ...more }
         const [otherCode = bytes, otherReaderKey = readerKeyBytes, handover] = mutations.transcriptParts ?? []
         const signed = sessionTranscript(otherCode, otherReaderKey, handover)
@@ -79,8 +61,7 @@ export async function createPhone(options: EngagementOptions = {}): Promise<Phon
 }
 
 /** What a reader is told whose request is refused. */
-export const refusalOf = (error: RequestRefused): Uint8Array<ArrayBuffer> =>
-  statusMessage(error instanceof Unopened ? error.status : STATUS.termination)
+export const refusalOf = (error: RequestRefused): Uint8Array<ArrayBuffer> => statusMessage(error.status)
 
 const statusMessage = (status: number): Uint8Array<ArrayBuffer> => encodeCbor(cborMap({ status }))
 
@@ -107,5 +88,5 @@ function membersOf(message: Uint8Array): ReadonlyMap<string, Cbor> {
   } catch {
     // Told below, like any other message that is no map.
   }
-  throw new Unopened(STATUS.decodingError, 'the message is no CBOR map')
+  throw new RequestRefused('the message is no CBOR map', STATUS.decodingError)
 }

@@ -42,6 +42,14 @@ export type FetchOptions = {
 /** The wallet does not trust this request. */
 export class RequestRefused extends Error {
   override name = 'RequestRefused'
+
+  /** `status`: of SessionData, for a reader in person; by default the end of the session. */
+  constructor(
+    reason: string,
+    readonly status = 20,
+  ) {
+    super(reason)
+  }
 }
 
 export type Members = Record<string, unknown>

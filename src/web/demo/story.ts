@@ -23,32 +23,13 @@ export const CHEATS = [
   'recorded',
 ] as const
 export type Cheat = (typeof CHEATS)[number]
+type Caught = Partial<Record<Cheat, string>>
 
 export type Step = 'begin' | 'ask' | 'scan' | 'share' | 'shopping' | 'webhook' | 'erase' | 'cheat' | 'show' | 'cheating' | 'done'
 
 export type Erased = ErasureResult & { audit: DemoAudit }
 
-export type Story = {
-  step: Step
-  data: DemoData | undefined
-  session: DemoSession | undefined
-  /** The session of the online shop. */
-  online: string | undefined
-  erased: Erased | undefined
-  /** The end of each attempt. */
-  caught: Partial<Record<Cheat, string>>
-  cheating: Cheat | undefined
-  problem: unknown
-  ask: () => void
-  scan: () => void
-  buy: () => void
-  erase: () => void
-  cheat: (cheat: Cheat) => void
-  /** The phone shows a code, for a till without internet. */
-  show: () => void
-  /** Holds that code to the till. */
-  hold: () => void
-}
+export type Story = ReturnType<typeof useStory>
 
 type Phone = {
   /** Gives a request to the phone; if hurried, the phone answers by itself. */
@@ -62,13 +43,15 @@ type Phone = {
   scanCode: (code: string) => void
 }
 
-export function useStory({ hand, isAsked, show, code, scanCode }: Phone): Story {
+export function useStory({ hand, isAsked, show, code, scanCode }: Phone) {
   const words = useDemoWords()
   const [data, setData] = useState<DemoData>()
   const [problem, setProblem] = useState<unknown>()
   const [erased, setErased] = useState<Erased>()
-  const [caught, setCaught] = useState<Story['caught']>({})
+  /** The end of each attempt. */
+  const [caught, setCaught] = useState<Caught>({})
   const [attempt, setAttempt] = useState<{ cheat: Cheat; checkKey?: string }>()
+  /** The session of the online shop. */
   const [online, setOnline] = useState<string>()
   const [isOnline, setIsOnline] = useState(false)
   const handed = useRef('')
@@ -170,13 +153,14 @@ export function useStory({ hand, isAsked, show, code, scanCode }: Phone): Story 
     scan,
     buy: () => data && attempted(createSession(data.key, TEMPLATE), goOnline),
     erase: () => data && verification && attempted(eraseWith(data.key, verification.id), setErased),
-    cheat(cheat) {
+    cheat(cheat: Cheat) {
       if (cheat === 'elsewhere') return void (data && attempted(beElsewhere(data), () => {}))
       if (cheat === 'recorded') return setAttempt({ cheat, checkKey: meet('replay', true) })
       startCheck(TEMPLATE)
       setAttempt({ cheat, checkKey: read('check')?.key ?? '' })
     },
     show: () => void meet('adult', false),
+    /** Holds its code to the till. */
     hold: () => counter && setCounter({ ...counter, isHeld: true }),
   }
 }
@@ -200,19 +184,13 @@ async function eraseWith(key: string, id: string): Promise<Erased> {
   return { ...result, audit: await callApi<DemoAudit>('demo/audit') }
 }
 
-type Standing = {
-  isPaired: boolean
-  session: DemoSession | undefined
-  hasErased: boolean
-  isCheating: boolean
-  isOnline: boolean
-  isAsked: boolean
-  isAtCounter: boolean
-  caught: Story['caught']
-}
-
 const hasMoment = (session: DemoSession | undefined, wanted: DemoMoment['event']): boolean =>
   session?.moments.some(({ event }) => event === wanted) ?? false
+
+type Standing = Record<'isPaired' | 'hasErased' | 'isCheating' | 'isOnline' | 'isAsked' | 'isAtCounter', boolean> & {
+  session: DemoSession | undefined
+  caught: Caught
+}
 
 function stepOf({ isPaired, session, hasErased, isCheating, isOnline, isAsked, isAtCounter, caught }: Standing): Step {
   if (!isPaired) return 'begin'

@@ -7,18 +7,12 @@ import { type Problem, problemOf, type Service } from './open-request.ts'
 
 type Issued = { holder: Holder; service: Service }
 
-export type Documents = {
-  persona: PersonaId
-  /** Undefined while the documents are being issued. */
-  holder: Holder | undefined
-  choose: (persona: PersonaId) => void
-  /** The documents of the chosen persona. */
-  current: () => Promise<Issued>
-}
+export type Documents = ReturnType<typeof useDocuments>
 
 /** The chosen persona, and the documents that are issued to each once. */
-export function useDocuments(first: PersonaId, onProblem: (problem: Problem) => void): Documents {
+export function useDocuments(first: PersonaId, onProblem: (problem: Problem) => void) {
   const [persona, setPersona] = useState(first)
+  /** Undefined while the documents are being issued. */
   const [holder, setHolder] = useState<Holder>()
   const issued = useRef(new Map<PersonaId, Promise<Issued>>())
   const chosen = useRef(first)
@@ -42,7 +36,9 @@ export function useDocuments(first: PersonaId, onProblem: (problem: Problem) => 
 
   useEffect(() => choose(first), [])
 
-  return { persona, holder, choose, current: () => documentsOf(chosen.current) }
+  /** The documents of the chosen persona. */
+  const current = () => documentsOf(chosen.current)
+  return { persona, holder, choose, current }
 }
 
 export async function issue(persona: PersonaId): Promise<Issued> {

@@ -1,7 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import type { PersonaId } from '../../sandbox/personas.ts'
-import type { Holder } from '../../sandbox/wallet/wallet.ts'
-import { type Documents, useDocuments } from './issued.ts'
+import { useDocuments } from './issued.ts'
 import { CannotOpen, type OpenedRequest, openRequest, type Problem, problemOf } from './open-request.ts'
 import { type Sent, sendAnswer } from './send-answer.ts'
 
@@ -13,26 +12,13 @@ export type Stage =
   | { name: 'in_person' }
   | { name: 'stopped'; problem: Problem }
 
-export type Wallet = {
-  persona: PersonaId
-  /** Undefined while the documents are being issued. */
-  holder: Holder | undefined
-  documents: Documents
-  stage: Stage
-  /** The last opened request, and its result. */
-  happened: { asked: OpenedRequest; sent?: Sent } | undefined
-  choose: (persona: PersonaId) => void
-  open: (walletUri: string) => void
-  share: () => void
-  decline: () => void
-  showInPerson: () => void
-  goHome: () => void
-}
+export type Wallet = ReturnType<typeof useWallet>
 
 /** The wallet of the page: its documents and its current request. */
-export function useWallet(first: PersonaId): Wallet {
+export function useWallet(first: PersonaId) {
   const [stage, setStage] = useState<Stage>({ name: 'home' })
-  const [happened, setHappened] = useState<Wallet['happened']>()
+  /** The last opened request, and its result. */
+  const [happened, setHappened] = useState<{ asked: OpenedRequest; sent?: Sent }>()
   const documents = useDocuments(first, problem => setStage({ name: 'stopped', problem }))
   const { persona, holder } = documents
   // Ignored once a newer request is open.

@@ -15,14 +15,9 @@ export type Wiring = {
   onEnd?: () => void
 }
 
-export type Peripheral = {
-  subscribe: (to: Notifying) => void
-  write: (to: Writable, value: Uint8Array) => void
-  /** The phone ends the session. */
-  leave: () => void
-}
+export type Peripheral = ReturnType<typeof createPeripheral>
 
-export function createPeripheral({ mtu = MTU_MAX, onMessage, notify, onEnd }: Wiring): Peripheral {
+export function createPeripheral({ mtu = MTU_MAX, onMessage, notify, onEnd }: Wiring) {
   if (mtu < MTU_MIN || mtu > MTU_MAX) throw new RangeError(`an MTU of ${mtu} is not between ${MTU_MIN} and ${MTU_MAX}`)
   const valueMax = mtu - ATT_HEADER_BYTES
   const subscribed = new Set<Notifying>()
@@ -40,8 +35,8 @@ export function createPeripheral({ mtu = MTU_MAX, onMessage, notify, onEnd }: Wi
   }
 
   return {
-    subscribe: to => void subscribed.add(to),
-    write(to, value) {
+    subscribe: (to: Notifying) => void subscribed.add(to),
+    write(to: Writable, value: Uint8Array) {
       if (value.length > valueMax) throw new RangeError(`a value of ${value.length} bytes does not fit an MTU of ${mtu}`)
       if (to === 'state') {
         // As phones do that count their subscribers.
@@ -55,6 +50,7 @@ export function createPeripheral({ mtu = MTU_MAX, onMessage, notify, onEnd }: Wi
       received = new Reassembler()
       void take(message)
     },
+    /** The phone ends the session. */
     leave() {
       if (hasStarted) notify('state', Uint8Array.of(END))
       end()
