@@ -15,7 +15,9 @@ const selectIssuer = prepared(db =>
   db
     .select()
     .from(oidcIssuers)
-    .where(and(eq(oidcIssuers.tenantId, sql.placeholder('tenantId')), eq(oidcIssuers.environment, sql.placeholder('environment'))))
+    .where(
+      and(eq(oidcIssuers.tenantId, sql.placeholder('tenantId')), eq(oidcIssuers.environment, sql.placeholder('environment'))),
+    )
     .prepare(),
 )
 

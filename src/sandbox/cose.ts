@@ -1,6 +1,6 @@
 import { flipLastBit, fromBase64 } from './bytes.ts'
 import { type Cbor, encodeCbor, Tag } from './cbor.ts'
-import { type PrivateJwk, type PublicJwk, signEs256 } from './es256.ts'
+import { type PrivateJwk, signEs256 } from './es256.ts'
 
 export const COSE_X5CHAIN = 33
 const COSE_ALG = 1
@@ -42,10 +42,13 @@ export const withFlippedSignature = ([header, unprotected, payload, signature]: 
 /** One certificate is sent alone, several in an array (RFC 9360 § 2). */
 export const x5chain = (chain: readonly Uint8Array[]): Cbor => (chain.length === 1 ? chain[0]! : chain)
 
-export const coseKey = ({ x, y }: PublicJwk): Map<number, Cbor> =>
+/** COSE's number of each curve (RFC 9053 § 7.1). */
+export const CURVES = { 'P-256': 1, 'P-384': 2, 'P-521': 3 } as const
+
+export const coseKey = ({ crv, x, y }: { crv: keyof typeof CURVES; x: string; y: string }): Map<number, Cbor> =>
   new Map<number, Cbor>([
     [1, 2],
-    [-1, 1],
+    [-1, CURVES[crv]],
     [-2, fromBase64(x)],
     [-3, fromBase64(y)],
   ])

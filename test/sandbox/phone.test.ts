@@ -3,10 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { DeviceResponse, Verifier } from '@owf/mdoc'
 import { phoneOf } from '../../scripts/persona-phone.ts'
 import { type Cbor, cborToJson, decodeCbor, encodeCbor, Tag } from '../../src/sandbox/cbor.ts'
+import { coseKey } from '../../src/sandbox/cose.ts'
 import type { PrivateJwk } from '../../src/sandbox/es256.ts'
 import type { Mutations } from '../../src/sandbox/mutations.ts'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
-import { agree, curveKey, type EphemeralKey } from '../../src/sandbox/phone/curves.ts'
+import { agree, type EphemeralKey } from '../../src/sandbox/phone/curves.ts'
 import { createPhone, type EngagementOptions, readStatus } from '../../src/sandbox/phone/phone.ts'
 import { decrypt, encrypt, saltOf, sessionKeys, sessionTranscript } from '../../src/sandbox/phone/session.ts'
 import { readDeviceRequest } from '../../src/sandbox/wallet/device-request.ts'
@@ -64,7 +65,7 @@ describe('the session of a phone', () => {
     test(`${id}: ${title}`, async () => {
       const { e_device_private_jwk: own, e_reader_private_jwk } = sessions[0]!.input
       const { d: _, ...reader } = e_reader_private_jwk
-      const readerKeyBytes = encodeCbor(curveKey(reader))
+      const readerKeyBytes = encodeCbor(coseKey(reader))
       const published = input.session_transcript_bytes_hex
       const transcript = published
         ? decodeCbor(inside(published))
@@ -110,7 +111,7 @@ describe('the session of a phone', () => {
     const nameSpaces = new Raw(document!.deviceSigned.deviceNamespaces.encode({ asDataItem: true }))
     const authentication = cbor(embedded(['DeviceAuthentication', new Raw(transcriptBytes), document!.docType, nameSpaces]))
     const transcript = decodeCbor(transcriptBytes) as readonly Cbor[]
-    expect(transcript[1]).toEqual(new Tag(encodeCbor(curveKey(readerKey)), 24))
+    expect(transcript[1]).toEqual(new Tag(encodeCbor(coseKey(readerKey)), 24))
     const { deviceMac } = await proveByMac(authentication, { key, transcript })
     const [header, , payload, tag] = deviceMac as [Uint8Array, Cbor, Cbor, Uint8Array]
     expect([hex(header), payload]).toEqual(['a10105', null])

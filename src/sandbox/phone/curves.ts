@@ -1,10 +1,8 @@
 // Ephemeral keys of a session in person, on the NIST curves of ISO/IEC 18013-5 (table of cipher suite 1).
-import { fromBase64, toBase64Url } from '../bytes.ts'
+import { toBase64Url } from '../bytes.ts'
 import type { Cbor } from '../cbor.ts'
+import { CURVES } from '../cose.ts'
 import { demand } from '../wallet/request.ts'
-
-/** COSE's number of each curve (RFC 9053 § 7.1). */
-const CURVES = { 'P-256': 1, 'P-384': 2, 'P-521': 3 } as const
 
 export type Curve = keyof typeof CURVES
 export type Point = { kty: 'EC'; crv: Curve; x: string; y: string }
@@ -23,14 +21,6 @@ export async function agree(own: EphemeralKey, other: Point): Promise<Uint8Array
   const theirs = await crypto.subtle.importKey('jwk', other, ecdh(other.crv), false, [])
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: theirs }, key, null))
 }
-
-export const curveKey = ({ crv, x, y }: Point): Map<number, Cbor> =>
-  new Map<number, Cbor>([
-    [1, 2],
-    [-1, CURVES[crv]],
-    [-2, fromBase64(x)],
-    [-3, fromBase64(y)],
-  ])
 
 export function readCurveKey(key: Cbor): Point {
   demand(key instanceof Map && key.get(1) === 2, 'the key of the reader is on no elliptic curve')

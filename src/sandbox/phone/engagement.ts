@@ -1,7 +1,8 @@
 // The code that a phone shows (ISO/IEC 18013-5, 8.2.1): its key for this session, and how it can be reached.
 import { toBase64Url } from '../bytes.ts'
 import { type Cbor, embedded, encodeCbor } from '../cbor.ts'
-import { type Curve, curveKey, newEphemeralKey } from './curves.ts'
+import { coseKey } from '../cose.ts'
+import { type Curve, newEphemeralKey } from './curves.ts'
 
 const BLE = 2
 
@@ -28,7 +29,7 @@ export async function makeEngagement(options: EngagementOptions) {
   if (client) ble.set(11, uuidBytes(client))
   const members = new Map<number, Cbor>([
     [0, version],
-    [1, [1, embedded(curveKey(key))]],
+    [1, [1, embedded(coseKey(key))]],
     [2, [[BLE, 1, ble]]],
   ])
   if (version === '1.1') members.set(6, new Map([[4, true]]))
