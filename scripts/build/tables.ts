@@ -198,6 +198,8 @@ const CHECK_MEANINGS: Record<CheckName, string> = {
     'whether browsers offer their wallet call at the public address, by which protocols wallets are asked, and how many live origins are listed',
   in_person:
     'whether tills can read phones at the public address, what failed between them within a week, and who phones say is asking',
+  openid_provider:
+    'log-ins by OpenID Connect: whether programs reach the issuer over https, whether its keys turn, and which programs were refused within a day',
   trust_anchors: 'whether, for live keys, an issuer is trusted for each template in use',
   trust_lists: 'whether a trust list has ended, is out of date, fails, ends soon, or is signed by somebody who is not pinned',
   status_lists:

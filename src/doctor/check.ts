@@ -8,6 +8,7 @@ export const CHECKS = [
   'registration',
   'dc_api',
   'in_person',
+  'openid_provider',
   'trust_anchors',
   'trust_lists',
   'status_lists',

@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts'
 import { checkInPerson } from './in-person-check.ts'
 import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
+import { checkOpenIdProvider } from './openid-check.ts'
 import { checkSecondFactor } from './people-check.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
 import { checkRegistration } from './registration-check.ts'
@@ -26,6 +27,7 @@ const HOW = {
   registration: checkRegistration,
   dc_api: checkDcApi,
   in_person: checkInPerson,
+  openid_provider: checkOpenIdProvider,
   trust_anchors: checkAnchors,
   trust_lists: checkTrustLists,
   status_lists: checkStatusLists,

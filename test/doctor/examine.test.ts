@@ -85,6 +85,7 @@ describe('examine', () => {
       'tls',
       'signing_certificate',
       'in_person',
+      'openid_provider',
       'trust_anchors',
       'trust_lists',
       'webhooks',

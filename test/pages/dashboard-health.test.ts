@@ -21,7 +21,7 @@ describe('the health of the installation', () => {
     await page.getByRole('tab', { name: 'Health' }).click()
     await page.getByText('1 problem, 3 warnings.').waitFor()
     const items = page.getByRole('list', { name: 'Health' }).getByRole('listitem')
-    expect(await items.count()).toBe(21)
+    expect(await items.count()).toBe(22)
     const first = items.first()
     await first.getByText('Problem', { exact: true }).waitFor()
     await first.getByRole('heading', { name: 'Trusted issuers' }).waitFor()

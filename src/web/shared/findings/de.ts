@@ -405,6 +405,28 @@ export const findings: FindingWords = {
   ],
   in_person_ready: ({ readers }) =>
     `Kassen können Handys lesen; es fragt ${readers.length > 0 ? some(readers) : 'ein Unbekannter'}.`,
+  no_log_ins: [
+    'Kein Programm meldet hier Menschen an.',
+    'Fügen Sie eines auf der Seite „Anmeldungen“ hinzu, wenn Sie das möchten.',
+  ],
+  log_ins_plain: ({ publicUrl }) => [
+    `Programme lehnen einen Aussteller unter ${publicUrl} ab: Anmeldungen brauchen https.`,
+    'Stellen Sie einen TLS-Proxy davor, oder setzen Sie VIDIMUS_TLS_CERT, und geben Sie VIDIMUS_PUBLIC_URL mit https an.',
+  ],
+  log_ins_unreached: ({ publicUrl }) => [
+    `Programme bekommen Einstellungen und Schlüssel des Ausstellers unter ${publicUrl} nicht.`,
+    'Beheben Sie, was die Prüfung der öffentlichen Adresse sagt.',
+  ],
+  log_in_keys_old: ({ shops }) => [
+    `Schlüssel, die Anmeldungen unterschreiben, sind älter als 100 Tage: ${some(shops)}. Sie sollten alle 90 wechseln.`,
+    'Sehen Sie nach, ob der Dienst in den letzten Tagen lief; „vidimus client keys --rotate“ wechselt sie sofort.',
+  ],
+  log_ins_refused: ({ clients }) => [
+    `Programme wurden innerhalb eines Tages abgewiesen: ${some(clients)}.`,
+    'Die Seite „Anmeldungen“ zeigt, was sie sandten. Eine Rücksprungadresse muss genau so eingetragen sein, wie das Programm sie sendet.',
+  ],
+  log_ins_ready: ({ count, withoutPkce }) =>
+    `${count === 1 ? '1 Programm meldet' : `${count} Programme melden`} Menschen an; ${withoutPkce.length > 0 ? `ohne PKCE: ${some(withoutPkce)}` : 'alle mit PKCE'}.`,
   no_live_keys: [
     'Es gibt noch keine Schlüssel für Live; Testsitzungen vertrauen dem Sandbox-Aussteller.',
     'Siehe „Live gehen“ im Dashboard.',

@@ -356,6 +356,25 @@ export const findings: FindingWords = {
   ],
   in_person_ready: ({ readers }) =>
     `Tills can read phones; ${readers.length > 0 ? `they are asked by ${some(readers)}` : 'they are asked by an unknown reader'}.`,
+  no_log_ins: ['No program logs people in here.', 'Add one on the page Log-ins, if you want to.'],
+  log_ins_plain: ({ publicUrl }) => [
+    `Programs refuse an issuer at ${publicUrl}: log-ins need https.`,
+    'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT, and give VIDIMUS_PUBLIC_URL as https.',
+  ],
+  log_ins_unreached: ({ publicUrl }) => [
+    `Programs cannot fetch the settings and keys of the issuer at ${publicUrl}.`,
+    'Mend what the check of the public address says.',
+  ],
+  log_in_keys_old: ({ shops }) => [
+    `Keys that sign log-ins are older than 100 days: ${some(shops)}. They should turn every 90.`,
+    'See whether the service ran within the last days; "vidimus client keys --rotate" turns them at once.',
+  ],
+  log_ins_refused: ({ clients }) => [
+    `Programs were refused within a day: ${some(clients)}.`,
+    'The page Log-ins has what they sent. A redirect address must be listed exactly as the program sends it.',
+  ],
+  log_ins_ready: ({ count, withoutPkce }) =>
+    `${count === 1 ? '1 program logs' : `${count} programs log`} people in; ${withoutPkce.length > 0 ? `without PKCE: ${some(withoutPkce)}` : 'all with PKCE'}.`,
   no_live_keys: ['There are no live keys yet; test sessions trust the sandbox issuer.', 'See Go live in the dashboard.'],
   no_issuer: how => ['No issuer is trusted for live sessions: every session will fail.', addIssuer(how)],
   issuers_missing: ({ templates, ...how }) => [

@@ -33,6 +33,7 @@ export const health: typeof en.health = {
     registration: 'Registrierungszertifikate',
     dc_api: 'Wallets über den Browser',
     in_person: 'Handys vor Ort',
+    openid_provider: 'Anmeldungen',
     trust_anchors: 'Vertraute Aussteller',
     trust_lists: 'Vertrauenslisten',
     status_lists: 'Statuslisten der Aussteller',

@@ -31,6 +31,7 @@ export const health = {
     registration: 'Registration certificates',
     dc_api: 'Wallets through the browser',
     in_person: 'Phones in person',
+    openid_provider: 'Log-ins',
     trust_anchors: 'Trusted issuers',
     trust_lists: 'Trust lists',
     status_lists: 'Status lists of issuers',
