@@ -76,17 +76,19 @@ const alternativesOf = (query: CredentialQuery): CredentialQuery[] =>
   query.claim_sets && !query.multiple ? claimSetsOf(query).map(claims => ({ ...query, claims, claim_sets: undefined })) : [query]
 
 /**
- * In the order of the requests. A phone may show a document for each of them: again without what it lacks, which says nothing, and
- * so comes last. Undefined if it shows more of one type than it was asked for.
+ * In the order of the requests. A phone may show a document for each of them: again without what it lacks says nothing. Undefined if
+ * it shows more of one type than it was asked for.
  */
 function listed(documents: readonly Candidate[], asked: readonly CredentialQuery[]): Presented[] | undefined {
+  const telling: Candidate[] = []
   for (const [docType, alike] of Map.groupBy(documents, document => document.docType)) {
     const requests = asked.filter(query => isFor(query, docType))
-    if (!requests.some(({ multiple }) => multiple) && alike.filter(({ fits }) => fits).length > requests.length) return undefined
+    const fitting = alike.filter(({ fits }) => fits)
+    if (fitting.length > requests.length && !requests.some(({ multiple }) => multiple)) return undefined
+    telling.push(...(fitting.length > 0 ? fitting : alike.slice(0, 1)))
   }
-  const best = [...documents.filter(({ fits }) => fits), ...documents.filter(({ fits }) => !fits)]
   return asked.flatMap(query =>
-    best.filter(({ queries }) => queries.includes(query)).map(({ presentation }) => ({ query, presentation })),
+    telling.filter(({ queries }) => queries.includes(query)).map(({ presentation }) => ({ query, presentation })),
   )
 }
 
