@@ -9,23 +9,16 @@ const PREFETCH_MS = 5000
 /** The reason why the last call shared nothing. */
 type DigitalNote = 'cancelled' | 'declined' | 'wallet_error' | 'unreadable' | 'not_delivered'
 
-export type Digital = {
-  /** `preparing`: it is not known yet whether this browser can ask for this session. */
-  offer: 'none' | 'preparing' | 'made'
-  step: 'idle' | 'asking' | 'checking'
-  note: DigitalNote | undefined
-  /** The address that the answer of this page leads to. */
-  redirectUri: string | undefined
-  askWallet: () => void
-  askSandbox: () => void
-}
+export type Digital = ReturnType<typeof useDigital>
 
 /** The wallet call of the browser, prepared while the session is open and aborted when it ends. */
-export function useDigital(id: string, known: HostedVerification | undefined, aheadMs: number): Digital {
+export function useDigital(id: string, known: HostedVerification | undefined, aheadMs: number) {
   const isOpen = known?.wallet_uri !== undefined
-  const [offer, setOffer] = useState<Digital['offer']>('none')
-  const [step, setStep] = useState<Digital['step']>('idle')
+  /** `preparing`: it is not known yet whether this browser can ask for this session. */
+  const [offer, setOffer] = useState<'none' | 'preparing' | 'made'>('none')
+  const [step, setStep] = useState<'idle' | 'asking' | 'checking'>('idle')
   const [note, setNote] = useState<DigitalNote>()
+  /** The address that the answer of this page leads to. */
   const [redirectUri, setRedirectUri] = useState<string>()
   const prepared = useRef<Prepared | undefined>(undefined)
   const call = useRef<AbortController | undefined>(undefined)
