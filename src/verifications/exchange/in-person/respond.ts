@@ -33,9 +33,8 @@ export async function inPersonRespond(deps: Deps, { id, caller, request }: Door)
   const asked = await askedOf(deps, session)
   const { entry, answer, isEnded } = await readOrRefuse(deps, session, requestId, async () => {
     const { message } = await readBody(request, PhoneMessage, BODY)
-    const found = await openEntry(deps, deps.db, session)
-    if (!found) throw new UnreadableResponse('no phone was asked')
-    return { entry: found, ...(await readMessage(deps, found, message, asked)) }
+    const entry = (await openEntry(deps, deps.db, session)) ?? refuse('no phone was asked')
+    return { entry, ...(await readMessage(deps, entry, message, asked)) }
   })
   const end = isEnded ? {} : { message: Buffer.from(SESSION_TERMINATION).toString('base64url') }
   const count = (outcome: string) => deps.metrics.count('vidimus_in_person_answers_total', { outcome })
@@ -51,28 +50,24 @@ export async function inPersonRespond(deps: Deps, { id, caller, request }: Door)
   return { status: isComparable ? 'pending' : outcome.status, ...end }
 }
 
+const refuse = (reason: UnreadableResponse['reason']): never => {
+  throw new UnreadableResponse(reason)
+}
+
 /** `isEnded`: the phone ended the session in its own message. */
-async function readMessage(
-  { turns }: Deps,
-  { skDevice, version }: Entry,
-  message: string,
-  { query }: Question,
-): Promise<{ answer: DeviceAnswer; isEnded: boolean }> {
-  if (message.length > MESSAGE_CHARS_MAX) throw new UnreadableResponse('the response is missing or too large')
-  const bytes = decodeBase64url(message)
-  if (!bytes) throw new UnreadableResponse('the response is not base64url without padding')
-  const read = readSessionData(bytes)
-  if (!read) throw new UnreadableResponse('the session message cannot be read')
-  const { data, status } = read
-  const isEnded = status !== undefined
-  if (!data) {
-    const code = sessionError(status)
-    if (!code) throw new UnreadableResponse('the session message has neither data nor a known status')
-    return { answer: { kind: 'error', code }, isEnded }
+async function readMessage({ turns }: Deps, { skDevice, version }: Entry, message: string, { query }: Question) {
+  if (message.length > MESSAGE_CHARS_MAX) refuse('the response is missing or too large')
+  const bytes = decodeBase64url(message) ?? refuse('the response is not base64url without padding')
+  const { data, status } = readSessionData(bytes) ?? refuse('the session message cannot be read')
+  const read = async (): Promise<DeviceAnswer> => {
+    if (!data) {
+      const code = sessionError(status) ?? refuse('the session message has neither data nor a known status')
+      return { kind: 'error', code }
+    }
+    const opened = openAnswer(Buffer.from(skDevice, 'base64url'), data) ?? refuse('the session message is of another session')
+    return await readDeviceResponse(opened, { query, nextTurn: turns.next, isList: version === '1.0' })
   }
-  const opened = openAnswer(Buffer.from(skDevice, 'base64url'), data)
-  if (!opened) throw new UnreadableResponse('the session message is of another session')
-  return { answer: await readDeviceResponse(opened, { query, nextTurn: turns.next, isList: version === '1.0' }), isEnded }
+  return { answer: await read(), isEnded: status !== undefined }
 }
 
 type Answered = { entry: Entry; answer: Exclude<DeviceAnswer, { kind: 'error' }> }
