@@ -9,6 +9,7 @@ import { traceOf } from '../http/plugin.ts'
 import { dailyQuotaOf, readTenant } from '../tenants/settings.ts'
 import { createLoginSession } from '../verifications/create/create.ts'
 import { cookie, cookiesOfLogin, isHttps } from '../verifications/page/page-owner.ts'
+import { LOGIN_KEPT_MS } from '../verifications/status.ts'
 import { recordLogin } from '../verifications/timeline.ts'
 import type { Language } from '../words/languages.ts'
 import { type ClientRow, findClient, type Issuer, markRefused } from './client-store.ts'
@@ -23,7 +24,6 @@ const FORM_BYTES_MAX = 8 * 1024
 const LOGIN_SECONDS = 600
 /** Time to log in, and then to return. */
 const COOKIE_SECONDS = 1200
-const ERASED_AFTER_MS = 3_600_000
 const REFUSAL_KEPT_EVERY_MS = 60_000
 const URI_KEPT_CHARS = 2048
 const HOUR_PARTS = 3_600_000 * 1024
@@ -95,7 +95,7 @@ async function begin(
     clientId,
     pageOwnerHash: sha256Hex(owner),
     isSameDevice,
-    eraseAfter: client.keep_results === 1 ? null : ERASED_AFTER_MS,
+    eraseAfter: client.keep_results === 1 ? null : LOGIN_KEPT_MS,
     shown: { client: client.name, language },
     keep: async (...[tx, session, sessionKey]: Kept) => {
       const place = SEALED.login({ id: login, tenantId }, salt, sessionKey)

@@ -1,5 +1,5 @@
 // Issuers, and their clients with their secrets.
-import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { oidcClientSecrets, oidcClients, oidcIssuers } from '../db/schema/oidc.ts'
 import { column, hot, locked, prepared } from '../db/statements.ts'
@@ -66,6 +66,11 @@ export async function listClients(db: Db, tenantId: string): Promise<ClientRow[]
     .from(oidcClients)
     .where(eq(oidcClients.tenantId, tenantId))
     .orderBy(asc(oidcClients.createdAt), asc(oidcClients.id))
+}
+
+/** Those that know people by a claim, and had a log-in. */
+export async function countWithAccounts(db: Db): Promise<number> {
+  return await db.$count(oidcClients, and(ne(oidcClients.subject, 'session'), isNotNull(oidcClients.lastLoginAt)))
 }
 
 export async function countClients(db: Db, { tenantId, environment }: Issuer): Promise<number> {

@@ -12,6 +12,7 @@ import { readTenant } from '../tenants/settings.ts'
 import {
   type ClientRow,
   countClients,
+  countWithAccounts,
   deleteClient,
   deleteSecret,
   findClient,
@@ -95,6 +96,9 @@ export async function readClient(deps: Reading & Configured, id: string, tenantI
   const row = await findClient(deps.db, id)
   return row && (tenantId === undefined || row.tenantId === tenantId) ? await present(deps, row) : undefined
 }
+
+/** Clients whose people have accounts, by a claim. */
+export const countAccountClients = async ({ db }: Reading): Promise<number> => await countWithAccounts(db)
 
 /** `confirm`: with another subject everybody has another name, once somebody has logged in. */
 export async function changeClient(

@@ -83,7 +83,7 @@ async function issueCode(deps: Deps, returning: Returning, { code, actor, reques
     actor,
     requestId,
     alongside: async (tx, session, result) => {
-      const sub = await subjectOf(deps, tx, { login, session, result })
+      const sub = await subjectOf(deps, tx, { issuer, login, session, result })
       isRefused = sub === undefined
       const sealed = async () =>
         deps.sealer.seal(SEALED.loginSub(login, login.salt, await deps.sessionKeys.of(tx, session)), sub!)

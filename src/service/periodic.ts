@@ -23,7 +23,7 @@ import { createBackups } from '../upkeep/schedule.ts'
 import { sealAgain } from '../upkeep/seal-again.ts'
 import { sweepExpired } from '../verifications/end/expire.ts'
 import { sweepHeld, sweepPortraits } from '../verifications/end/release.ts'
-import { sweepRetention } from '../verifications/erasure/retain.ts'
+import { sweepLogins, sweepRetention } from '../verifications/erasure/retain.ts'
 
 /** A stop waits this long for jobs under way. */
 const DRAIN_MS = 5000
@@ -35,6 +35,7 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'held answers', everyMs: 10_000, run: sweepHeld },
   { name: 'portraits', everyMs: 60_000, run: sweepPortraits },
   { name: 'retention', everyMs: 600_000, run: sweepRetention },
+  { name: 'ended log-ins', everyMs: 30_000, run: sweepLogins },
   { name: 'tokens', everyMs: 3_600_000, run: sweepTokens },
   { name: 'guesses', everyMs: 3_600_000, run: sweepGuesses },
   { name: 'log-ins', everyMs: 3_600_000, run: sweepFailures },

@@ -2,11 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import type { Setting } from '../audit/deps.ts'
 import { base62 } from '../base/ids.ts'
 import { isoUtc } from '../base/time.ts'
+import type { Db } from '../db/engine.ts'
 import type { Making, Reading } from '../ground.ts'
 import { ACCEPTED_KEYS, hasStrongKey } from '../openid4vp/x509/certification-path.ts'
 import { describeCertificate } from '../openid4vp/x509/x509.ts'
 import type { RefusalCode } from '../trust-lists/list.ts'
-import { type AnchorRow, deleteAnchor, existsAnchor, insertAnchor, listAllAnchors } from './store.ts'
+import { lineageOf } from './lineage.ts'
+import { type AnchorRow, deleteAnchor, existsAnchor, findAnchor, insertAnchor, listAllAnchors } from './store.ts'
 
 /** A certificate that cannot be an anchor. The message is one sentence with the remedy. */
 export class TrustProblem extends Error {
@@ -25,6 +27,8 @@ export class ListProblem extends TrustProblem {
   }
 }
 
+export type { AnchorRow } from './store.ts'
+
 export const ANCHOR_USES = ['status', 'documents', 'both'] as const
 type AnchorUse = (typeof ANCHOR_USES)[number]
 
@@ -37,12 +41,14 @@ export type NewAnchor = {
   mode?: AnchorRow['mode']
   crl?: NonNullable<AnchorRow['crl']>
   use?: AnchorUse
+  /** The anchor of the same authority that it follows: what a person is called by its documents stays. */
+  continues?: string
 }
 
 /** Adds every certificate of the file. */
 export async function addAnchors(
   deps: Making & Setting,
-  { pem, environment, label, trustedFor, mode, crl, use = 'both' }: NewAnchor,
+  { pem, environment, label, trustedFor, mode, crl, use = 'both', continues }: NewAnchor,
   actor: string,
 ): Promise<AnchorRow[]> {
   const at = deps.now()
@@ -81,13 +87,20 @@ export async function addAnchors(
   })
   await deps.writeSettings(async tx => {
     refuseKnown(certificates, await listAllAnchors(tx), { environment, trustedFor: trustedFor ?? null, use })
+    const lineage = continues === undefined ? null : await lineageFrom(tx, continues, environment)
     for (const row of rows) {
-      await insertAnchor(tx, row)
-      const details = { environment, label: row.label, mode: row.mode, crl: row.crl, use, trusted_for: row.trustedFor }
+      await insertAnchor(tx, { ...row, lineage })
+      const details = { environment, label: row.label, mode: row.mode, crl: row.crl, use, trusted_for: row.trustedFor, continues }
       await deps.audit.append(tx, { at, tenantId: '', actor, action: 'trust.added', subjectId: row.id, details })
     }
   })
   return rows
+}
+
+async function lineageFrom(tx: Db, id: string, environment: AnchorRow['environment']): Promise<string> {
+  const anchor = await findAnchor(tx, id)
+  if (anchor?.environment === environment) return lineageOf(anchor)
+  throw new TrustProblem(`there is no anchor ${id} in ${environment}; "vidimus trust list" shows all`)
 }
 
 /**

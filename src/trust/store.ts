@@ -46,6 +46,11 @@ export async function listAllAnchors(db: Db): Promise<AnchorRow[]> {
   return await db.select().from(trustAnchors).orderBy(trustAnchors.environment, trustAnchors.createdAt)
 }
 
+export async function findAnchor(db: Db, id: string): Promise<AnchorRow | undefined> {
+  const [row] = await db.select().from(trustAnchors).where(eq(trustAnchors.id, id))
+  return row
+}
+
 export async function existsAnchor(db: Db, environment: AnchorRow['environment']): Promise<boolean> {
   const rows = await db
     .select({ id: trustAnchors.id })

@@ -1,6 +1,9 @@
 import { failureOfHeld, type Held, heldUntil, isHeld } from './hold.ts'
 import type { Status } from './schema.ts'
 
+/** Log-ins are erased so long after their end. */
+export const LOGIN_KEPT_MS = 3_600_000
+
 export type Timed = Held & { expiresAt: number }
 
 /** The time at which a pending session ends by itself. A held one outlasts its `expires_at`. */

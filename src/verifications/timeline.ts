@@ -125,6 +125,12 @@ export async function readTrust({ sealer, sessionKeys }: Unsealing, tx: Db, sess
   return trustOf((await openEvent<'response_posted'>({ sealer, sessionKeys }, tx, session, row)).findings)
 }
 
+/** The anchor of each credential of an answer, in the order of its result. */
+export async function readAnchors(deps: Unsealing, tx: Db, session: KeyedSession): Promise<(TrustedBy | undefined)[]> {
+  const row = await findEvent(tx, session, 'response_posted')
+  return row ? (await openEvent<'response_posted'>(deps, tx, session, row)).findings.map(({ trust }) => trust) : []
+}
+
 /** The details of one moment. */
 export async function openEvent<Event extends SessionEvent>(
   { sealer, sessionKeys }: Unsealing,

@@ -70,6 +70,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   ],
   'verifications/term-store.ts deleteTerms': [TERMED],
   'verifications/term-store.ts insertTerms': [TERMED],
+  'verifications/erasure/store.ts listEndedLogins': [1, 5],
   'verifications/erasure/store.ts listEnded': ['ten_1', 1, 5],
   'verifications/store.ts listEndedSince': ['ten_1', 1, 5],
   'verifications/store.ts listKeys': ['vs_1', 5],

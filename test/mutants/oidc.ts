@@ -9,7 +9,7 @@ export default [
     'true',
     'oidc/return',
   ],
-  ['a code is good twice', 'spendCode', ', isNull(oidcLogins.codeUsedAt)', '', 'oidc/token'],
+  ['a code is good twice', 'spend', ', isNull(oidcLogins.codeUsedAt)', '', 'oidc/token'],
   ['any verifier fits', 'isFor', '&& equalConstantTime(made, code_challenge)', '', 'oidc/token'],
   ['a verifier without a challenge passes', 'isFor', 'return code_challenge === verifier', 'return true', 'oidc/token'],
   ['an issuer writes our token', 'claimsFor', 'if (RESERVED.has(name)) continue', '', 'oidc/claims'],
@@ -27,4 +27,7 @@ export default [
   ['an old token reads on', 'read', '&& login.tokenExpiresAt! > deps.now()', '', 'oidc/token'],
   ['prompt=none asks', 'readRequest', "prompts.includes('none')", 'false', 'oidc/authorize'],
   ['PKCE is left out', 'readRequest', "!code_challenge && client.pkce === 'required'", 'false', 'oidc/authorize'],
+  ['a subject needs no secret', 'subjectOf', 'hmacSha256With(secret)', 'hmacSha256With(Buffer.alloc(32))', 'oidc/subject'],
+  ['a subject belongs to any authority', 'subjectOf', '[login.clientId, authority,', '[login.clientId,', 'oidc/subject'],
+  ['a subject is the same for all clients', 'subjectOf', '[login.clientId, authority,', '[authority,', 'oidc/subject'],
 ] satisfies Slip[]

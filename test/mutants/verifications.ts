@@ -210,4 +210,6 @@ export default [
     'wallet/dc-answers',
   ],
   ['failures of tills count for ever', 'latestFailures', 'at > now() - WEEK_MS', 'true', 'doctor/in-person'],
+  ['anybody sees how to answer a log-in', 'mayShow', 'session.loginClientId === null ||', 'true ||', 'oidc/return'],
+  ['a webhook tells of a log-in', 'queueResult', 'if (loginClientId !== null) return undefined', '', 'oidc/erasure'],
 ] satisfies Slip[]

@@ -1,9 +1,11 @@
+import { countAccountClients } from '../../oidc/clients.ts'
 import { block, readBlocks, unblock } from '../../trust/blocks.ts'
 import { readSources } from '../../trust/lists/sources.ts'
 import { presentBlock } from '../../trust/present.ts'
 import {
   ANCHOR_USES,
   AnchorExists,
+  type AnchorRow,
   addAnchors,
   presentAnchor,
   readAnchors,
@@ -11,7 +13,7 @@ import {
   TrustProblem,
 } from '../../trust/settings.ts'
 import { type Answer, argument, defineCommand, listing } from '../command.ts'
-import { ENV, oneOf, optional, repeated, required, shortText, toggle } from '../flags.ts'
+import { ENV, oneOf, optional, repeated, required, shortText, text, toggle } from '../flags.ts'
 import { ACTOR, CommandError, UsageError } from '../output.ts'
 import { readPemFile } from '../pem-file.ts'
 import { withDeps, withNewDeps } from '../with-deps.ts'
@@ -52,6 +54,11 @@ export const command = defineCommand(
             `status: for status lists only, of every issuer; documents: for documents, but not for their
              status lists; both: for documents and the status lists of these (the default)`,
           ),
+          continues: optional(
+            text('ID'),
+            `the anchor of the same authority that this one follows, such as its last certificate: people keep
+             their accounts with OpenID clients`,
+          ),
         },
       },
       list: { flags: { types: toggle('for each type of document, who may issue it') } },
@@ -72,10 +79,12 @@ refuses a certificate, and all that it vouches for, whatever a list says.`,
     example: 'vidimus trust add pid-issuer-ca.pem --env live --label "PID issuer" --for urn:eudi:pid:1',
   },
   {
-    async add({ file, env: environment, label, for: types, mode, crl, use }, shell) {
+    async add({ file, env: environment, label, for: types, mode, crl, use, continues }, shell) {
       const trustedFor = onlyType(types)
       const pem = readCertificates(file)
-      const adding = withNewDeps(shell, deps => addAnchors(deps, { pem, environment, label, trustedFor, mode, crl, use }, ACTOR))
+      const adding = withNewDeps(shell, deps =>
+        addAnchors(deps, { pem, environment, label, trustedFor, mode, crl, use, ...(continues && { continues }) }, ACTOR),
+      )
       const rows = await adding.catch(error => {
         if (error instanceof AnchorExists) throw new CommandError(`${file}: ${error.message}; "vidimus trust remove" removes it`)
         throw error instanceof TrustProblem ? new CommandError(`${file}: ${error.message}`) : error
@@ -83,7 +92,11 @@ refuses a certificate, and all that it vouches for, whatever a list says.`,
       const lines = rows.map(
         row => `${row.label} is trusted in ${row.environment} sessions for ${usedFor(presentAnchor(row))} (${row.id}).`,
       )
-      return { json: { data: rows.map(presentAnchor) }, text: lines.join('\n') }
+      const twin = continues === undefined && (await withDeps(shell, readAnchors)).find(each => isTwin(each, rows))
+      const note = twin
+        ? `note: ${twin.label} (${twin.id}) has the same name. If it is the same authority, remove the new one and add it with --continues ${twin.id}: otherwise people get new accounts with OpenID clients.`
+        : undefined
+      return { json: { data: rows.map(presentAnchor) }, text: lines.join('\n'), ...(note && { note }) }
     },
 
     async list({ types }, shell) {
@@ -98,9 +111,14 @@ refuses a certificate, and all that it vouches for, whatever a list says.`,
     },
 
     async remove({ id }, shell) {
-      if (!(await withDeps(shell, deps => removeAnchor(deps, id, ACTOR)).catch(asCommandError)))
-        throw new CommandError(`there is no anchor ${id}; "vidimus trust list" shows all`)
-      return { json: { id, removed: true }, text: `Anchor ${id} is no longer trusted.` }
+      const removing = withDeps(shell, async deps => ({
+        isRemoved: await removeAnchor(deps, id, ACTOR),
+        clients: await countAccountClients(deps),
+      }))
+      const { isRemoved, clients } = await removing.catch(asCommandError)
+      if (!isRemoved) throw new CommandError(`there is no anchor ${id}; "vidimus trust list" shows all`)
+      const note = `note: ${clients} OpenID clients know people by a claim; with documents of this authority they log in no more.`
+      return { json: { id, removed: true }, text: `Anchor ${id} is no longer trusted.`, ...(clients > 0 && { note }) }
     },
 
     async block({ fingerprint, env: environment, reason }, shell) {
@@ -119,6 +137,13 @@ refuses a certificate, and all that it vouches for, whatever a list says.`,
     },
   },
 )
+
+/** Another certificate of the same subject. */
+const isTwin = (anchor: AnchorRow, rows: readonly AnchorRow[]): boolean =>
+  rows.some(row => {
+    const [own, other] = [presentAnchor(row), presentAnchor(anchor)]
+    return own.id !== other.id && own.environment === other.environment && own.subject === other.subject
+  })
 
 type Named = ReturnType<typeof presentAnchor> & { from: string }
 

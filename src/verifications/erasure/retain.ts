@@ -1,9 +1,10 @@
 import { retentions } from '../../tenants/settings.ts'
 import { countEnds, type End } from '../../usage/outcomes.ts'
 import type { Held } from '../../webhooks/attempts.ts'
+import type { VerificationRow } from '../store.ts'
 import type { Deps } from './deps.ts'
 import { eraseIn, shred } from './erase.ts'
-import { listEnded } from './store.ts'
+import { listEnded, listEndedLogins } from './store.ts'
 
 const DAY_MS = 86_400_000
 const BATCH_MAX = 100
@@ -12,12 +13,16 @@ const BATCH_MAX = 100
 export async function sweepRetention(deps: Deps): Promise<void> {
   for (const { tenantId, days } of await retentions(deps.db)) {
     const endedBy = deps.now() - days * DAY_MS
-    while ((await eraseBatch(deps, tenantId, endedBy)) === BATCH_MAX);
+    while ((await eraseBatch(deps, await listEnded(deps.db, tenantId, endedBy, BATCH_MAX), 'retention')) === BATCH_MAX);
   }
 }
 
-async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promise<number> {
-  const due = await listEnded(deps.db, tenantId, endedBy, BATCH_MAX)
+/** Erases log-ins an hour after their end: their clients have read by then what they asked for. */
+export async function sweepLogins(deps: Deps): Promise<void> {
+  while ((await eraseBatch(deps, await listEndedLogins(deps.db, deps.now(), BATCH_MAX), 'log-in')) === BATCH_MAX);
+}
+
+async function eraseBatch(deps: Deps, due: VerificationRow[], actor: string): Promise<number> {
   if (due.length === 0) return 0
   const at = deps.now()
   await deps.erasures.note(
@@ -27,8 +32,8 @@ async function eraseBatch(deps: Deps, tenantId: string, endedBy: number): Promis
   const erased = await deps.write(async tx => {
     const own: { session: (typeof due)[number]; held: Held[]; ends: End[] }[] = []
     for (const session of due) {
-      const { id, environment } = session
-      const erasure = await eraseIn(deps, tx, { owner: { tenantId, environment }, actor: 'retention', id, at })
+      const { id, tenantId, environment } = session
+      const erasure = await eraseIn(deps, tx, { owner: { tenantId, environment }, actor, id, at })
       if (erasure) own.push({ session, held: erasure.held, ends: erasure.ends })
     }
     await countEnds(

@@ -1,6 +1,7 @@
-import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
-import { verificationSessions } from '../../db/schema/verifications.ts'
+import { verificationResults, verificationSessions } from '../../db/schema/verifications.ts'
+import { LOGIN_KEPT_MS } from '../status.ts'
 import { SESSION_COLUMNS, type VerificationRow } from '../store.ts'
 
 /**
@@ -19,6 +20,29 @@ export async function listEnded(db: Db, tenantId: string, endedBy: number, limit
         lte(createdAt, endedBy),
         sql`coalesce(${respondedAt}, ${expiresAt}) <= ${endedBy}`,
         or(ne(status, 'pending'), isNull(respondedAt)),
+      ),
+    )
+    .orderBy(createdAt)
+    .limit(limit)
+}
+
+/** Log-ins that ended long enough ago, oldest first. They end with their result or, without one, by time. */
+export async function listEndedLogins(db: Db, now: number, limit: number): Promise<VerificationRow[]> {
+  const { createdAt, expiresAt, eraseAfter, status } = verificationSessions
+  const isItsResult = and(
+    eq(verificationResults.verificationId, verificationSessions.id),
+    eq(verificationResults.tenantId, verificationSessions.tenantId),
+  )
+  return await db
+    .select(SESSION_COLUMNS)
+    .from(verificationSessions)
+    .leftJoin(verificationResults, isItsResult)
+    .where(
+      and(
+        isNotNull(eraseAfter),
+        lte(createdAt, now - LOGIN_KEPT_MS),
+        ne(status, 'pending'),
+        sql`coalesce(${verificationResults.createdAt}, ${expiresAt}) + ${eraseAfter} <= ${now}`,
       ),
     )
     .orderBy(createdAt)
