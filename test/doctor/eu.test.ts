@@ -1,17 +1,31 @@
 // What EU wallets want of requests. The good shop below passes every clause; each clause is then spoiled by itself.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { type CompactJWSHeaderParameters, CompactSign } from 'jose'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { CLAUSES, type ClauseId, type Facts } from '../../src/doctor/eu/clauses.ts'
 import { type ClauseRow, collect, examineProfile, judge } from '../../src/doctor/eu/examine.ts'
 import type { Sample } from '../../src/doctor/eu/request.ts'
 import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
+import { isoDcApiTranscript } from '../../src/openid4vp/exchange/session-transcript.ts'
 import { type Cbor, decodeCbor, embedded, encodeCbor, type Tag } from '../../src/sandbox/cbor.ts'
 import { addRegistration } from '../../src/signing/registrations.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import { getCertificate, loadAccessList, newAuthority, newRegistrar } from '../helpers/access.ts'
 import { cleanUp, createVerification, startApp } from '../helpers/app.ts'
-import { DAY_MS, isAuthority, issueAuthority, pemOf } from '../helpers/certificates.ts'
+import {
+  accessExtensions,
+  authorityKey,
+  DAY_MS,
+  type Extension,
+  isAuthority,
+  isNoAuthority,
+  issueAuthority,
+  keyIdentifier,
+  makeKeys,
+  pemOf,
+  signsCertificates,
+} from '../helpers/certificates.ts'
 import { rowsOf } from '../helpers/database.ts'
 import { addLote, pidList } from '../helpers/trusted-lists.ts'
 import { makeSigner } from '../trust-lists/make.ts'
@@ -28,16 +42,24 @@ const QUERY = {
 } satisfies DcqlQuery
 const REGISTERED = QUERY.credentials.map(({ format, meta, claims }) => ({ format, meta, claim: claims }))
 
-type Wanted = Parameters<typeof startApp>[0] & { paper?: object; isUnlisted?: boolean }
+type Wanted = Parameters<typeof startApp>[0] & {
+  paper?: object
+  isUnlisted?: boolean
+  /** Strict stacks want the key identifiers of RFC 5280 in both certificates. */
+  authority?: Parameters<typeof issueAuthority>[0]
+  leaf?: Extension[]
+}
 
 /** A shop with every paper; `paper` replaces members of its registration certificate. */
-async function start({ paper = {}, isUnlisted = false, ...options }: Wanted = {}) {
+async function start({ paper = {}, isUnlisted = false, authority: made, leaf = [], ...options }: Wanted = {}) {
   const app = await startApp({ now: Date.now(), resolve: async () => ['127.0.0.1'], ...options })
   const { id: tenantId, liveKey } = await app.tenant()
   const { deps, clock } = app
-  const authority = await newAuthority(app)
+  const authority = made
+    ? await issueAuthority({ ...made, notBefore: clock.now() - DAY_MS, notAfter: clock.now() + 900 * DAY_MS })
+    : await newAuthority(app)
   if (!isUnlisted) await loadAccessList(app, pemOf(authority.der))
-  await getCertificate(app, { issuer: authority })
+  await getCertificate(app, { issuer: authority, extensions: [...accessExtensions(), ...leaf] })
   const register = await newRegistrar(app)
   const text = await register({ credentials: REGISTERED, ...paper })
   await addRegistration(deps, { text, owner: null, templates: [] }, 'test')
@@ -248,15 +270,15 @@ describe('a shop', () => {
   })
 
   test.each([
-    [{ sub: 'VATDE-2' }, ['eu.registration']],
-    [{ sub: 'VATDE-2', act: { sub: 'VATDE-123456789' } }, ['eu.registration']],
-    [{ act: { sub: 'VATDE-2' } }, ['eu.registration.same-party']],
-    [{ credentials: REGISTERED.slice(1) }, ['eu.registration.scope']],
-    [{ exp: undefined }, ['eu.registration.current']],
-    [{ exp: Math.floor(Date.now() / 1000) + 400 * 86_400 }, ['eu.registration.current']],
-  ])('whose registration certificate says %j fails %j', async (paper, failing) => {
+    ['of another organisation', { sub: 'VATDE-2' }, 'eu.registration'],
+    ['of another one, which this one acts for', { sub: 'VATDE-2', act: { sub: 'VATDE-123456789' } }, 'eu.registration'],
+    ['carried by another one', { act: { sub: 'VATDE-2' } }, 'eu.registration.same-party'],
+    ['for one form only', { credentials: REGISTERED.slice(1) }, 'eu.registration.scope'],
+    ['without an end', { exp: undefined }, 'eu.registration.current'],
+    ['for more than a year', { exp: Math.floor(Date.now() / 1000) + 400 * 86_400 }, 'eu.registration.current'],
+  ] as const)('whose registration certificate is %s fails the clause about it', async (_, paper, failing) => {
     const { rows } = await start({ paper })
-    expect(idsOf(await rows(), 'fail')).toEqual(failing as ClauseId[])
+    expect(idsOf(await rows(), 'fail')).toEqual([failing])
   })
 
   test('whose access certificate misses a rule of the profile, or has its issuer in no list, is told which', async () => {
@@ -337,4 +359,39 @@ describe('a shop', () => {
     expect((await rows()).length).toBeGreaterThan(20)
     expect([known(), asked]).toEqual([before, []])
   })
+})
+
+const python = Bun.which('python3') ?? 'python3'
+const hasPython = Bun.spawnSync([python, '-c', 'import openvc.rp_registration, pycose.messages, jwcrypto.jws']).success
+const titled = (title: string) =>
+  hasPython ? title : `SKIPPED, as Python has no openvc-core, pycose and jwcrypto here (pycose needs cbor2<5.7): ${title}`
+
+test.skipIf(!hasPython)(titled('stacks in Python read the papers and the request, and find both within each other'), async () => {
+  const keys = await makeKeys()
+  const extensions = [isAuthority(), signsCertificates(), await keyIdentifier(keys)]
+  const { authority, collected } = await start({
+    authority: { keys, extensions },
+    leaf: [isNoAuthority(), await authorityKey(keys)],
+  })
+  const { samples } = await collected()
+  const { redirect, annexC } = samples[0]!
+  const { deviceRequest, encryptionInfo, origin } = annexC!
+  const judged = async (seenAt: string) => {
+    const transcript = Buffer.from(isoDcApiTranscript(encryptionInfo, seenAt)).toString('hex')
+    const given = { redirect, deviceRequest, transcript, authority: pemOf(authority.der) }
+    const { stdout, stderr } = Bun.spawnSync([python, join(import.meta.dir, 'judge.py')], {
+      stdin: Buffer.from(JSON.stringify(given)),
+    })
+    expect(stderr.toString()).toBe('')
+    return JSON.parse(stdout.toString())
+  }
+  expect(await judged(origin)).toEqual({
+    organization: 'VATDE-123456789',
+    intended_use: 'age-check',
+    header_iat: true,
+    reader: true,
+    reader_is_access: true,
+    wrprc: true,
+  })
+  expect((await judged('https://other.example')).reader).toBe(false)
 })

@@ -106,15 +106,16 @@ export const qcStatements = (critical: boolean) =>
 /** A relying party's access certificate in the profile of TS 119 411-8, unless `wanted` says otherwise. */
 export async function issueAccess(wanted: Wanted & { organization?: string } = {}): Promise<Issued> {
   const name = `C=DE, O=Corner Shop GmbH, 2.5.4.97=${wanted.organization ?? 'VATDE-123456789'}, CN=Corner Shop`
-  const extensions = [
-    usages(KeyUsageFlags.digitalSignature | KeyUsageFlags.nonRepudiation),
-    contacts({ type: 'email', value: 'help@shop.example' }, { type: 'dns', value: 'verify.example' }),
-    policies(ACCESS_POLICY),
-    crlPoint('https://access.example/crl'),
-    qcStatements(false),
-  ]
-  return await issue({ name, extensions, ...wanted })
+  return await issue({ name, extensions: accessExtensions(), ...wanted })
 }
+
+export const accessExtensions = () => [
+  usages(KeyUsageFlags.digitalSignature | KeyUsageFlags.nonRepudiation),
+  contacts({ type: 'email', value: 'help@shop.example' }, { type: 'dns', value: 'verify.example' }),
+  policies(ACCESS_POLICY),
+  crlPoint('https://access.example/crl'),
+  qcStatements(false),
+]
 
 export const pemOf = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
