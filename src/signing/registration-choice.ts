@@ -4,7 +4,7 @@
 import { Lru } from '../base/lru.ts'
 import type { Reading, Remembering } from '../ground.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
-import { claimCount, coverage } from '../openid4vp/exchange/registration.ts'
+import { claimCount, coverage, holderOf } from '../openid4vp/exchange/registration.ts'
 import { builtinOf } from '../templates/resolve.ts'
 import type { Signer } from './keys.ts'
 import { listRegistrations, type RegistrationRow } from './registration-store.ts'
@@ -91,5 +91,12 @@ export const isCurrent = ({ notBefore, notAfter }: RegistrationRow, at: number):
   (notBefore === null || notBefore <= at) && (notAfter === null || notAfter > at)
 
 /** Whether it names the organisation of the access certificate, where that names one. */
-export const isOfSame = ({ subject }: RegistrationRow, organization: string | undefined): boolean =>
-  organization === undefined || subject.trim().toUpperCase() === organization.trim().toUpperCase()
+export function isOfSame(row: RegistrationRow, organization: string | undefined): boolean {
+  if (organization === undefined) return true
+  const holder = holders.get(row) ?? holderOf(row)
+  holders.set(row, holder)
+  return holder.trim().toUpperCase() === organization.trim().toUpperCase()
+}
+
+/** Requests with queries of their own choose each time. */
+const holders = new WeakMap<RegistrationRow, string>()

@@ -80,7 +80,7 @@ async function start({ paper = {}, isUnlisted = false, authority: made, leaf = [
     const { privateKey } = await deps.requestSigner((await deps.identity(tenantId)).signingKeyId)
     return await new CompactSign(Buffer.from(JSON.stringify(parts.claims))).setProtectedHeader(parts.header).sign(privateKey)
   }
-  return { app, tenantId, liveKey, authority, owner, save, rows, collected, sign }
+  return { app, tenantId, liveKey, authority, owner, register, save, rows, collected, sign }
 }
 
 type Shop = Awaited<ReturnType<typeof start>>
@@ -187,6 +187,16 @@ const SPOILS: [what: string, Spoil, ...failing: ClauseId[]][] = [
   ['another format', info(([first]) => Object.assign(first!, { format: 'jwt' })), 'eu.registration'],
   ['another form', facts({ form: 'base64url' }), 'eu.registration', 'eu.registration.data-form'],
   [
+    'a registration of another organisation',
+    async (samples, facts, shop) => {
+      const data = await shop.register({ credentials: REGISTERED, sub: 'VATDE-2' })
+      Object.assign(facts, { statuses: new Map([[data, 'valid']]) })
+      await info(([first]) => Object.assign(first!, { data }))(samples, facts, shop)
+    },
+    'eu.iso.wrprc',
+    'eu.registration.same-party',
+  ],
+  [
     'a revocation',
     (_, { statuses }) => [...statuses.keys()].forEach(jwt => void (statuses as Map<string, string>).set(jwt, 'revoked')),
     'eu.registration.current',
@@ -271,14 +281,20 @@ describe('a shop', () => {
 
   test.each([
     ['of another organisation', { sub: 'VATDE-2' }, 'eu.registration'],
-    ['of another one, which this one acts for', { sub: 'VATDE-2', act: { sub: 'VATDE-123456789' } }, 'eu.registration'],
-    ['carried by another one', { act: { sub: 'VATDE-2' } }, 'eu.registration.same-party'],
+    ['carried by an intermediary', { act: { sub: 'VATDE-2' } }, 'eu.registration'],
     ['for one form only', { credentials: REGISTERED.slice(1) }, 'eu.registration.scope'],
     ['without an end', { exp: undefined }, 'eu.registration.current'],
     ['for more than a year', { exp: Math.floor(Date.now() / 1000) + 400 * 86_400 }, 'eu.registration.current'],
   ] as const)('whose registration certificate is %s fails the clause about it', async (_, paper, failing) => {
     const { rows } = await start({ paper })
     expect(idsOf(await rows(), 'fail')).toEqual([failing])
+  })
+
+  test('that asks on behalf of another passes with the certificate of that one, which names it as intermediary', async () => {
+    for (const member of ['act', 'intermediary']) {
+      const { rows } = await start({ paper: { sub: 'VATDE-2', [member]: { sub: 'VATDE-123456789' } } })
+      expect(idsOf(await rows(), 'fail')).toEqual([])
+    }
   })
 
   test('whose access certificate misses a rule of the profile, or has its issuer in no list, is told which', async () => {

@@ -5,7 +5,7 @@ import { parseCbor } from '../../openid4vp/cbor/cbor.ts'
 import { parseSign1, sigStructure } from '../../openid4vp/cbor/cose.ts'
 import { Embedded, encodeCbor, Received } from '../../openid4vp/cbor/encode.ts'
 import type { CborItem } from '../../openid4vp/cbor/item.ts'
-import { type Registration, readRegistration } from '../../openid4vp/exchange/registration.ts'
+import { holderOf, type Registration, readRegistration } from '../../openid4vp/exchange/registration.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import type { AnnexC } from './request.ts'
 
@@ -48,10 +48,7 @@ function paperIn({ verifier_info: info }: Members): RequestObject['paper'] {
   try {
     const jwt = form === 'jwt' ? data : Buffer.from(data, 'base64url').toString()
     const registration = readRegistration(jwt)
-    const { act, intermediary } = membersOf(jwt.split('.')[1]!)
-    // Who asks on behalf of another names both (ETSI TS 119 475).
-    const holder = [act, intermediary].flatMap(each => (isObject(each) && each.sub !== undefined ? [String(each.sub)] : []))[0]
-    return { ...registration, form, holder: holder ?? registration.subject }
+    return { ...registration, form, holder: holderOf(registration) }
   } catch {
     return undefined
   }

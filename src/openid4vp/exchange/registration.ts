@@ -85,6 +85,14 @@ export function readRegistration(text: string): Registration {
   }
 }
 
+/** Who presents it: an intermediary that asks for its subject, else the subject itself (ETSI TS 119 475 § 5.2.4). */
+export function holderOf({ jwt, subject }: { jwt: string; subject: string }): string {
+  const payload = readPart(jwt.split('.')[1] ?? '')
+  const { intermediary, act } = isObject(payload) ? payload : {}
+  const [first] = [intermediary, act].flatMap(each => (isObject(each) ? (identifierIn(each.sub) ?? []) : []))
+  return first ?? subject
+}
+
 /** The certificates of the registrar who signed it, leaf first. */
 export function registrarChain(jwt: string): X509Certificate[] {
   const header = readPart(jwt.split('.', 1)[0]!)
