@@ -10,7 +10,7 @@ import { dailyQuotaOf, readTenant } from '../tenants/settings.ts'
 import { createLoginSession } from '../verifications/create/create.ts'
 import { cookie, cookiesOfLogin, isHttps } from '../verifications/page/page-owner.ts'
 import { LOGIN_KEPT_MS } from '../verifications/status.ts'
-import { recordLogin } from '../verifications/timeline.ts'
+import { recordEvent } from '../verifications/timeline.ts'
 import type { Language } from '../words/languages.ts'
 import { type ClientRow, findClient, type Issuer, markRefused } from './client-store.ts'
 import type { Deps } from './deps.ts'
@@ -110,7 +110,7 @@ async function begin(
         salt,
         sealed: sealer.seal(place, JSON.stringify(wanted)),
       })
-      await recordLogin(deps, tx, { ...session, environment }, 'login_started', { client: clientId })
+      await recordEvent(deps, tx, session, 'login_started', { client: clientId })
     },
   }
   const body = {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Configured, Timing } from '../ground.ts'
-import type { Verification } from '../verifications/schema.ts'
 import type { Claims } from './claims.ts'
 import type { ClientRow, Issuer } from './client-store.ts'
 import { acrOf } from './discovery.ts'
@@ -13,7 +12,7 @@ const LIFETIME_SECONDS = 300
 type Told = {
   issuer: Issuer
   client: ClientRow
-  verification: Verification
+  session: { id: string; respondedAt: number | null }
   sub: string
   nonce: string | undefined
   token: string
@@ -23,11 +22,11 @@ type Told = {
 /** OpenID Connect Core § 2. Clients compare its times with their clocks. */
 export async function signIdToken(
   { config, wall, tokenSigners }: Configured & Timing & { tokenSigners: TokenSigners },
-  { issuer, client, verification, sub, nonce, token, claims }: Told,
+  { issuer, client, session, sub, nonce, token, claims }: Told,
 ): Promise<string> {
   const { kid, key } = await tokenSigners(issuer, client.id_token_alg)
   const iat = Math.floor(wall() / 1000)
-  const answered = Math.floor(Date.parse(verification.responded_at ?? '') / 1000)
+  const answered = Math.floor(session.respondedAt! / 1000)
   return await new SignJWT({
     ...(client.id_token_claims === 1 && claims),
     iss: issuerOf(config, issuer),
@@ -41,7 +40,7 @@ export async function signIdToken(
     // Possession of the document's key was proven; whether in hardware, nobody says (RFC 8176).
     amr: ['pop'],
     at_hash: createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url'),
-    txn: verification.id,
+    txn: session.id,
   })
     .setProtectedHeader({ alg: client.id_token_alg, typ: 'JWT', kid })
     .sign(key)

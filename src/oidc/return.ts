@@ -2,7 +2,6 @@
 import { Type } from '@sinclair/typebox'
 import { equalConstantTime, sha256Hex } from '../base/hash.ts'
 import { newNonce } from '../base/ids.ts'
-import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { readBody } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
@@ -10,10 +9,10 @@ import { traceOf } from '../http/plugin.ts'
 import { Text } from '../http/schema.ts'
 import { Exactly } from '../http/wire.ts'
 import { cancelVerification } from '../verifications/end/cancel.ts'
-import { redeemResponseCode } from '../verifications/end/redeem.ts'
+import { redeem } from '../verifications/end/redeem.ts'
 import { refuseForeign } from '../verifications/page/page-owner.ts'
-import { readOne } from '../verifications/read.ts'
-import { recordLogin } from '../verifications/timeline.ts'
+import { type OpenedSession, openOne } from '../verifications/read.ts'
+import { recordEvent, recordLogin } from '../verifications/timeline.ts'
 import { clientOf, cookieName } from './authorize.ts'
 import { type ClientRow, type Issuer, markLoggedIn } from './client-store.ts'
 import type { Deps } from './deps.ts'
@@ -23,6 +22,7 @@ import { type LoginRequest, withAnswer } from './request.ts'
 import { subjectOf } from './subject.ts'
 
 const CODE_MS = 60_000
+const LAST_LOGIN_EVERY_MS = 60_000
 
 const ReturnBody = Exactly({ response_code: Type.Optional(Text({ minLength: 1, maxLength: 512 })) })
 
@@ -36,7 +36,7 @@ const REASONS: Record<string, string> = {
 }
 const NOT_ACCEPTED = 'not_accepted: what was presented does not prove what was asked'
 
-type Returning = { issuer: Issuer; client: ClientRow; login: LoginRow }
+type Returning = { issuer: Issuer; client: ClientRow; login: LoginRow; opened: OpenedSession }
 
 export async function returnToClient(deps: Deps, issuer: Issuer, id: string, request: Request): Promise<{ location: string }> {
   refuseForeign(deps.config, request)
@@ -45,12 +45,13 @@ export async function returnToClient(deps: Deps, issuer: Issuer, id: string, req
   const client = await clientOf(deps, issuer, login?.clientId)
   // A removed client ends its log-ins.
   if (!login || !client || !isBrowserOf(deps, login, request) || login.endedAt !== null) throw apiError('login_not_found')
-  const returning = { issuer, client, login }
-  const session = await readOne(deps, issuer, login.verificationId)
+  const opened = await openOne(deps, issuer, login.verificationId)
+  if (!opened) throw apiError('login_not_found')
+  const returning = { issuer, client, login, opened }
+  const { status, result } = opened
   const { id: requestId } = traceOf(request)
   const actor = `client ${client.name}`
-  if (session.status === 'failed' || session.status === 'expired')
-    return await refuse(deps, returning, session.error?.code ?? session.status)
+  if (status === 'failed' || status === 'expired') return await refuse(deps, returning, result.error?.code ?? status)
   try {
     if (code !== undefined) return await issueCode(deps, returning, { code, actor, requestId })
     // The customer gave up.
@@ -74,25 +75,25 @@ type Redeemed = { code: string; actor: string; requestId: string }
 
 /** Redeems the answer and makes the code in one write: after a kill in between, neither has happened. */
 async function issueCode(deps: Deps, returning: Returning, { code, actor, requestId }: Redeemed): Promise<{ location: string }> {
-  const { issuer, client, login } = returning
+  const { issuer, client, login, opened } = returning
+  const { session, sessionKey, result } = opened
   const at = deps.now()
   const made = newNonce(deps.random)
   let isRefused = false
-  await redeemResponseCode(deps, issuer, login.verificationId, {
+  await redeem(deps, issuer, login.verificationId, {
     code,
     actor,
     requestId,
-    alongside: async (tx, session, result) => {
+    alongside: async tx => {
       const sub = await subjectOf(deps, tx, { issuer, login, session, result })
       isRefused = sub === undefined
-      const sealed = async () =>
-        deps.sealer.seal(SEALED.loginSub(login, login.salt, await deps.sessionKeys.of(tx, session)), sub!)
-      const issued = isRefused ? {} : { codeHash: sha256Hex(made), codeExpiresAt: at + CODE_MS, sealedSub: await sealed() }
+      const sealedSub = () => deps.sealer.seal(SEALED.loginSub(login, login.salt, sessionKey), sub!)
+      const issued = isRefused ? {} : { codeHash: sha256Hex(made), codeExpiresAt: at + CODE_MS, sealedSub: sealedSub() }
       if (!(await endLogin(tx, login, at, issued))) throw apiError('login_not_found')
-      await recordLogin(deps, tx, session, 'login_returned', {})
-      if (isRefused) return void (await recordLogin(deps, tx, session, 'login_refused', { reason: 'subject_missing' }))
-      await markLoggedIn(tx, client.id, at)
-      await recordLogin(deps, tx, session, 'code_issued', { client: client.id })
+      await recordEvent(deps, tx, session, 'login_returned', {})
+      if (isRefused) return void (await recordEvent(deps, tx, session, 'login_refused', { reason: 'subject_missing' }))
+      if (at - (client.lastLoginAt ?? 0) >= LAST_LOGIN_EVERY_MS) await markLoggedIn(tx, client.id, at)
+      await recordEvent(deps, tx, session, 'code_issued', { client: client.id })
     },
   })
   const answer = isRefused ? DENIED(NOT_ACCEPTED) : { code: made }
@@ -114,15 +115,12 @@ async function refuse(deps: Deps, returning: Returning, code: string): Promise<{
 
 const DENIED = (reason: string) => ({ error: 'access_denied', error_description: reason })
 
-async function locationOf(deps: Deps, { issuer, login }: Returning, answer: Record<string, string>, outcome: string) {
+async function locationOf(deps: Deps, { issuer, login, opened }: Returning, answer: Record<string, string>, outcome: string) {
   const { environment } = issuer
   deps.metrics.count('vidimus_oidc_logins_total', { environment, outcome })
-  const { redirect_uri, state } = await openRequest(deps, deps.db, login)
+  const { redirect_uri, state } = openRequest(deps, login, opened)
   return { location: withAnswer(redirect_uri, issuerOf(deps.config, issuer), { ...answer, state }) }
 }
 
-export async function openRequest({ sealer, sessionKeys }: Deps, db: Db, login: LoginRow): Promise<LoginRequest> {
-  const sessionKey = await sessionKeys.find(db, login.verificationId)
-  if (!sessionKey) throw apiError('login_not_found')
-  return JSON.parse(sealer.open(SEALED.login(login, login.salt, sessionKey), login.sealed))
-}
+export const openRequest = ({ sealer }: Deps, login: LoginRow, { sessionKey }: OpenedSession): LoginRequest =>
+  JSON.parse(sealer.open(SEALED.login(login, login.salt, sessionKey), login.sealed))

@@ -5,7 +5,7 @@ import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { readFields } from '../http/body.ts'
 import { ApiError } from '../http/errors.ts'
-import { readOne } from '../verifications/read.ts'
+import { type OpenedSession, openOne } from '../verifications/read.ts'
 import { recordLogin } from '../verifications/timeline.ts'
 import { claimsFor } from './claims.ts'
 import { authenticateClient } from './client-auth.ts'
@@ -54,12 +54,12 @@ type Asked = { issuer: Issuer; client: ClientRow; login: LoginRow }
 async function redeem(deps: Deps, { issuer, client, login }: Asked, sent: Sent): Promise<object> {
   const at = deps.now()
   const session = { id: login.verificationId, ...issuer }
-  const wanted = await openRequest(deps, deps.db, login).catch(() => undefined)
-  const verification = await readOne(deps, issuer, session.id).catch(() => undefined)
-  const isGood = wanted && verification?.status === 'completed' && login.codeExpiresAt! > at && isFor(wanted, sent)
+  const opened = await openOne(deps, issuer, session.id)
+  const wanted = opened && openRequest(deps, login, opened)
+  const isGood = wanted && opened.status === 'completed' && login.codeExpiresAt! > at && isFor(wanted, sent)
   const token = newSecret(deps.random, TOKEN_PREFIX)
-  const { claims, left_out } = claimsFor(verification?.claims ?? {})
-  const sub = isGood ? await openSub(deps, deps.db, login) : ''
+  const { claims, left_out } = claimsFor(opened?.result.claims ?? {})
+  const sub = isGood ? openSub(deps, login, opened) : ''
   const isIssued = await deps.write(async tx => {
     const issued = isGood ? { tokenHash: sha256Hex(token), tokenExpiresAt: at + TOKEN_SECONDS * 1000 } : {}
     if (!(await spendCode(tx, login, at, issued))) return await recordReplay(deps, tx, { issuer, client, login })
@@ -81,7 +81,7 @@ async function redeem(deps: Deps, { issuer, client, login }: Asked, sent: Sent):
   })
   if (!isIssued || !isGood) throw invalidGrant()
   deps.log.info('oidc.token_issued', { tenant: issuer.tenantId, detail: client.id })
-  const id_token = await signIdToken(deps, { issuer, client, verification, sub, nonce: wanted.nonce, token, claims })
+  const id_token = await signIdToken(deps, { issuer, client, session: opened.session, sub, nonce: wanted.nonce, token, claims })
   const scope = `openid ${scopeOf(wanted.template)}`
   return { access_token: token, token_type: 'Bearer', expires_in: TOKEN_SECONDS, id_token, scope }
 }
@@ -110,8 +110,5 @@ async function recordReplay(deps: Deps, tx: Db, { issuer, client, login }: Asked
   return false
 }
 
-export async function openSub({ sealer, sessionKeys }: Deps, db: Db, login: LoginRow): Promise<string> {
-  const sessionKey = await sessionKeys.find(db, login.verificationId)
-  if (!sessionKey || !login.sealedSub) throw invalidGrant()
-  return sealer.open(SEALED.loginSub(login, login.salt, sessionKey), login.sealedSub)
-}
+export const openSub = ({ sealer }: Deps, login: LoginRow, { sessionKey }: OpenedSession): string =>
+  sealer.open(SEALED.loginSub(login, login.salt, sessionKey), login.sealedSub!)

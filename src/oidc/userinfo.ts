@@ -1,7 +1,7 @@
 import { sha256Hex } from '../base/hash.ts'
 import { isWellFormedSecret } from '../base/ids.ts'
 import { readForm } from '../http/body.ts'
-import { readOne } from '../verifications/read.ts'
+import { openOne } from '../verifications/read.ts'
 import { hasLogin, recordLogin } from '../verifications/timeline.ts'
 import { clientOf } from './authorize.ts'
 import { claimsFor } from './claims.ts'
@@ -31,15 +31,12 @@ async function read(deps: Deps, issuer: Issuer, request: Request): Promise<objec
   if (!isGood) throw invalidToken()
   deps.limits.take('oidc-userinfo', hash)
   const session = { id: login.verificationId, ...issuer }
+  const opened = await openOne(deps, issuer, session.id)
   // Erased since.
-  const [sub, { claims = {} }] = await Promise.all([openSub(deps, deps.db, login), readOne(deps, issuer, session.id)]).catch(
-    () => {
-      throw invalidToken()
-    },
-  )
+  if (!opened) throw invalidToken()
   if (!(await hasLogin(deps, session, 'userinfo_read')))
     await deps.write(tx => recordLogin(deps, tx, session, 'userinfo_read', { client: client.id }))
-  return { ...claimsFor(claims).claims, sub }
+  return { ...claimsFor(opened.result.claims ?? {}).claims, sub: openSub(deps, login, opened) }
 }
 
 /** RFC 6750: in the header or, by POST, in the form. */

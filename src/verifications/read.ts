@@ -1,8 +1,11 @@
 import { parseUtcInstant } from '../base/time.ts'
-import type { Reading } from '../ground.ts'
+import type { Reading, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { LIST_CHARS_MAX, longList, waitToList } from '../http/turns.ts'
 import type { Deps } from './deps.ts'
+import { failureOfHeld, isHeld } from './hold.ts'
+import type { Result } from './portraits.ts'
+import { openResult } from './present.ts'
 import type { Status, Verification } from './schema.ts'
 import { statusAt } from './status.ts'
 import {
@@ -71,6 +74,20 @@ export async function requireSession({ db }: Reading, id: string): Promise<Verif
   const session = await findSession(db, id)
   if (!session) throw apiError('session_not_found')
   return session
+}
+
+/** A session with its key and what was presented: for a log-in, which opens what it keeps beside it. */
+export type OpenedSession = { session: VerificationRow; sessionKey: Uint8Array; status: Status; result: Result }
+
+/** Undefined when it is gone. */
+export async function openOne(deps: Reading & Unsealing, owner: Owner, id: string): Promise<OpenedSession | undefined> {
+  const found = await findVerification(deps.db, owner, id)
+  if (!found) return undefined
+  const { verification: session, result } = found
+  const sessionKey = await deps.sessionKeys.of(deps.db, session)
+  const status = statusAt(session, deps.now())
+  if (isHeld(session) && status === 'failed') return { session, sessionKey, status, result: { error: failureOfHeld(session) } }
+  return { session, sessionKey, status, result: result ? openResult(deps, result, sessionKey) : {} }
 }
 
 /** A session that a wallet can still answer. */

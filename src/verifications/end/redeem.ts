@@ -4,11 +4,9 @@ import type { Reading } from '../../ground.ts'
 import type { Throttling } from '../../guesses/deps.ts'
 import { apiError } from '../../http/errors.ts'
 import type { Deps } from '../deps.ts'
-import type { Result } from '../portraits.ts'
-import { openResult } from '../present.ts'
 import { readOne } from '../read.ts'
 import type { Verification } from '../schema.ts'
-import { findVerification, type Owner, type VerificationRow } from '../store.ts'
+import { findVerification, type Owner } from '../store.ts'
 import { isRedeemable, markRedeemed } from './answer-store.ts'
 import { announceRelease, recordRelease } from './release.ts'
 
@@ -16,8 +14,8 @@ type Redemption = {
   code: string
   actor: string
   requestId: string
-  /** Called in the transaction of the redemption, with what was presented. */
-  alongside?: (tx: Db, session: VerificationRow, result: Result) => Promise<void>
+  /** Called in the transaction of the redemption. */
+  alongside?: (tx: Db) => Promise<void>
 }
 
 /**
@@ -25,6 +23,11 @@ type Redemption = {
  * learns nothing (interface 7).
  */
 export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<Verification> {
+  await redeem(deps, owner, id, redemption)
+  return await readOne(deps, owner, id)
+}
+
+export async function redeem(deps: Deps, owner: Owner, id: string, redemption: Redemption): Promise<void> {
   const { code, actor, requestId, alongside } = redemption
   const codeHash = sha256Hex(code)
   await chargeGuess(deps, owner, id, codeHash)
@@ -32,14 +35,11 @@ export async function redeemResponseCode(deps: Deps, owner: Owner, id: string, r
   const redeemed = await deps.write(async tx => {
     const marked = await markRedeemed(tx, owner, id, codeHash, at)
     if (!marked) throw apiError('invalid_response_code')
-    const found = await findVerification(tx, owner, id)
-    if (!found) return undefined
-    const { verification: session, result } = found
-    if (alongside && result) await alongside(tx, session, openResult(deps, result, await deps.sessionKeys.of(tx, session)))
-    return marked.wasHeld && (await recordRelease(deps, tx, session, { actor, at, requestId }))
+    await alongside?.(tx)
+    const session = marked.wasHeld ? (await findVerification(tx, owner, id))?.verification : undefined
+    return session && (await recordRelease(deps, tx, session, { actor, at, requestId }))
   })
   if (redeemed) announceRelease(deps, redeemed)
-  return await readOne(deps, owner, id)
 }
 
 /** Only wrong codes count. They are counted first, or those sent at once would all be tried. */
