@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Till } from '../../../devices/schema.ts'
 import type { HostedVerification } from '../../../verifications/schema.ts'
-import { Button } from '../../kit/button.tsx'
+import { Button, LinkButton } from '../../kit/button.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { LeadsHere, QrCode } from '../../kit/qr.tsx'
 import { HAS_SANDBOX, sandboxUrl } from '../../shared/base.ts'
@@ -92,14 +92,14 @@ export function Asking({ check, title, template, asked, leftMs, aheadMs }: Props
         {HAS_SANDBOX && asked.environment === 'test' && self === top && (
           <div class="row">
             {hasCode && (
-              <a href={sandboxUrl(asked.wallet_uri ?? '')} target="_blank" rel="noreferrer">
+              <LinkButton kind="quiet" href={sandboxUrl(asked.wallet_uri ?? '')} target="_blank" rel="noreferrer">
                 {words.trySandbox}
-              </a>
+              </LinkButton>
             )}
             {hasWay('dc_api') && (
-              <button type="button" class="link" onClick={digital.askSandbox}>
+              <Button kind="quiet" onClick={digital.askSandbox}>
                 {words.trySandboxBrowser}
-              </button>
+              </Button>
             )}
           </div>
         )}
