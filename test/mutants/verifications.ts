@@ -157,7 +157,7 @@ export default [
   ],
   ['a document counts twice in version 1.0', 'readMessage', "isList: version === '1.0'", 'isList: false', 'in-person/in-turn'],
   ['all documents must hold in version 1.0', 'judgeAnswer', "entry.version === '1.0' && ", 'false && ', 'in-person/in-turn'],
-  ['a bad first document is never followed by the next', 'judgeInTurn', 'of others', 'of []', 'in-person/in-turn'],
+  ['the last document is judged, not the first', 'judgeInTurn', 'first ??= judged', 'first = judged', 'in-person/in-turn'],
   [
     'an answer in person leads to a redirect',
     'recordAnswer',

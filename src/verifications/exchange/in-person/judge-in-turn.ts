@@ -21,18 +21,14 @@ export async function judgeInTurn(
   answer: Presentations,
   judge: (answer: Presentations) => Promise<Outcome>,
 ): Promise<Judged> {
-  const [first, ...others] = choicesOf(query, answer.presentations)
-  const judged = async (presentations: Presented[]): Promise<Judged> => ({
-    outcome: await judge({ ...answer, presentations }),
-    dropped: answer.documents - documentsIn(presentations).size,
-  })
-  const told = await judged(first!)
-  if (told.outcome.status === 'completed') return told
-  for (const choice of others) {
-    const next = await judged(choice)
-    if (next.outcome.status === 'completed') return next
+  let first: Judged | undefined
+  for (const presentations of choicesOf(query, answer.presentations)) {
+    const outcome = await judge({ ...answer, presentations })
+    const judged = { outcome, dropped: answer.documents - documentsIn(presentations).size }
+    if (outcome.status === 'completed') return judged
+    first ??= judged
   }
-  return told
+  return first!
 }
 
 /** A document may answer several queries. */
