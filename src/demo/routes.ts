@@ -3,11 +3,13 @@ import { accessPlugin } from '../access/plugin.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { registerDevice } from '../devices/register.ts'
 import { errorResponses } from '../http/schema.ts'
+import { Nothing } from '../http/wire.ts'
 import { VerificationId } from '../verifications/schema.ts'
+import { openClub } from './club.ts'
 import { demoCommands } from './commands.ts'
 import type { Deps } from './deps.ts'
 import { type Demo, TEMPLATES } from './furnish.ts'
-import { DemoAudit, DemoData, DemoSession, DemoTill, NewDemoTill } from './schema.ts'
+import { DemoAudit, DemoClub, DemoData, DemoSession, DemoTill, NewDemoTill } from './schema.ts'
 import { readSession } from './session.ts'
 
 /**
@@ -25,6 +27,11 @@ export const demoRoutes = (deps: Deps, demo: Demo) =>
       open: { ownPages: true, body: 'json' },
       body: NewDemoTill,
       response: { 200: DemoTill, ...errorResponses(400, 429, 500) },
+    })
+    .post('/club', () => openClub(deps, demo), {
+      open: { ownPages: true, body: 'json' },
+      body: Nothing,
+      response: { 200: DemoClub, ...errorResponses(400, 429, 500) },
     })
     .get('/sessions/:id', ({ params }) => readSession(deps, demo, params.id), {
       open: { ownPages: true },

@@ -10,6 +10,10 @@ export const DemoData = Type.Object(
 )
 export type DemoData = typeof DemoData.static
 
+/** Where one logs in with a wallet. */
+export const DemoClub = Type.Object({ issuer: Type.String(), id: Type.String() }, { additionalProperties: false })
+export type DemoClub = typeof DemoClub.static
+
 export const NewDemoTill = Type.Object({ name: RegisterDevice.properties.name }, { additionalProperties: false })
 
 export const DemoTill = Type.Object({ device: Type.String(), pairing_code: Type.String() }, { additionalProperties: false })

@@ -241,3 +241,23 @@ browserTest('the back office of the demo learns whether a rule judges an answer'
   }
   expect([await isJudged({ template: 'age_over_18' }), await isJudged({ query })]).toEqual([true, false])
 })
+
+browserTest('a page that knows OpenID Connect alone logs the customer in, and learns the age', async openPage => {
+  const page = await openDemo(openPage)
+  const shop = page.getByRole('region', { name: 'Online shop' })
+  const [club] = await Promise.all([
+    page.waitForEvent('popup'),
+    shop.getByRole('link', { name: 'Or log in to a wine club with the wallet' }).click(),
+  ])
+  await club.getByRole('button', { name: 'Log in with your wallet' }).click()
+  await club.getByText('to log in to Wine club').waitFor()
+  const simulate = club.getByRole('button', { name: "Simulate the browser's wallet" })
+  const [wallet] = await Promise.all([club.waitForEvent('popup'), simulate.click()])
+  await wallet.getByRole('button', { name: 'Share', exact: true }).click()
+  await club.getByText(/^You are in\./).waitFor()
+  expect(await club.getByText('"age_over_18": true').count()).toBe(1)
+  expect(await club.content()).not.toMatch(/birthdate|family_name/)
+  expect(new URL(club.url()).search).not.toContain('code')
+  await expectAccessible(club as WatchedPage)
+  await shoot(club as WatchedPage, 'demo-club')
+})

@@ -37,6 +37,16 @@ export const demo: typeof en.demo = {
     ordered: 'Bestellt. Der Server hat den Code dieser Seite eingelöst: Die Antwort kam von hier, von einem Erwachsenen.',
     refused: 'Nicht bestellt. Der Nachweis wurde abgelehnt.',
   },
+  club: {
+    open: 'Oder mit der Wallet bei einem Weinclub anmelden',
+    title: 'Weinclub',
+    more: 'Mitglieder sind mindestens 18. Diese Seite kennt OpenID Connect, wie Foren und Shops, und nichts von Wallets.',
+    logIn: 'Mit der Wallet anmelden',
+    welcome: 'Sie sind angemeldet. Der Club weiß, dass Sie mindestens 18 sind, und weder Namen noch Geburtstag.',
+    learned: 'Alles, was er erfuhr',
+    refused: reason => `Sie sind nicht angemeldet: ${reason}`,
+    back: 'Zurück zur Demo',
+  },
   cheat: 'Schummeln',
   cheats: {
     replay: 'Eine alte Antwort noch einmal senden, die zu einer anderen Anfrage gehört',

@@ -35,6 +35,16 @@ export const demo = {
     ordered: 'Ordered. The server redeemed the code of this page: the answer came from here, from an adult.',
     refused: 'Not ordered. The proof was refused.',
   },
+  club: {
+    open: 'Or log in to a wine club with the wallet',
+    title: 'Wine club',
+    more: 'Members are 18 or over. This page knows OpenID Connect, as forums and shops do, and nothing of wallets.',
+    logIn: 'Log in with your wallet',
+    welcome: 'You are in. The club knows that you are 18 or over, and neither your name nor your birthday.',
+    learned: 'All that it learned',
+    refused: (reason: string) => `You are not logged in: ${reason}`,
+    back: 'Back to the demo',
+  },
   cheat: 'Try to cheat',
   cheats: {
     replay: 'Send an old answer again, recorded for another request',

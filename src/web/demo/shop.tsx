@@ -2,6 +2,7 @@ import { h } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../kit/button.tsx'
 import { Notice } from '../kit/notice.tsx'
+import { serviceUrl } from '../shared/base.ts'
 import { useLanguage } from '../shared/language.ts'
 import { redeem } from './online.ts'
 import type { Story } from './story.ts'
@@ -11,7 +12,7 @@ type Answered = { session: string; status: string; response_code?: string }
 
 /** A shop's page with the element, as a customer sees it. */
 export function Shop({ story: { online, data, step, buy } }: { story: Story }) {
-  const words = useDemoWords().online
+  const { online: words, club } = useDemoWords()
   const language = useLanguage()
   const place = useRef<HTMLDivElement>(null)
   const [ended, setEnded] = useState<{ id: string; isOrdered: boolean }>()
@@ -43,6 +44,9 @@ export function Shop({ story: { online, data, step, buy } }: { story: Story }) {
       )}
       {online !== undefined && !isOver && h('vidimus-verify', { key: online, session: online, lang: language, sandbox: '' })}
       {isOver && <Notice tone={ended.isOrdered ? 'ok' : 'no'}>{ended.isOrdered ? words.ordered : words.refused}</Notice>}
+      <a class="touch" href={`${serviceUrl('demo')}?club`} target="_blank" rel="noopener">
+        {club.open}
+      </a>
     </div>
   )
 }
