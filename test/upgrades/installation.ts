@@ -16,6 +16,7 @@ import { openSession } from '../helpers/exchange.ts'
 import { forgeSigner, trust } from '../helpers/forger.ts'
 import { PHONE_CODE } from '../helpers/id-routes.ts'
 import { scan } from '../helpers/in-person.ts'
+import { answerLogin, begin, comeBack, makeClient } from '../helpers/oidc.ts'
 import { receive, startAppFor } from '../helpers/receiver.ts'
 import { verifyWith } from '../helpers/wallet.ts'
 
@@ -86,6 +87,11 @@ export async function makeInstallation(options: Parameters<typeof startApp>[0]) 
   const scanned = await createVerification(app, key)
   const { message } = expectOk(await scan({ app, key }, scanned.id, PHONE_CODE))
   const { access_token, refresh_token } = await pair(app, key)
+
+  // A log-in that brought its code back.
+  const party = await makeClient({ app, tenant })
+  const begun = await begin(party)
+  await comeBack(begun, await answerLogin(party, begun))
 
   const chain = await chainOf(app, pending.id)
   const sandbox = await sandboxOf(app)

@@ -11,7 +11,7 @@ import { cleanUp, NOON, temporaryDir } from '../helpers/app.ts'
 import { asPostgres, newDatabase, program, startCluster, stopClusters, whyNoCluster } from '../helpers/cluster.ts'
 import { makeInstallation, ROWS } from './installation.ts'
 
-const FILE_BYTES_MAX = 40 * 1024
+const FILE_BYTES_MAX = 64 * 1024
 const TIGHT = { level: 9, memLevel: 9 }
 
 const [version = '', engine] = process.argv.slice(2)
