@@ -33,22 +33,20 @@ export function Club() {
   }
   const isIn = learned !== undefined && 'claims' in learned
   return (
-    <div class="demo stack">
-      <header class="top row">
+    <div class="demo club stack">
+      <header class="top row between">
         <Wordmark />
-        <h1>{words.title}</h1>
         <LanguageSwitch />
       </header>
       <main class="card stack">
+        <h1>{words.title}</h1>
         <p>{isIn ? words.welcome : words.more}</p>
         {learned && 'refusal' in learned && <Notice tone="no">{words.refused(learned.refusal)}</Notice>}
         {isIn && (
-          <dl class="stack tight">
-            <dt>{words.learned}</dt>
-            <dd>
-              <code class="raw">{JSON.stringify(learned.claims, null, 2)}</code>
-            </dd>
-          </dl>
+          <>
+            <h2 class="large">{words.learned}</h2>
+            <pre class="raw">{JSON.stringify(learned.claims, null, 2)}</pre>
+          </>
         )}
         <div class="row">
           {!isIn && (
