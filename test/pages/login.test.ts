@@ -75,9 +75,15 @@ describe('a log-in', () => {
     const page = await openPage(origin)
     await page.goto(path({ ui_locales: 'de' }))
     await page.getByText('zur Anmeldung bei Cellar').waitFor()
-    await page.getByText(/auf dem Telefon, das Ihre Wallet hat/).waitFor()
+    await page.getByRole('button', { name: 'Mit Ihrer Wallet fortfahren' }).waitFor()
+    expect(await page.getByText(/auf dem Telefon, das Ihre Wallet hat/).count()).toBe(0)
     expect(await page.getByRole('img', { name: /QR/ }).count()).toBe(0)
     await shoot(page, 'login-same-device')
+    // A browser without the wallet call: the log-in has to begin on the phone.
+    const old = await openPage(origin)
+    await old.addInitScript('delete window.DigitalCredential')
+    await old.goto(path({ ui_locales: 'de' }))
+    await old.getByText('Öffnen Sie Cellar auf dem Telefon, das Ihre Wallet hat.').waitFor()
   })
 
   browserTest('of a client that is not known ends on a page that leads nowhere', async openPage => {

@@ -127,9 +127,9 @@ function Choices({ asked, aheadMs, digital }: Props) {
   if (!isPhone) {
     return (
       <section class="way stack centred">
-        {code || <p class="secondary">{words.samePhone(asked.asked_by)}</p>}
+        {code || (digital.offer === 'none' && <p class="secondary">{words.samePhone(backName(asked))}</p>)}
         {remaining}
-        <Offer digital={digital} />
+        <Offer digital={digital} isFirst={!code} />
         <a class="touch" href={asked.wallet_uri}>
           {words.openHere}
         </a>
