@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { PersonaId } from '../../src/sandbox/personas.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, outcome, startApp, type TestApp } from '../helpers/app.ts'
-import { ask } from '../helpers/dc.ts'
+import { ask, presentThrough } from '../helpers/dc.ts'
 import {
   answerIn,
   answerLogin,
@@ -194,6 +194,22 @@ describe('a page of a log-in', () => {
     )
     expect((await ask(app, begun.id)).status).toBe(403)
   })
+})
+
+describe("the browser's wallet call", () => {
+  test.each(['allowed', 'refused'] as const)(
+    'logs in where other devices are %s, and its code is of no use elsewhere',
+    async cross_device => {
+      const own = await makeClient({ app, tenant }, { cross_device })
+      const begun = await begin(own)
+      const page = { ...app, call: begun.browser.call } as TestApp
+      const { body } = await presentThrough(page, begun.id, await holderOf(app), { origin: 'https://verify.example' })
+      expect(body.redirect_uri).toStartWith(`https://verify.example${begun.returnPath}#response_code=`)
+      expect(outcome(await comeBack({ ...begun, browser: openBrowser(app) }, body.response_code))).toBe(LOST)
+      const { code } = answerIn((await comeBack(begun, body.response_code)).body.location)
+      expect((await exchange(own, { code, verifier: begun.verifier })).status).toBe(200)
+    },
+  )
 })
 
 describe('across devices', () => {
