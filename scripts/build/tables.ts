@@ -344,6 +344,8 @@ const LABELS: Record<string, string[]> = {
   vidimus_verification_failures_total: ['code', 'environment'],
   vidimus_dc_requests_total: ['protocol'],
   vidimus_dc_answers_total: ['protocol', 'outcome'],
+  vidimus_oidc_logins_total: ['environment', 'outcome'],
+  vidimus_oidc_refusals_total: ['endpoint', 'error'],
   vidimus_in_person_requests_total: ['version'],
   vidimus_in_person_answers_total: ['outcome'],
   vidimus_in_person_failures_total: ['code'],

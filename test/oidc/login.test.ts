@@ -109,3 +109,25 @@ describe('a log-in', () => {
     expect((await userinfo(own, tokens.body.access_token)).body).toMatchObject({ age_over_21: true })
   })
 })
+
+test('log-ins and refusals are counted, and the log names the client without a secret', async () => {
+  const own = await startApp()
+  const shop = (await own.tenant()).id
+  const client = await makeClient({ app: own, tenant: shop })
+  const { tokens } = await logIn(client)
+  await comeBack(await begin(client))
+  await exchange(client, { code: 'x' })
+  await userinfo(client, 'x')
+  const figures = await own.deps.metrics.render()
+  for (const line of [
+    'vidimus_oidc_logins_total{environment="test",outcome="started"} 2',
+    'vidimus_oidc_logins_total{environment="test",outcome="returned"} 1',
+    'vidimus_oidc_logins_total{environment="test",outcome="refused"} 1',
+    'vidimus_oidc_refusals_total{endpoint="token",error="invalid_grant"} 1',
+    'vidimus_oidc_refusals_total{endpoint="userinfo",error="invalid_token"} 1',
+  ])
+    expect(figures).toContain(line)
+  const log = own.logs.join('\n')
+  expect(log).toContain(`"event":"oidc.token_issued","tenant":"${shop}","detail":"${client.client.id}"`)
+  expect(log).not.toContain(tokens.body.access_token)
+})
