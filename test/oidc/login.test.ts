@@ -1,7 +1,9 @@
 // A whole log-in, and what the client learns of the person.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
 import { cleanUp, NOON, startApp, type TestApp } from '../helpers/app.ts'
+import { setUpOwner } from '../helpers/dashboard.ts'
 import {
   answerIn,
   answerLogin,
@@ -130,4 +132,21 @@ test('log-ins and refusals are counted, and the log names the client without a s
   const log = own.logs.join('\n')
   expect(log).toContain(`"event":"oidc.token_issued","tenant":"${shop}","detail":"${client.client.id}"`)
   expect(log).not.toContain(tokens.body.access_token)
+})
+
+test('the timeline of a log-in says what the client was given', async () => {
+  const boss = await setUpOwner(app, 'olivia')
+  const { begun, tokens } = await logIn(party)
+  await userinfo(party, tokens.body.access_token)
+  await userinfo(party, tokens.body.access_token)
+  const { body } = await boss.get<VerificationDetail>(`/tenants/${tenant}/verifications/${begun.id}?environment=test`)
+  const of = { at: expect.any(String), client: party.client.id }
+  expect(body.timeline.filter(({ event }) => /^(login|code|token|userinfo)_/.test(event))).toEqual([
+    { ...of, event: 'login_started' },
+    { at: of.at, event: 'login_returned' },
+    { ...of, event: 'code_issued' },
+    { ...of, event: 'token_issued', claims: ['age_over_18'], left_out: [] },
+    { ...of, event: 'userinfo_read' },
+  ])
+  expect(body.timeline.find(({ event }) => event === 'created')).toMatchObject({ actor: 'client Wine shop' })
 })
