@@ -2,7 +2,7 @@
 import { and, asc, count, desc, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { oidcClientSecrets, oidcClients, oidcIssuers } from '../db/schema/oidc.ts'
-import { column, hot, locked, prepared } from '../db/statements.ts'
+import { column, hot, locked, prepared, wholeRow } from '../db/statements.ts'
 
 export type IssuerRow = typeof oidcIssuers.$inferSelect
 export type ClientRow = typeof oidcClients.$inferSelect
@@ -41,17 +41,22 @@ export async function updateIssuerSealed(tx: Db, { tenantId, environment }: Issu
     .where(and(eq(oidcIssuers.tenantId, tenantId), eq(oidcIssuers.environment, environment)))
 }
 
-const selectClient = prepared(db =>
+const whole = wholeRow(oidcClients)
+const JSON_COLUMNS = ['redirect_uris', 'templates', 'lastRefusal'] as const
+
+const selectClient = hot<Record<string, unknown>>(db =>
   db
-    .select()
+    .select(whole.columns)
     .from(oidcClients)
-    .where(eq(oidcClients.id, sql.placeholder('id')))
-    .prepare(),
+    .where(eq(oidcClients.id, column('id'))),
 )
 
+/** In every request of a log-in. */
 export async function findClient(db: Db, id: string): Promise<ClientRow | undefined> {
-  const [row] = await selectClient(db).execute({ id })
-  return row
+  const [row] = await selectClient(db, { id })
+  if (!row) return undefined
+  for (const name of JSON_COLUMNS) if (row[name] !== null) row[name] = JSON.parse(row[name] as string)
+  return whole.read(row)
 }
 
 export async function lockClient(tx: Db, id: string): Promise<ClientRow | undefined> {
@@ -109,18 +114,19 @@ export async function markRefused(tx: Db, id: string, lastRefusal: NonNullable<C
   await tx.update(oidcClients).set({ lastRefusal }).where(eq(oidcClients.id, id))
 }
 
-const selectSecrets = prepared(db =>
+const wholeSecret = wholeRow(oidcClientSecrets)
+
+const selectSecrets = hot<Record<string, unknown>>(db =>
   db
-    .select()
+    .select(wholeSecret.columns)
     .from(oidcClientSecrets)
-    .where(eq(oidcClientSecrets.clientId, sql.placeholder('clientId')))
-    .orderBy(desc(oidcClientSecrets.id))
-    .prepare(),
+    .where(eq(oidcClientSecrets.clientId, column('clientId')))
+    .orderBy(desc(oidcClientSecrets.id)),
 )
 
 /** Newest first. */
 export async function listSecrets(db: Db, clientId: string): Promise<SecretRow[]> {
-  return await selectSecrets(db).execute({ clientId })
+  return (await selectSecrets(db, { clientId })).map(wholeSecret.read)
 }
 
 type NewSecret = Omit<SecretRow, 'id' | 'clientId' | 'tenantId'>
