@@ -14,7 +14,7 @@ import { readUserinfo } from './userinfo.ts'
 const IssuerPath = Type.Object({ tenant: Type.String(), environment: Type.String() })
 const LoginPath = Type.Object({ tenant: Type.String(), environment: Type.String(), login: Type.String() })
 
-// Its own document describes it: discovery.
+// Its own document describes it: discovery. Copied for each route, because the framework writes into what it is given.
 const OPEN = { open: {}, params: IssuerPath, detail: { hide: true } }
 const OWN = { open: { ownPages: true as const }, params: IssuerPath, detail: { hide: true } }
 const CACHED = { 'cache-control': 'public, max-age=3600' }
@@ -50,10 +50,12 @@ export function oidcRoutes(deps: Deps, servePage: ServeLoginPage) {
   const preflight = () => new Response(null, { status: 204, headers: PREFLIGHT })
   return new Elysia({ prefix: '/oidc/:tenant/:environment' })
     .use(accessPlugin(deps))
-    .get('/.well-known/openid-configuration', async ({ params }) => cached(readDiscovery(deps, await issuerOf(params))), OPEN)
-    .get('/jwks', async ({ params }) => cached(await readJwks(deps, await issuerOf(params))), OPEN)
-    .get('/authorize', begin, OWN)
-    .post('/authorize', begin, OWN)
+    .get('/.well-known/openid-configuration', async ({ params }) => cached(readDiscovery(deps, await issuerOf(params))), {
+      ...OPEN,
+    })
+    .get('/jwks', async ({ params }) => cached(await readJwks(deps, await issuerOf(params))), { ...OPEN })
+    .get('/authorize', begin, { ...OWN })
+    .post('/authorize', begin, { ...OWN })
     .get('/return/:login', ({ request }) => servePage(request.url), { ...OWN, params: LoginPath })
     .post(
       '/return/:login',
@@ -63,11 +65,11 @@ export function oidcRoutes(deps: Deps, servePage: ServeLoginPage) {
         params: LoginPath,
       },
     )
-    .post('/token', token, OPEN)
-    .options('/token', preflight, OPEN)
-    .get('/userinfo', userinfo, OPEN)
-    .post('/userinfo', userinfo, OPEN)
-    .options('/userinfo', preflight, OPEN)
+    .post('/token', token, { ...OPEN })
+    .options('/token', preflight, { ...OPEN })
+    .get('/userinfo', userinfo, { ...OPEN })
+    .post('/userinfo', userinfo, { ...OPEN })
+    .options('/userinfo', preflight, { ...OPEN })
 }
 
 const cached = (document: object): Response => Response.json(document, { headers: CACHED })

@@ -51,6 +51,12 @@ const till = {
   ),
 }
 
+const client = {
+  name: fc.constantFrom('Forum', 'x', 'صندوق ۳'),
+  redirect_uris: fc.constantFrom(['https://forum.example/cb'], ['https://a.example/?b=c', 'https://a.example/d']),
+  templates: fc.constantFrom(['age_over_18'], ['age_over_18', 'identity_basic']),
+}
+
 const changed = { body: till.body.map(({ name, allowed_templates }) => ({ name, allowed_templates })) }
 
 const env = { environment: fc.constantFrom('test', 'test', 'test', 'live') }
@@ -133,6 +139,13 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
   },
   'POST /sandbox/documents': {
     body: fc.constantFrom('adult', 'minor', 'expired').map(persona => ({ persona, holder_key: HOLDER_KEY })),
+  },
+  'POST /dashboard/api/tenants/{tenant}/clients': {
+    body: fc.record({ environment: fc.constantFrom('test', 'live'), ...client }),
+  },
+  'PUT /dashboard/api/tenants/{tenant}/clients/{id}': { body: fc.record(client, { requiredKeys: [] }) },
+  'POST /dashboard/api/tenants/{tenant}/clients/{id}/secret': {
+    body: fc.constantFrom('now', '1h', '24h', '7d').map(old_expires => ({ old_expires })),
   },
   'GET /till/data': { who: 'device' },
   'POST /v1/devices': till,

@@ -77,6 +77,25 @@ const mintedKey = async ({ must, cast }: Stage): Promise<Prepared> => {
   return { id: api_key.id }
 }
 
+const clientsAt = ({ cast }: Stage): string => `/dashboard/api/tenants/${cast.tenants.own}/clients`
+
+const addedClient = async (stage: Stage): Promise<Prepared> => {
+  const body = { environment: 'test', name: 'Forum', redirect_uris: ['https://forum.example/cb'], templates: ['age_over_18'] }
+  return { id: (await stage.must('POST', clientsAt(stage), 'owner', body)).body.id as string }
+}
+
+const someClient = async (stage: Stage): Promise<Prepared> => {
+  const [client] = (await stage.must('GET', clientsAt(stage), 'owner')).body.data as { id: string }[]
+  return client ? { id: client.id } : await addedClient(stage)
+}
+
+/** There may be 50. */
+const withoutClients = async (stage: Stage): Promise<Prepared> => {
+  const { data } = (await stage.must('GET', clientsAt(stage), 'owner')).body as { data: { id: string }[] }
+  for (const { id } of data) await stage.ask('DELETE', `${clientsAt(stage)}/${id}`, 'owner', {})
+  return {}
+}
+
 export const authorityOf = async (must: Stage['ask']): Promise<string> =>
   (await must('GET', '/dashboard/api/signing', 'owner')).body.authority as string
 
@@ -122,6 +141,10 @@ export const PREPARE: Record<string, (stage: Stage) => Promise<Prepared>> = {
   'DELETE /dashboard/api/trust/{id}': trusted,
   'POST /dashboard/api/tenants/{tenant}/keys/{id}/roll': mintedKey,
   'DELETE /dashboard/api/tenants/{tenant}/keys/{id}': mintedKey,
+  'POST /dashboard/api/tenants/{tenant}/clients': withoutClients,
+  'PUT /dashboard/api/tenants/{tenant}/clients/{id}': someClient,
+  'POST /dashboard/api/tenants/{tenant}/clients/{id}/secret': someClient,
+  'DELETE /dashboard/api/tenants/{tenant}/clients/{id}': addedClient,
   'DELETE /dashboard/api/tenants/{tenant}/devices/{id}': stage => registered(stage, 'test'),
   'DELETE /dashboard/api/tenants/{tenant}/verifications/{id}': async stage => ({ id: await verification(stage) }),
   'DELETE /dashboard/api/tenants/{tenant}/origins': async ({ ask, cast }) => {
