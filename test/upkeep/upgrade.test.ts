@@ -117,25 +117,32 @@ test('upgrade --dry-run tells what would be applied, and leaves the database as 
   expect(contentOf(dir)).toEqual(content)
 })
 
-test(`an upgrade, killed ${HOW} on the way, is brought up to date by the next one, and the copy is from before`, async () => {
-  const points = await killPoints(copyOf(before), ['upgrade'], 3, { under: NEXT_VERSION })
-  let killed = 0
-  for (const { name, run } of points) {
-    const dir = copyOf(before)
-    if ((await run(dir, ['upgrade'])).isKilled) killed++
-    expect([name, invariantsOf(databaseOf(dir)).integrity]).toEqual([name, 'ok'])
-    expect([name, (await next(dir, 'upgrade')).exitCode]).toEqual([name, 0])
-    expect([name, appliedIn(databaseOf(dir))]).toEqual([name, [...IDS_OF_NEXT]])
-    expect([name, invariantsOf(databaseOf(dir))]).toEqual([name, SOUND])
-    // Killed after the last migration there is nothing left to copy; between the two another copy is made.
-    const copies = INVENTED_IDS.flatMap((_, i) => (existsSync(copyBefore(dir, i)) ? [i] : []))
-    expect([name, copies[0]]).toEqual([name, 0])
-    for (const i of copies)
-      expect([name, appliedIn(copyBefore(dir, i))]).toEqual([name, [...IDS_BEFORE, ...INVENTED_IDS.slice(0, i)]])
-    rmSync(dir, { recursive: true })
-  }
-  expect(killed).toBeGreaterThan(points.length / 2)
-})
+/** Ten seconds of processes, on a machine of their own. */
+const SHARED_MACHINE_MS = 180_000
+
+test(
+  `an upgrade, killed ${HOW} on the way, is brought up to date by the next one, and the copy is from before`,
+  async () => {
+    const points = await killPoints(copyOf(before), ['upgrade'], 3, { under: NEXT_VERSION })
+    let killed = 0
+    for (const { name, run } of points) {
+      const dir = copyOf(before)
+      if ((await run(dir, ['upgrade'])).isKilled) killed++
+      expect([name, invariantsOf(databaseOf(dir)).integrity]).toEqual([name, 'ok'])
+      expect([name, (await next(dir, 'upgrade')).exitCode]).toEqual([name, 0])
+      expect([name, appliedIn(databaseOf(dir))]).toEqual([name, [...IDS_OF_NEXT]])
+      expect([name, invariantsOf(databaseOf(dir))]).toEqual([name, SOUND])
+      // Killed after the last migration there is nothing left to copy; between the two another copy is made.
+      const copies = INVENTED_IDS.flatMap((_, i) => (existsSync(copyBefore(dir, i)) ? [i] : []))
+      expect([name, copies[0]]).toEqual([name, 0])
+      for (const i of copies)
+        expect([name, appliedIn(copyBefore(dir, i))]).toEqual([name, [...IDS_BEFORE, ...INVENTED_IDS.slice(0, i)]])
+      rmSync(dir, { recursive: true })
+    }
+    expect(killed).toBeGreaterThan(points.length / 2)
+  },
+  SHARED_MACHINE_MS,
+)
 
 test('an upgrade killed three times at random while a server starts on it, is served whole by the fourth', async () => {
   const random = seeded(1)
