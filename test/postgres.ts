@@ -34,8 +34,9 @@ const LEFT_OUT: { what: string; folders?: RegExp; helpers?: string[] }[] = [
     // Every function of their stores is called on both engines by db/stores.
     what: 'menus, log-in and lists of settings, whose statements are simple',
     folders:
-      /^(cli\/(origin|trust-source|user)|dashboard\/(go-live|pages|second-factor|setup)|doctor\/trust-lists|http\/limits|signing\/schedule)\./,
+      /^(cli\/(origin|trust-source|user)|dashboard\/(go-live|login|pages|second-factor|session|setup|webhooks)|http\/limits|signing\/schedule)\./,
   },
+  { what: 'what doctor reads and says; postgres/doctor has what it says of the server', folders: /^doctor\// },
   {
     what: 'help, TLS and demo of the program, on its directory',
     folders: /^cli\/(command|demo|tls)\./,
