@@ -32,7 +32,10 @@ export const CLAIMS_SUPPORTED = [
     'family_name',
   ],
   ...['birthdate', 'gender', 'address', 'email', 'email_verified', 'phone_number', 'phone_number_verified', 'nationalities'],
-  ...['place_of_birth', ...[...BUILTIN_TEMPLATES.values()].flatMap(({ ageOver }) => (ageOver ? `age_over_${ageOver}` : []))],
+  ...[
+    'place_of_birth',
+    ...new Set([...BUILTIN_TEMPLATES.values()].flatMap(({ ageOver }) => (ageOver ? `age_over_${ageOver}` : []))),
+  ],
 ]
 
 export type Claims = Record<string, unknown>

@@ -1,5 +1,6 @@
 // Refusals in the words of OAuth (RFC 6749, 6750), which /token and /userinfo answer with.
 import type { Reporting } from '../ground.ts'
+import { ApiError } from '../http/errors.ts'
 
 type Endpoint = 'authorize' | 'token' | 'userinfo'
 
@@ -22,6 +23,12 @@ type Told = { error: string; endpoint: Endpoint; tenant: string; client?: string
 export function reportRefusal({ log, metrics }: Reporting, { error, endpoint, tenant, client }: Told): void {
   metrics.count('vidimus_oidc_refusals_total', { endpoint, error })
   log.info(`oidc.${endpoint}_refused`, { error_code: error, tenant, ...(client && { detail: client }) })
+}
+
+/** Too large a body is refused as everywhere. */
+export function asOAuthError(error: unknown): never {
+  if (error instanceof ApiError && error.status === 400) throw new OAuthError('invalid_request', error.message)
+  throw error
 }
 
 /** The answer of an endpoint, or its refusal. */

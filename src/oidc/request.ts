@@ -5,10 +5,11 @@ import { scopeOf } from './discovery.ts'
 
 const STATE_CHARS_MAX = 1024
 const NONCE_CHARS_MAX = 512
-/** Sent twice, two readers could use different ones; what is unknown is ignored. */
+/** Sent twice, two readers could use different ones; what is unknown is ignored. The last line is known, and changes nothing. */
 const KNOWN = (
   'client_id redirect_uri response_mode response_type request request_uri registration scope code_challenge ' +
-  'code_challenge_method prompt max_age state nonce ui_locales'
+  'code_challenge_method prompt max_age state nonce ui_locales ' +
+  'login_hint id_token_hint display acr_values claims claims_locales'
 ).split(' ')
 
 /** Empty counts as absent. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { accessPlugin } from '../access/plugin.ts'
-import { apiError } from '../http/errors.ts'
+import { ApiError, apiError } from '../http/errors.ts'
 import { authorize } from './authorize.ts'
 import { findIssuer, type Issuer } from './client-store.ts'
 import type { Deps } from './deps.ts'
@@ -25,8 +25,9 @@ const PREFLIGHT = {
   'access-control-max-age': '600',
 }
 
-/** A page for the browser, with the reason of a refusal. */
-export type ServeLoginPage = (url: string, reason?: string) => Promise<Response>
+/** A page for the browser, with a refusal. */
+export type ServeLoginPage = (url: string, refusal?: Refusal) => Promise<Response>
+type Refusal = { reason: string; status: number; headers?: Record<string, string> }
 
 type At = { params: typeof IssuerPath.static; request: Request }
 
@@ -42,8 +43,9 @@ export function oidcRoutes(deps: Deps, servePage: ServeLoginPage) {
   const begin = async ({ params, request }: At) => {
     // A mail scanner that looks at a link begins nothing.
     if (request.method === 'HEAD') return new Response(null)
-    const begun = await authorize(deps, await issuerOf(params), request)
-    return 'page' in begun ? await servePage(request.url, begun.page) : goTo(begun)
+    const begun = await authorize(deps, await issuerOf(params), request).catch(asPage)
+    if (begun instanceof ApiError) return await servePage(request.url, refusalOf(begun))
+    return 'page' in begun ? await servePage(request.url, { reason: begun.page, status: 400 }) : goTo(begun)
   }
   const token = async ({ params, request }: At) => await exchangeCode(deps, await issuerOf(params), request)
   const userinfo = async ({ params, request }: At) => await readUserinfo(deps, await issuerOf(params), request)
@@ -65,12 +67,22 @@ export function oidcRoutes(deps: Deps, servePage: ServeLoginPage) {
         params: LoginPath,
       },
     )
+    .options('/.well-known/openid-configuration', preflight, { ...OPEN })
+    .options('/jwks', preflight, { ...OPEN })
     .post('/token', token, { ...OPEN })
     .options('/token', preflight, { ...OPEN })
     .get('/userinfo', userinfo, { ...OPEN })
     .post('/userinfo', userinfo, { ...OPEN })
     .options('/userinfo', preflight, { ...OPEN })
 }
+
+/** Somebody is waiting in front of it, and not a program. */
+function asPage(error: unknown): ApiError {
+  if (error instanceof ApiError && error.status === 429) return error
+  throw error
+}
+
+const refusalOf = ({ wireCode, status, headers }: ApiError): Refusal => ({ reason: wireCode, status, headers })
 
 const cached = (document: object): Response => Response.json(document, { headers: CACHED })
 

@@ -4,7 +4,6 @@ import { newSecret } from '../base/ids.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { readFields } from '../http/body.ts'
-import { ApiError } from '../http/errors.ts'
 import { type OpenedSession, openOne } from '../verifications/read.ts'
 import { recordLogin } from '../verifications/timeline.ts'
 import { claimsFor } from './claims.ts'
@@ -14,7 +13,7 @@ import type { Deps } from './deps.ts'
 import { scopeOf } from './discovery.ts'
 import { signIdToken } from './id-token.ts'
 import { findLoginByCode, type LoginRow, revokeToken, spendCode } from './login-store.ts'
-import { answering, OAuthError } from './refusal.ts'
+import { answering, asOAuthError, OAuthError } from './refusal.ts'
 import { type LoginRequest, parametersIn } from './request.ts'
 import { openRequest } from './return.ts'
 
@@ -41,12 +40,6 @@ async function exchange(deps: Deps, issuer: Issuer, request: Request): Promise<o
   const login = await findLoginByCode(deps.db, sha256Hex(code))
   if (login?.clientId !== client.id) throw invalidGrant()
   return await redeem(deps, { issuer, client, login }, { redirectUri: given('redirect_uri'), verifier: given('code_verifier') })
-}
-
-/** Too large a body is refused as everywhere. */
-function asOAuthError(error: unknown): never {
-  if (error instanceof ApiError && error.status === 400) throw new OAuthError('invalid_request', error.message)
-  throw error
 }
 
 type Asked = { issuer: Issuer; client: ClientRow; login: LoginRow }

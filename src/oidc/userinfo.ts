@@ -1,6 +1,6 @@
 import { sha256Hex } from '../base/hash.ts'
 import { isWellFormedSecret } from '../base/ids.ts'
-import { readForm } from '../http/body.ts'
+import { readFields } from '../http/body.ts'
 import { openOne } from '../verifications/read.ts'
 import { hasLogin, recordLogin } from '../verifications/timeline.ts'
 import { clientOf } from './authorize.ts'
@@ -8,7 +8,7 @@ import { claimsFor } from './claims.ts'
 import type { Issuer } from './client-store.ts'
 import type { Deps } from './deps.ts'
 import { findLoginByToken } from './login-store.ts'
-import { answering, OAuthError } from './refusal.ts'
+import { answering, asOAuthError, OAuthError } from './refusal.ts'
 import { openSub, TOKEN_PREFIX } from './token.ts'
 
 const FORM_BYTES_MAX = 16 * 1024
@@ -41,15 +41,16 @@ async function read(deps: Deps, issuer: Issuer, request: Request): Promise<objec
 
 /** RFC 6750: in the header or, by POST, in the form. */
 async function tokenOf(request: Request): Promise<string> {
-  const [, inHeader] = /^Bearer +([!-~]{1,128})$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  const [, inHeader] = /^Bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   const isForm =
     request.method === 'POST' && /^application\/x-www-form-urlencoded\b/i.test(request.headers.get('content-type') ?? '')
-  const inForm = isForm ? (await readForm(request, FORM_BYTES_MAX)).get('access_token') : undefined
-  if (inHeader && inForm)
+  const inForm = isForm ? await readFields(request, FORM_BYTES_MAX).catch(asOAuthError) : new URLSearchParams()
+  const sent = [inHeader ?? [], inForm.getAll('access_token')].flat()
+  if (sent.length > 1)
     throw new OAuthError('invalid_request', 'the token is sent twice', 400, {
       'www-authenticate': 'Bearer error="invalid_request"',
     })
-  const token = inHeader ?? inForm
+  const [token] = sent
   if (!token) throw new OAuthError('invalid_token', 'send the access token as bearer', 401, { 'www-authenticate': 'Bearer' })
   return token
 }

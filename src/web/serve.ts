@@ -121,11 +121,14 @@ export async function serveLost(url: string): Promise<Response> {
   return new Response(page.body, { status: 404, headers: page.headers })
 }
 
+type Refusal = { reason: string; status: number; headers?: Record<string, string> }
+
 /** The way back from a log-in or, with a reason, the end of one that leads nowhere. */
-export async function serveLogin(url: string, reason?: string): Promise<Response> {
-  const headers = { ...headersOf(LOGIN, false), 'cache-control': 'no-store' }
-  const page = await servePage(LOGIN, url, headers, reason ? ` data-reason="${reason}"` : '')
-  return new Response(page.body, { status: reason ? 400 : 200, headers: page.headers })
+export async function serveLogin(url: string, refusal?: Refusal): Promise<Response> {
+  const { reason, status = 200, headers }: Partial<Refusal> = refusal ?? {}
+  const marks = reason ? ` data-reason="${reason}"` : ''
+  const page = await servePage(LOGIN, url, { ...headersOf(LOGIN, false), 'cache-control': 'no-store', ...headers }, marks)
+  return new Response(page.body, { status, headers: page.headers })
 }
 
 /** Read by shared/base.ts. */

@@ -86,7 +86,11 @@ describe.each<Way>(['GET', 'POST'])('an authorization request by %s', way => {
     expect(countSessions()).toBe(before)
   })
 
-  test.each(['response_type', 'scope', 'state', 'nonce', 'code_challenge', 'prompt'])('with %s twice is refused', async name => {
+  test.each([
+    ...['response_type', 'scope', 'state', 'nonce', 'code_challenge', 'prompt'],
+    // Known ones that change nothing.
+    ...['login_hint', 'id_token_hint', 'display', 'acr_values', 'claims', 'claims_locales'],
+  ])('with %s twice is refused', async name => {
     const answer = await ask(way, `${authorizePath(party, PKCE)}&${name}=x&${name}=x`)
     expect(answerIn(answer.headers.get('location')).error).toBe('invalid_request')
   })
@@ -271,7 +275,7 @@ test('an address of more than 4,096 characters and a form of more than 8 KiB are
 })
 
 describe('budgets', () => {
-  test('an address that begins too many log-ins gets 429', async () => {
+  test('an address that begins too many log-ins gets a page with 429', async () => {
     const limited = await startApp({ rateLimitScale: 1 })
     const own = await makeClient({ app: limited, tenant: (await limited.tenant()).id })
     const statuses = []
@@ -279,6 +283,9 @@ describe('budgets', () => {
     expect(statuses.filter(status => status === 303)).toHaveLength(30)
     const answer = await limited.call('GET', authorizePath(own, PKCE))
     expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.text).toContain('data-reason="rate_limit_exceeded"')
   })
 
   test('a client begins as many log-ins an hour as it may, and a day as its tenant may', async () => {

@@ -101,6 +101,7 @@ describe('an issuer', () => {
       ui_locales_supported: ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl'],
       service_documentation: 'https://verify.example/docs/openid-connect',
     })
+    expect(claims_supported).toEqual([...new Set(claims_supported as string[])])
     expect(claims_supported).toContain('sub')
     expect(claims_supported).toContain('age_over_18')
     expect(claims_supported).not.toContain('picture')

@@ -156,7 +156,7 @@ describe('a token request', () => {
   })
 
   test('from a page of another origin is preflighted', async () => {
-    for (const name of ['token', 'userinfo']) {
+    for (const name of ['token', 'userinfo', 'jwks', '.well-known/openid-configuration']) {
       const { status, headers } = await app.call('OPTIONS', `${issuerPath(party)}/${name}`)
       expect([status, headers.get('access-control-allow-origin'), headers.get('access-control-allow-headers')]).toEqual([
         204,
@@ -304,10 +304,22 @@ describe('an access token', () => {
       400,
     )
     expect((await app.call('GET', path.replace('/test/', '/live/'), { headers })).status).toBe(401)
-    for (const authorization of ['Bearer x', `Bearer ${access_token.slice(0, -1)}x`, `Basic ${access_token}`, `Bearer ${key}`]) {
-      const { status, headers: answered } = await app.call('GET', path, { headers: { authorization } })
-      expect([authorization, status, answered.get('www-authenticate')?.startsWith('Bearer')]).toEqual([authorization, 401, true])
+    for (const other of ['x', `${access_token.slice(0, -1)}x`, key, tokens.body.id_token, `${access_token} x`]) {
+      const { status, headers: answered } = await app.call('GET', path, { headers: { authorization: `Bearer ${other}` } })
+      expect([other, status, answered.get('www-authenticate')]).toEqual([other, 401, 'Bearer error="invalid_token"'])
     }
+    const basic = await app.call('GET', path, { headers: { authorization: `Basic ${access_token}` } })
+    expect([basic.status, basic.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    const doubled = `access_token=${access_token}&access_token=x`
+    expect(await app.call('POST', path, { raw: doubled, headers: FORM })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    })
+    const fields = Array.from({ length: 40 }, (_, i) => `f${i}=x`).join('&')
+    expect(await app.call('POST', path, { raw: fields, headers: FORM })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    })
     expect((await userinfo(party, access_token)).status).toBe(200)
   })
 
@@ -323,5 +335,31 @@ describe('an access token', () => {
     const { code, verifier, id } = await codeFor(party)
     await app.call('DELETE', `/v1/verifications/${id}`, { key })
     expect(outcomeOf(await exchange(party, { code, verifier }))).toBe(GRANT)
+  })
+})
+
+describe('budgets', () => {
+  test('of a client are fifty token requests at once, and of a token ten reads of its claims', async () => {
+    const limited = await startApp({ rateLimitScale: 1 })
+    const own = await makeClient({ app: limited, tenant: (await limited.tenant()).id })
+    const { tokens } = await logIn(own)
+    const reads = []
+    for (let i = 0; i < 11; i++) reads.push((await userinfo(own, tokens.body.access_token)).status)
+    expect(reads).toEqual([...Array(10).fill(200), 429])
+    // One was the log-in's.
+    const exchanges = []
+    for (let i = 0; i < 50; i++) exchanges.push((await exchange(own, { code: 'x', verifier: newVerifier() })).status)
+    expect(exchanges).toEqual([...Array(49).fill(400), 429])
+    const other = await makeClient({ app: limited, tenant: (await limited.tenant()).id })
+    expect((await exchange(other, { code: 'x', verifier: newVerifier() })).status).toBe(400)
+  })
+
+  test('of an address are thirty wrong secrets', async () => {
+    const limited = await startApp({ rateLimitScale: 1 })
+    const own = await makeClient({ app: limited, tenant: (await limited.tenant()).id })
+    const wrong = { ...own, client: { ...own.client, client_secret: 'ocs_wrong' } }
+    const statuses = []
+    for (let i = 0; i < 60; i++) statuses.push((await exchange(wrong, { code: 'x', verifier: newVerifier() })).status)
+    expect(statuses).toEqual([...Array(30).fill(401), ...Array(30).fill(429)])
   })
 })

@@ -18,5 +18,9 @@ export const login: typeof en.login = {
       title: 'Diese Anmeldung geht nicht.',
       more: 'Das Programm, das Sie hierher geschickt hat, will Sie an einer Adresse zurück, die nicht eingetragen ist. Das kann nur beheben, wer es betreibt (redirect_uri_mismatch).',
     },
+    rate_limit_exceeded: {
+      title: 'Hier beginnen zu viele Anmeldungen auf einmal.',
+      more: 'Warten Sie einen Moment, gehen Sie dorthin zurück, wo Sie sich anmelden wollten, und versuchen Sie es noch einmal (rate_limit_exceeded).',
+    },
   },
 }

@@ -17,5 +17,9 @@ export const login = {
       title: 'This log-in does not work.',
       more: 'The program that sent you here wants you back at an address that is not registered. Only those who run it can mend that (redirect_uri_mismatch).',
     },
+    rate_limit_exceeded: {
+      title: 'Too many log-ins begin here at once.',
+      more: 'Wait a moment, go back to where you wanted to log in, and try again (rate_limit_exceeded).',
+    },
   },
 }

@@ -21,6 +21,10 @@ export const FURTHER: Readonly<Record<Exclude<Language, StaffLanguage>, typeof e
         title: 'Este inicio de sesión no funciona.',
         more: 'El programa que le ha enviado aquí quiere que vuelva a una dirección que no está registrada. Solo puede arreglarlo quien lo gestiona (redirect_uri_mismatch).',
       },
+      rate_limit_exceeded: {
+        title: 'Aquí empiezan demasiados inicios de sesión a la vez.',
+        more: 'Espere un momento, vuelva a donde quería iniciar sesión e inténtelo de nuevo (rate_limit_exceeded).',
+      },
     },
   },
   fr: {
@@ -40,6 +44,10 @@ export const FURTHER: Readonly<Record<Exclude<Language, StaffLanguage>, typeof e
       redirect_uri_mismatch: {
         title: 'Cette connexion ne fonctionne pas.',
         more: 'Le programme qui vous a envoyé ici veut votre retour à une adresse qui n’est pas enregistrée. Seuls ceux qui le gèrent peuvent y remédier (redirect_uri_mismatch).',
+      },
+      rate_limit_exceeded: {
+        title: 'Trop de connexions commencent ici en même temps.',
+        more: 'Attendez un instant, retournez là où vous vouliez vous connecter et réessayez (rate_limit_exceeded).',
       },
     },
   },
@@ -61,6 +69,10 @@ export const FURTHER: Readonly<Record<Exclude<Language, StaffLanguage>, typeof e
         title: 'Questo accesso non funziona.',
         more: 'Il programma che l’ha inviata qui la vuole di ritorno a un indirizzo non registrato. Può rimediare solo chi lo gestisce (redirect_uri_mismatch).',
       },
+      rate_limit_exceeded: {
+        title: 'Qui iniziano troppi accessi insieme.',
+        more: 'Attenda un momento, torni dove voleva accedere e riprovi (rate_limit_exceeded).',
+      },
     },
   },
   nl: {
@@ -81,6 +93,10 @@ export const FURTHER: Readonly<Record<Exclude<Language, StaffLanguage>, typeof e
         title: 'Deze aanmelding werkt niet.',
         more: 'Het programma dat u hierheen stuurde wil u terug op een adres dat niet is geregistreerd. Alleen wie het beheert kan dat oplossen (redirect_uri_mismatch).',
       },
+      rate_limit_exceeded: {
+        title: 'Hier beginnen te veel aanmeldingen tegelijk.',
+        more: 'Wacht even, ga terug naar waar u wilde inloggen en probeer het opnieuw (rate_limit_exceeded).',
+      },
     },
   },
   pl: {
@@ -100,6 +116,10 @@ export const FURTHER: Readonly<Record<Exclude<Language, StaffLanguage>, typeof e
       redirect_uri_mismatch: {
         title: 'To logowanie nie działa.',
         more: 'Program, który Cię tu skierował, chce powrotu pod adres, który nie jest zarejestrowany. Może to naprawić tylko ten, kto go prowadzi (redirect_uri_mismatch).',
+      },
+      rate_limit_exceeded: {
+        title: 'Zbyt wiele logowań rozpoczyna się tu naraz.',
+        more: 'Odczekaj chwilę, wróć tam, gdzie chcesz się zalogować, i spróbuj ponownie (rate_limit_exceeded).',
       },
     },
   },

@@ -1,6 +1,6 @@
 import { offerLanguages } from '../hosted/words.ts'
 import { mount } from '../kit/mount.tsx'
-import { Refused } from './refused.tsx'
+import { isRefusal, Refused } from './refused.tsx'
 import { Return } from './return.tsx'
 
 const { reason } = document.documentElement.dataset
@@ -9,4 +9,4 @@ const code = /^#response_code=([^&]+)/.exec(location.hash)?.[1]
 if (location.hash) history.replaceState(null, '', location.pathname)
 
 offerLanguages()
-mount(reason === 'unknown_client' || reason === 'redirect_uri_mismatch' ? <Refused reason={reason} /> : <Return code={code} />)
+mount(isRefusal(reason) ? <Refused reason={reason} /> : <Return code={code} />)
