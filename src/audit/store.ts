@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { auditCheckpoints, auditRecords } from '../db/schema/audit.ts'
+import { auditCheckpoints, auditRecords, isByPerson, isRare } from '../db/schema/audit.ts'
 import { auditEntries, recordEntryId } from '../db/schema/audit-entries.ts'
 import { column, hot, locked } from '../db/statements.ts'
 import type { AuditAction, AuditRecord, Checkpoint, Head } from './chain.ts'
@@ -136,37 +136,117 @@ export async function countOf(db: Db, action: AuditAction): Promise<number> {
   return await db.$count(auditRecords, eq(auditRecords.action, action))
 }
 
-type Page = { before: number; limit: number; tenantId?: string; lookedAtMax: number }
+/** `from` and `until` are times. */
+export type RecordFilter = { tenantId?: string; action?: string; actor?: string; from?: number; until?: number }
 
-/** Newest first; `downTo` is the lowest record that was looked at. One statement, so that both belong to one moment. */
-export async function listRecordsBefore(
-  db: Db,
-  { before, limit, tenantId, lookedAtMax }: Page,
-): Promise<{ rows: StoredRecord[]; downTo: number }> {
+type Page = RecordFilter & { before: number; limit: number; lookedAtMax: number }
+
+/** Newest first; `downTo` is the lowest record that was looked at. */
+export async function listRecordsBefore(db: Db, page: Page): Promise<{ rows: StoredRecord[]; downTo: number }> {
+  const { limit, lookedAtMax, tenantId, action, actor, from, until } = page
+  const after = from === undefined ? 0 : await findSignedBy(db, from)
+  const before = Math.min(page.before, until === undefined ? page.before : await findSignedAfter(db, until))
+  const narrowed = narrowing(page)
+  const lowest = Math.max(after + 1, await findLowest(db, { narrowed, before, nth: lookedAtMax }))
+  const { seq, at } = auditRecords
+  const isShown = and(
+    lt(seq, before),
+    gte(seq, lowest),
+    narrowed,
+    tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId),
+    action === undefined ? undefined : eq(auditRecords.action, action),
+    actor === undefined ? undefined : eq(auditRecords.actor, actor),
+    from === undefined ? undefined : gte(at, from),
+    until === undefined ? undefined : lt(at, until),
+  )
+  const rows = await db.select(stored).from(auditRecords).where(isShown).orderBy(desc(seq)).limit(limit)
+  if (rows.length === limit) return { rows, downTo: rows.at(-1)!.seq }
+  return { rows, downTo: lowest === after + 1 ? 1 : lowest }
+}
+
+const FREQUENT = ['verification.created', 'verification.completed', 'verification.failed']
+
+/** What an index knows of a filter. */
+function narrowing({ action, actor, tenantId }: RecordFilter): SQL | undefined {
+  if (action !== undefined && !FREQUENT.includes(action)) return and(eq(auditRecords.action, action), isRare)
+  if (actor === undefined || !/^(dashboard:|command li)/.test(actor)) return undefined
+  return and(eq(auditRecords.actor, actor), isByPerson, tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId))
+}
+
+type Place = { narrowed: SQL | undefined; before: number; nth: number }
+
+/** The record that many places down, or 1. Without an index that knows better, the numbers themselves tell. */
+async function findLowest(db: Db, { narrowed, before, nth }: Place): Promise<number> {
   const { seq } = auditRecords
-  const lookedAt = tenantId === undefined ? limit : lookedAtMax
-  // Not max(): PostgreSQL would read the whole chain for it.
-  const newest = db
-    .select({ top: sql`${seq}`.mapWith(seq).as('top') })
+  const down = db
+    .select({ seq })
     .from(auditRecords)
-    .where(lt(seq, before))
+    .where(and(lt(seq, before), narrowed))
     .orderBy(desc(seq))
     .limit(1)
-    .as('newest')
-  const isShown = and(
-    lte(seq, newest.top),
-    gt(seq, sql`${newest.top} - ${lookedAt}`),
-    tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId),
-  )
-  const found = await db
-    .select({ top: newest.top, row: stored })
-    .from(newest)
-    .leftJoin(auditRecords, isShown)
+  const [row] = await (narrowed ? down.offset(nth - 1) : down)
+  return Math.max(1, row ? row.seq - (narrowed ? 0 : nth - 1) : 1)
+}
+
+/** A checkpoint tells the time of its record, so that a day is found without an index of times; the nearest one may be an hour off. */
+async function findSignedBy(db: Db, time: number): Promise<number> {
+  const { seq, at } = auditCheckpoints
+  const [row] = await db.select({ seq }).from(auditCheckpoints).where(lte(at, time)).orderBy(desc(seq)).limit(1)
+  return row?.seq ?? 0
+}
+
+/** Every record before that time is below it. */
+async function findSignedAfter(db: Db, time: number): Promise<number> {
+  const { seq, at } = auditCheckpoints
+  const [row] = await db.select({ seq }).from(auditCheckpoints).where(gte(at, time)).orderBy(asc(seq)).limit(1)
+  return (row?.seq ?? Number.MAX_SAFE_INTEGER - 1) + 1
+}
+
+type About = { tenantId: string | undefined; entryIds: readonly number[]; subjects: readonly string[]; limit: number }
+
+/** Records of one subject, newest first: by their entries, and the rare ones by the subject's names. */
+export async function listRecordsAbout(db: Db, { tenantId, entryIds, subjects, limit }: About): Promise<StoredRecord[]> {
+  const { seq, subject } = auditRecords
+  const own = tenantId === undefined ? undefined : eq(auditRecords.tenantId, tenantId)
+  const listOf = (is: SQL | undefined) => db.select(stored).from(auditRecords).where(is).orderBy(desc(seq)).limit(limit)
+  const named = await listOf(and(inArray(subject, [...subjects]), isRare, own))
+  const entered = entryIds.length > 0 ? await listOf(and(inArray(recordEntryId, [...entryIds]), own)) : []
+  const both = new Map([...named, ...entered].map(row => [row.seq, row]))
+  return [...both.values()].sort((a, b) => b.seq - a.seq).slice(0, limit)
+}
+
+type Others = { tenantId: string; downTo: number; before: number; limit: number }
+
+/** The records between that are not of this tenant, newest first. */
+export async function listOthers(
+  db: Db,
+  { tenantId, downTo, before, limit }: Others,
+): Promise<Pick<AuditRecord, 'seq' | 'tenantId'>[]> {
+  const { seq } = auditRecords
+  return await db
+    .select({ seq, tenantId: auditRecords.tenantId })
+    .from(auditRecords)
+    .where(and(gte(seq, downTo), lt(seq, before), ne(auditRecords.tenantId, tenantId)))
     .orderBy(desc(seq))
     .limit(limit)
-  const rows = found.flatMap(({ row }) => row ?? [])
-  const lowest = Math.max(1, (found[0]?.top ?? 0) - lookedAt + 1)
-  return { rows, downTo: rows.length === limit ? (rows.at(-1)?.seq ?? lowest) : lowest }
+}
+
+/** The first person after another, by name, who acted for anybody. */
+export async function findPersonAfter(db: Db, name: string): Promise<string | undefined> {
+  const { actor } = auditRecords
+  const [row] = await db
+    .select({ actor })
+    .from(auditRecords)
+    .where(and(gt(actor, name), isByPerson))
+    .orderBy(asc(actor))
+    .limit(1)
+  return row?.actor
+}
+
+export async function hasActed(db: Db, name: string, tenantId: string): Promise<boolean> {
+  const { seq, actor } = auditRecords
+  const is = and(eq(actor, name), isByPerson, eq(auditRecords.tenantId, tenantId))
+  return (await db.select({ seq }).from(auditRecords).where(is).limit(1)).length > 0
 }
 
 export async function listCheckpoints(db: Db): Promise<Checkpoint[]> {

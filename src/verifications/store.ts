@@ -342,6 +342,23 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
   }
 }
 
+/** The entries of a session, its result and its timeline on the audit chain. */
+export async function listAuditEntries(db: Db, { id, tenantId }: SessionKey): Promise<number[]> {
+  const entriesOf = (table: typeof verificationResults | typeof verificationEvents) =>
+    db
+      .select({ auditSeq: table.auditSeq })
+      .from(table)
+      .where(and(eq(table.verificationId, id), eq(table.tenantId, tenantId)))
+  const { auditSeq } = verificationSessions
+  const [session] = await db
+    .select({ auditSeq })
+    .from(verificationSessions)
+    .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
+  if (!session) return []
+  const rows = [session, ...(await entriesOf(verificationResults)), ...(await entriesOf(verificationEvents))]
+  return rows.flatMap(row => row.auditSeq ?? [])
+}
+
 /** Templates of the latest 500 live sessions. */
 export async function listTemplatesInUse(db: Db, tenantId: string): Promise<string[]> {
   const { template, environment, createdAt } = verificationSessions

@@ -10,7 +10,14 @@ import type { RecordedFinding } from '../openid4vp/finding.ts'
 import type { Format } from '../words/templates.ts'
 import type { Deps } from './deps.ts'
 import { countEvents, type EventRow, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
-import { type KeyedSession, lockSession, type PlacedSession, type SessionKey, type VerificationRow } from './store.ts'
+import {
+  type KeyedSession,
+  listAuditEntries,
+  lockSession,
+  type PlacedSession,
+  type SessionKey,
+  type VerificationRow,
+} from './store.ts'
 
 /** The anchor of a credential, and the list that named it, with the list's own `issued_at`. */
 export type TrustedBy = { anchor: string; source?: string; sequence?: number; issued_at?: string }
@@ -212,3 +219,7 @@ export async function recordReading(
     return true
   })
 }
+
+/** Where the audit chain has a session; empty for one that does not exist. */
+export const readAuditEntries = async ({ db }: Reading, session: SessionKey): Promise<number[]> =>
+  await listAuditEntries(db, session)

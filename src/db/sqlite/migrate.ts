@@ -3,6 +3,7 @@ import ground from '../../../drizzle/sqlite/0000_ground.sql' with { type: 'text'
 import inPerson from '../../../drizzle/sqlite/0001_in_person.sql' with { type: 'text' }
 import revocationLists from '../../../drizzle/sqlite/0002_revocation_lists.sql' with { type: 'text' }
 import oidc from '../../../drizzle/sqlite/0003_oidc.sql' with { type: 'text' }
+import auditFilters from '../../../drizzle/sqlite/0004_audit_filters.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0001_in_person', inPerson],
   ['0002_revocation_lists', revocationLists],
   ['0003_oidc', oidc],
+  ['0004_audit_filters', auditFilters],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

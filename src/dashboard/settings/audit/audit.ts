@@ -1,12 +1,13 @@
-import { type BrowsedRecord, browseAudit } from '../../../audit/browse.ts'
+import { type BrowsedRecord, browseAudit, readPeople } from '../../../audit/browse.ts'
 import { exportAudit } from '../../../audit/export.ts'
 import { presentVerdict } from '../../../audit/present.ts'
 import { verifyAudit } from '../../../audit/verify.ts'
 import { describeFailure } from '../../../base/log.ts'
-import { isoUtc, within } from '../../../base/time.ts'
+import { isoUtc, parseUtcInstant, within } from '../../../base/time.ts'
+import { readAuditEntries } from '../../../verifications/timeline.ts'
 import { readActorLabels } from '../../actors.ts'
 import type { Deps } from '../../deps.ts'
-import type { AuditRecord, AuditVerification } from './schema.ts'
+import type { AuditRecord, AuditVerification, TenantAuditFilter } from './schema.ts'
 
 const LIMIT_DEFAULT = 20
 const WAIT_MS = 2000
@@ -14,15 +15,15 @@ const WAIT_MS = 2000
 const EXPORT_MS_MAX = 50_000
 const CHUNK_CHARS = 64 * 1024
 
-type Page = { before?: number; limit?: number }
-
 /** The whole installation without `tenantId`. */
 export async function readAuditPage(
   deps: Deps,
-  { before, limit = LIMIT_DEFAULT }: Page,
+  { limit = LIMIT_DEFAULT, subject, from, until, ...filter }: TenantAuditFilter,
   tenantId?: string,
 ): Promise<{ data: AuditRecord[]; next_before: number | null }> {
-  const { records, nextBefore } = await browseAudit(deps, { before, limit, tenantId })
+  const about = subject === undefined ? undefined : { id: subject, entryIds: await entriesOf(deps, subject, tenantId) }
+  const wanted = { ...filter, limit, subject: about, from: instant(from), until: instant(until), tenantId }
+  const { records, nextBefore } = await browseAudit(deps, wanted)
   const labelOf = await readActorLabels(
     deps,
     records.flatMap(record => record.tenantId || []),
@@ -30,7 +31,15 @@ export async function readAuditPage(
   return { data: records.map(record => present(record, labelOf(record.tenantId, record.actor))), next_before: nextBefore }
 }
 
-const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRecord, label: string | undefined): AuditRecord => ({
+const entriesOf = (deps: Deps, id: string, tenantId: string | undefined): Promise<number[]> | never[] =>
+  tenantId === undefined ? [] : readAuditEntries(deps, { id, tenantId })
+
+const instant = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseUtcInstant(text))
+
+const present = (
+  { seq, at, tenantId, actor, action, details, hash, above }: BrowsedRecord,
+  label: string | undefined,
+): AuditRecord => ({
   seq,
   at: isoUtc(at),
   tenant: tenantId === '' ? null : tenantId,
@@ -39,6 +48,11 @@ const present = ({ seq, at, tenantId, actor, action, details, hash }: BrowsedRec
   action,
   details,
   hash,
+  ...(above.length > 0 && { above }),
+})
+
+export const readAuditPeople = async (deps: Deps, tenantId?: string): Promise<{ data: string[] }> => ({
+  data: await readPeople(deps, tenantId),
 })
 
 type Walk = {

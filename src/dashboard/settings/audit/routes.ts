@@ -5,8 +5,8 @@ import { guard } from '../../../people/guard.ts'
 import { actorOf } from '../../../people/session.ts'
 import type { Deps } from '../../deps.ts'
 import { CHANGED_ALL, READ, READ_ALL, TENANT } from '../../tenant-options.ts'
-import { createWalk, readAuditPage, streamExport } from './audit.ts'
-import { AuditFilter, AuditPage, AuditVerification } from './schema.ts'
+import { createWalk, readAuditPage, readAuditPeople, streamExport } from './audit.ts'
+import { AuditFilter, AuditPage, AuditPeople, AuditVerification, TenantAuditFilter } from './schema.ts'
 
 /** The audit trail: of one tenant for its members, of the installation for owners. */
 export const auditRoutes = (deps: Deps) => {
@@ -15,13 +15,21 @@ export const auditRoutes = (deps: Deps) => {
     .use(guard(deps))
     .get('/tenants/:tenant/audit', ({ tenant, query }) => readAuditPage(deps, query, tenant.id), {
       ...TENANT,
-      query: AuditFilter,
+      query: TenantAuditFilter,
       response: { 200: AuditPage, ...READ },
+    })
+    .get('/tenants/:tenant/audit/people', ({ tenant }) => readAuditPeople(deps, tenant.id), {
+      ...TENANT,
+      response: { 200: AuditPeople, ...READ },
     })
     .get('/audit', ({ query }) => readAuditPage(deps, query), {
       user: { who: 'owner' },
       query: AuditFilter,
       response: { 200: AuditPage, ...errorResponses(400, 401, 403, 429, 500) },
+    })
+    .get('/audit/people', () => readAuditPeople(deps), {
+      user: { who: 'owner' },
+      response: { 200: AuditPeople, ...READ_ALL },
     })
     .get('/audit/verification', () => walk.state(), { user: { who: 'owner' }, response: { 200: AuditVerification, ...READ_ALL } })
     .post('/audit/verification', () => walk.start(), {

@@ -1,13 +1,34 @@
 import { Type } from '@sinclair/typebox'
-import { QueryInteger, Timestamp } from '../../../http/schema.ts'
-import { Exactly, Limit, Nullable, OneOf } from '../../../http/wire.ts'
+import { LEFT_OUT } from '../../../audit/browse.ts'
+import { AUDIT_ACTIONS } from '../../../audit/chain.ts'
+import { QueryInteger, Text, Timestamp } from '../../../http/schema.ts'
+import { Environment, Exactly, Limit, ListOf, Nullable, OneOf } from '../../../http/wire.ts'
+
+const Instant = Type.Optional(Timestamp)
 
 export const AuditFilter = Exactly({
+  action: Type.Optional(OneOf(...AUDIT_ACTIONS)),
+  /** As `actor` says it. */
+  actor: Type.Optional(Text({ minLength: 1, maxLength: 200 })),
+  /** The id of a verification, key, till, user… */
+  subject: Type.Optional(Text({ minLength: 1, maxLength: 100 })),
+  from: Instant,
+  /** Exclusive. */
+  until: Instant,
   before: Type.Optional(
     QueryInteger({ minimum: 1, maximum: 999_999_999, default: 999_999_999, description: 'Only records before this one.' }),
   ),
   limit: Limit,
 })
+
+export type AuditFilter = typeof AuditFilter.static
+
+/** With the environment, whose records and those without one are listed. */
+export const TenantAuditFilter = Exactly({ ...AuditFilter.properties, environment: Type.Optional(Environment) })
+export type TenantAuditFilter = typeof TenantAuditFilter.static
+
+/** Everybody who acted, as `actor` says it. */
+export const AuditPeople = ListOf(Type.String())
 
 export const AuditRecord = Exactly({
   seq: Type.Integer(),
@@ -20,6 +41,8 @@ export const AuditRecord = Exactly({
   /** Null once the subject is erased. */
   details: Nullable(Type.Record(Type.String(), Type.Unknown())),
   hash: Type.String(),
+  /** To whom the numbers between it and the record above belong; absent without such, and where a filter explains them. */
+  above: Type.Optional(Type.Array(OneOf(...LEFT_OUT))),
 })
 export type AuditRecord = typeof AuditRecord.static
 

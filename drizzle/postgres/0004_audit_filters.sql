@@ -1,0 +1,3 @@
+CREATE INDEX "audit_records_action" ON "audit_entries" USING btree ("action") WHERE action NOT IN ('verification.created', 'verification.completed', 'verification.failed');--> statement-breakpoint
+CREATE INDEX "audit_records_actor" ON "audit_entries" USING btree ("actor","tenant_id") WHERE substr(actor, 1, 10) IN ('dashboard:', 'command li');--> statement-breakpoint
+CREATE INDEX "audit_records_subject" ON "audit_entries" USING btree ("subject") WHERE action NOT IN ('verification.created', 'verification.completed', 'verification.failed');
