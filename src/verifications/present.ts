@@ -6,11 +6,12 @@ import type { Configured, Reading, Sealing, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import { furtherStarts } from '../openid4vp/exchange/link-start.ts'
-import { byReferenceUri, byValueUri, type From, requestUri } from '../openid4vp/exchange/request-object.ts'
-import { type FixedQuestion, withPurpose } from '../templates/resolve.ts'
+import { byReferenceUri, byValueUri, type OnPage, requestUri } from '../openid4vp/exchange/request-object.ts'
+import { builtinOf, type FixedQuestion, type Made, withPurpose } from '../templates/resolve.ts'
 import { mayBeRetained, withIntentToRetain } from '../templates/retention.ts'
 import { readTenant } from '../tenants/settings.ts'
 import type { Language } from '../words/languages.ts'
+import { purposeOf } from '../words/purposes.ts'
 import type { Resolving } from './deps.ts'
 import { failureOfHeld, isHeld } from './hold.ts'
 import { type Result, withKeptPortrait } from './portraits.ts'
@@ -88,24 +89,33 @@ export const linksTo = (publicUrl: string, id: string): Record<string, string> =
   link: `<${publicUrl}/v/${id}>; rel="alternate"; type="text/html"`,
 })
 
-type Linked = Pick<VerificationRow, 'id' | 'profile' | 'clientId' | 'nonce' | 'state'>
+type Linked = Pick<VerificationRow, 'id' | 'profile' | 'clientId' | 'nonce' | 'state'> & Made
 
 /** Only a link of `eu-av` contains the query. */
 export async function walletLinks(
   { config }: Configured,
   row: Linked,
   { secrets, query }: { secrets: SessionSecrets; query: () => Promise<DcqlQuery> },
-  from?: From,
+  page: OnPage & { language?: Language | undefined } = {},
 ): Promise<Pick<Verification, 'wallet_uri' | 'request_uri'>> {
   const { publicUrl } = config
   if (row.profile === 'eu-av') {
-    const asked = withPurpose(await query(), secrets.purpose)
-    return { wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query: asked, from }) }
+    const asked = withPurpose(await query(), toldPurpose(row, secrets, page.language))
+    return {
+      wallet_uri: byValueUri({ publicUrl, id: row.id, nonce: row.nonce, state: row.state, query: asked, from: page.from }),
+    }
   }
   return {
-    wallet_uri: byReferenceUri(linkOf(config, row, from)),
-    request_uri: requestUri(publicUrl, row.id, from),
+    wallet_uri: byReferenceUri(linkOf(config, row, page)),
+    request_uri: requestUri(publicUrl, row.id, page),
   }
+}
+
+/** The purpose as a wallet is told it: one that nobody gave is that of a built-in template, and no part of the session. */
+export const toldPurpose = (session: Made, { purpose }: SessionSecrets, language: Language = 'en'): string | undefined => {
+  if (purpose !== undefined) return purpose
+  const builtin = builtinOf(session)
+  return builtin && purposeOf(builtin.key)[language]
 }
 
 /** The query as a wallet is asked: a template says what its shop will keep. A query of its own says so itself. */
@@ -118,20 +128,20 @@ export async function toldQuery(
   return withIntentToRetain(query, session, (await readTenant(db, session.tenantId))?.retentionDays ?? null)
 }
 
-const linkOf = ({ wallet, publicUrl }: Configured['config'], { clientId, id }: Linked, from?: From) => ({
+const linkOf = ({ wallet, publicUrl }: Configured['config'], { clientId, id }: Linked, page: OnPage) => ({
   start: wallet.linkStart,
   method: wallet.requestUriMethod,
   clientId,
   publicUrl,
   id,
-  from,
+  page,
 })
 
 /** Links for wallets that do not listen to `wallet_uri`. */
-export const furtherLinks = ({ config }: Configured, row: Linked): string[] =>
+export const furtherLinks = ({ config }: Configured, row: Linked, page: OnPage = {}): string[] =>
   row.profile === 'eu-av'
     ? []
-    : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri({ ...linkOf(config, row), start }))
+    : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri({ ...linkOf(config, row, page), start }))
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
 export async function questionOf(deps: Unsealing & Resolving, db: Db, row: VerificationRow): Promise<FixedQuestion> {

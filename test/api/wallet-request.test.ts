@@ -170,7 +170,7 @@ describe('POST /wallet/request/{sessionId}', () => {
     const wallet_metadata = JSON.stringify({ vp_formats_supported: { 'dc+sd-jwt': {} }, something: 'else' })
     const { dcql_query } = claimsOf((await postFor(verification, { wallet_metadata })).text)
     expect(dcql_query.credentials.map(({ id }) => id)).toEqual(['pid_sd'])
-    expect(dcql_query.credential_sets).toEqual([{ options: [['pid_sd']] }])
+    expect(dcql_query.credential_sets).toEqual([{ options: [['pid_sd']], purpose: 'To check that you are 18 or over' }])
   })
 
   test('a wallet that supports none of the formats gets the whole query', async () => {

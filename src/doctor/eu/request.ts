@@ -12,7 +12,7 @@ import { newEntry } from '../../verifications/exchange/dc-entries.ts'
 import { dataOf, protocolsOf } from '../../verifications/exchange/dc-request.ts'
 import { signedRequest } from '../../verifications/exchange/request.ts'
 import { newResponseKey } from '../../verifications/exchange/response-key.ts'
-import { furtherLinks, toldQuery, walletLinks } from '../../verifications/present.ts'
+import { furtherLinks, toldPurpose, toldQuery, walletLinks } from '../../verifications/present.ts'
 import { TTL_SECONDS_DEFAULT } from '../../verifications/schema.ts'
 import type { Deps } from '../deps.ts'
 
@@ -49,7 +49,7 @@ export async function sampleOf(deps: Deps, owner: Owner, template: string): Prom
     expiresAt: deps.now() + TTL_SECONDS_DEFAULT * 1000,
   }
   if (session.profile === 'eu-av') return undefined
-  const query = await toldQuery(deps.db, session, withPurpose(resolved.query, resolved.purpose))
+  const query = await toldQuery(deps.db, session, withPurpose(resolved.query, toldPurpose(session, resolved)))
   const { d: _, ...key } = newResponseKey(deps)
   const encryptionKey = session.profile === 'haip' ? key : undefined
   const registration = await registrationFor(deps, session, query)

@@ -27,18 +27,26 @@ const FORMATS = {
 /** `qr`: the QR code of the hosted page. Its answers return through that page, those of any other link through the wallet. */
 export type From = 'qr' | undefined
 
-export const requestUri = (publicUrl: string, id: string, from?: From): string =>
-  `${publicUrl}/wallet/request/${id}${from ? `?from=${from}` : ''}`
+/** What a page says in its links: where they stand, and its language, for wallets that name none. */
+export type OnPage = { from?: From; language?: string | undefined }
+
+const onPage = ({ from, language }: OnPage): string => {
+  const said = new URLSearchParams({ ...(from && { from }), ...(language && { language }) })
+  return said.size > 0 ? `?${said}` : ''
+}
+
+export const requestUri = (publicUrl: string, id: string, page: OnPage = {}): string =>
+  `${publicUrl}/wallet/request/${id}${onPage(page)}`
 
 /** Must not be normalised: the session transcript of an mdoc is computed over this exact string. */
 export const responseUri = (publicUrl: string, id: string, from?: From): string =>
   `${publicUrl}/wallet/response/${id}${from ? `?from=${from}` : ''}`
 
-type ByReference = { start: string; clientId: string; publicUrl: string; id: string; method: 'get' | 'post'; from?: From }
+type ByReference = { start: string; clientId: string; publicUrl: string; id: string; method: 'get' | 'post'; page?: OnPage }
 
 /** Ids need no escaping. Wallets fetch by GET where the link says nothing (§ 5.10). */
-export const byReferenceUri = ({ start, clientId, publicUrl, id, method, from }: ByReference): string =>
-  `${linkBase(start)}?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${from ? `%3Ffrom%3D${from}` : ''}${method === 'post' ? '&request_uri_method=post' : ''}`
+export const byReferenceUri = ({ start, clientId, publicUrl, id, method, page = {} }: ByReference): string =>
+  `${linkBase(start)}?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri(publicUrl, ''))}${id}${encodeURIComponent(onPage(page))}${method === 'post' ? '&request_uri_method=post' : ''}`
 
 type ByValue = { publicUrl: string; id: string; nonce: string; state: string; query: DcqlQuery; from?: From }
 

@@ -4,28 +4,34 @@ import type { DeviceRequestParts } from '../../openid4vp/exchange/device-request
 import type { Rule } from '../../openid4vp/rules.ts'
 import { withPurpose } from '../../templates/resolve.ts'
 import { effectiveRules } from '../../templates/rules.ts'
+import type { Language } from '../../words/languages.ts'
 import type { Resolving } from '../deps.ts'
-import { openSecrets, questionOf, type SessionSecrets, toldQuery } from '../present.ts'
+import { openSecrets, questionOf, type SessionSecrets, toldPurpose, toldQuery } from '../present.ts'
 import type { OpenSession } from '../read.ts'
 import type { Deps } from './deps.ts'
 
 export type Question = { query: DcqlQuery; rules: readonly Rule[]; secrets: SessionSecrets }
 
 /**
- * The query of a session, as fixed at its creation, with the purpose. A request leaves out the
+ * The query of a session, as fixed at its creation. A request leaves out the
  * formats that its wallet lacks; an answer may have any, because the last to fetch may be another
  * wallet, or somebody who saw the QR code.
  */
 export async function askedOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Question> {
   const secrets = await openSecrets(deps, deps.db, session)
   const { query, rules } = await questionOf(deps, deps.db, session)
-  return { query: withPurpose(query, secrets.purpose), rules: effectiveRules(query, rules), secrets }
+  return { query, rules: effectiveRules(query, rules), secrets }
 }
 
-/** The same, as a wallet is asked. */
-export async function askingOf(deps: Reading & Unsealing & Resolving, session: OpenSession): Promise<Question> {
+/** The same, as a wallet is asked: with the purpose, in a language that its holder reads. */
+export async function askingOf(
+  deps: Reading & Unsealing & Resolving,
+  session: OpenSession,
+  language?: Language,
+): Promise<Question> {
   const asked = await askedOf(deps, session)
-  return { ...asked, query: await toldQuery(deps.db, session, asked.query) }
+  const query = await toldQuery(deps.db, session, asked.query)
+  return { ...asked, query: withPurpose(query, toldPurpose(session, asked.secrets, language)) }
 }
 
 /** The part of a session that its requests are made of. */

@@ -7,6 +7,7 @@ import { requestForBrowsers } from '../../openid4vp/exchange/reader-auth.ts'
 import { signRequest } from '../../openid4vp/exchange/request-object.ts'
 import { isoDcApiTranscript } from '../../openid4vp/exchange/session-transcript.ts'
 import { signatoriesOf } from '../../signing/signatories.ts'
+import { preferredLanguage } from '../../words/languages.ts'
 import type { OpenSession } from '../read.ts'
 import { type AskingSession, askingOf, logLongRegistration, registrationFor } from './asked.ts'
 import { type Door, openSessionOf, originOf, refuseUnlisted } from './dc-door.ts'
@@ -18,7 +19,7 @@ import type { Deps } from './deps.ts'
 export async function dcRequests(deps: Deps, door: Door): Promise<DcRequests> {
   const session = await openSessionOf(deps, door)
   const { origin, protocols } = await readAsking(deps, session, door)
-  const { query } = await askingOf(deps, session)
+  const { query } = await askingOf(deps, session, preferredLanguage(door.request.headers.get('accept-language')))
   const registration = await registrationFor(deps, session, query)
   const asked = { query, registration, device: partsForBrowsers(query, registration) }
   logLongRegistration(deps, session, asked.device)

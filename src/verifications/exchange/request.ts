@@ -8,6 +8,7 @@ import {
   responseUri,
   signRequest,
 } from '../../openid4vp/exchange/request-object.ts'
+import type { Language } from '../../words/languages.ts'
 import { readOpenSession } from '../read.ts'
 import { type AskingSession, askingOf } from './asked.ts'
 import type { Deps } from './deps.ts'
@@ -19,12 +20,20 @@ export const WALLET_NONCE_CHARS_MAX = 512
 /** Parameters of a wallet that fetches the request with a POST (OpenID4VP 1.0 § 5.10). */
 type WalletParameters = { nonce?: string; metadata: WalletMetadata }
 
-/** Can be fetched again: nonce and key of a session stay the same. `wallet`: of a POST. */
-export async function requestObject(deps: Deps, id: string, from: From, wallet?: WalletParameters): Promise<string> {
+type Fetching = {
+  from: From
+  /** Of the wallet, or else of the page that its link was on. */
+  language: Language | undefined
+  /** Of a POST. */
+  wallet?: WalletParameters
+}
+
+/** Can be fetched again: nonce and key of a session stay the same. */
+export async function requestObject(deps: Deps, id: string, { from, language, wallet }: Fetching): Promise<string> {
   const session = await readOpenSession(deps, id)
   // The request is in the link itself.
   if (session.profile === 'eu-av') throw apiError('session_not_found')
-  const { query } = await askingOf(deps, session)
+  const { query } = await askingOf(deps, session, language)
   const formats = wallet && formatsIn(wallet.metadata)
   const asked = formats ? withoutFormats(query, new Set(formats)) : query
   const dropped = query.credentials.map(({ id }) => id).filter(each => !asked.credentials.some(({ id: kept }) => kept === each))

@@ -4,6 +4,7 @@ import { accessPlugin } from '../../access/plugin.ts'
 import { FORM_FIELDS_MAX, readForm } from '../../http/body.ts'
 import { errorResponses } from '../../http/schema.ts'
 import { REQUEST_OBJECT_TYPE } from '../../openid4vp/exchange/request-object.ts'
+import { isLanguage, preferredLanguage } from '../../words/languages.ts'
 import type { Deps } from './deps.ts'
 import { readWalletParameters, requestObject, WALLET_NONCE_CHARS_MAX } from './request.ts'
 import { respond } from './respond.ts'
@@ -17,6 +18,18 @@ const From = Type.Object(
     from: Type.Optional(
       Type.String({
         description: '`qr` in the QR code of the hosted page: the answer returns through that page. Anything else is ignored.',
+      }),
+    ),
+  },
+  { additionalProperties: true },
+)
+const OnPage = Type.Object(
+  {
+    ...From.properties,
+    language: Type.Optional(
+      Type.String({
+        description:
+          'The language of the page with the link, such as `de`, for a wallet whose Accept-Language names none that we speak. Anything else is ignored.',
       }),
     ),
   },
@@ -61,19 +74,25 @@ const WalletResponseForm = form({
 
 const fromOf = ({ from }: typeof From.static): 'qr' | undefined => (from === 'qr' ? from : undefined)
 
+/** Of a fetch: where the link was, and what its holder reads. */
+const fetchingOf = (query: typeof OnPage.static, { headers }: Request) => ({
+  from: fromOf(query),
+  language: preferredLanguage(headers.get('accept-language')) ?? (isLanguage(query.language) ? query.language : undefined),
+})
+
 export const walletRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/wallet', tags: ['Wallet'] })
     .use(accessPlugin(deps))
     .get(
       '/request/:sessionId',
-      async ({ params, query, set }) => {
+      async ({ params, query, request, set }) => {
         set.headers['content-type'] = REQUEST_OBJECT_TYPE
-        return await requestObject(deps, params.sessionId, fromOf(query))
+        return await requestObject(deps, params.sessionId, fetchingOf(query, request))
       },
       {
         open: { perSession: 'wallet-get' },
         params: SessionId,
-        query: From,
+        query: OnPage,
         response: { 200: RequestObject, ...errorResponses(404, 409, 410, 429, 500) },
         detail: { operationId: 'getRequestObject', summary: 'The signed request object of a session, for a wallet' },
       },
@@ -83,12 +102,12 @@ export const walletRoutes = (deps: Deps) =>
       async ({ params, query, request, set }) => {
         const wallet = readWalletParameters(await readForm(request, PARAMETERS_BYTES_MAX))
         set.headers['content-type'] = REQUEST_OBJECT_TYPE
-        return await requestObject(deps, params.sessionId, fromOf(query), wallet)
+        return await requestObject(deps, params.sessionId, { ...fetchingOf(query, request), wallet })
       },
       {
         open: { perSession: 'wallet-get' },
         params: SessionId,
-        query: From,
+        query: OnPage,
         response: { 200: RequestObject, ...errorResponses(400, 404, 409, 410, 413, 429, 500) },
         detail: {
           operationId: 'postRequestObject',

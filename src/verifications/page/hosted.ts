@@ -10,6 +10,7 @@ import { builtinOf } from '../../templates/resolve.ts'
 import { leavesAgeOpen } from '../../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../../tenants/look.ts'
 import { readTenant } from '../../tenants/settings.ts'
+import { preferredLanguage } from '../../words/languages.ts'
 import { purposeOf } from '../../words/purposes.ts'
 import type { Deps } from '../deps.ts'
 import { hasHappened } from '../event-store.ts'
@@ -47,6 +48,9 @@ export async function hostedVerification(
   const { login } = secrets
   const isForeign = !mayShow(deps.config, session, request)
   const builtin = builtinOf(session)
+  const accepted = preferredLanguage(request.headers.get('accept-language'))
+  // English goes without saying: a shorter QR code.
+  const language = accepted === 'en' ? undefined : accepted
   const purpose = secrets.purpose ?? (builtin && purposeOf(builtin.key))
   return {
     id,
@@ -62,9 +66,11 @@ export async function hostedVerification(
     ...(status === 'pending' && isHeldForComparison(session) && { compares: true as const }),
     ...(isOpen &&
       !isForeign && {
-        wallet_uri: (await walletLinks(deps, session, link)).wallet_uri,
-        ...(session.isSameDevice !== 1 && { qr_uri: (await walletLinks(deps, session, link, 'qr')).wallet_uri }),
-        further_uris: furtherLinks(deps, session),
+        wallet_uri: (await walletLinks(deps, session, link, { language })).wallet_uri,
+        ...(session.isSameDevice !== 1 && {
+          qr_uri: (await walletLinks(deps, session, link, { from: 'qr', language })).wallet_uri,
+        }),
+        further_uris: furtherLinks(deps, session, { language }),
         fetched: await hasHappened(deps.db, session, 'request_fetched'),
       }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),

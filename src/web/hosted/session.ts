@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { callApi } from '../shared/api.ts'
+import { useReadersLanguage } from '../shared/language.ts'
 import { watchStatus } from '../shared/live.ts'
 
 export type Session = {
@@ -19,6 +20,7 @@ type Options = {
 /** The session, updated until it ends; `unknown` without an id. */
 export function useSession(id: string | undefined, { owns = false }: Options = {}): Session {
   const [session, setSession] = useState<Session>({ known: 'unknown', isConnected: true, aheadMs: 0 })
+  const language = useReadersLanguage()
   useEffect(() => {
     if (id === undefined) return
     const change = (next: Partial<Session>) => setSession(before => ({ ...before, ...next }))
@@ -34,7 +36,10 @@ export function useSession(id: string | undefined, { owns = false }: Options = {
       read: async () => {
         // Not while prerendered or in the background: nobody sees the code yet.
         if (owns && document.visibilityState === 'visible') await claimOnce()
-        const known = await callApi<HostedVerification>(`v/${encodeURIComponent(id)}/data`)
+        const known = await callApi<HostedVerification>(`v/${encodeURIComponent(id)}/data`, {
+          // Chosen on this page: its links say it to the wallet.
+          headers: { 'accept-language': language },
+        })
         const aheadMs = Date.parse(known.now) - Date.now()
         // The older of two responses may arrive last.
         setSession(before => (hasEnded(before) ? before : { ...before, known, aheadMs }))
@@ -43,7 +48,7 @@ export function useSession(id: string | undefined, { owns = false }: Options = {
       onConnection: isConnected => change({ isConnected }),
       onGone: () => change({ known: 'gone', isConnected: true }),
     })
-  }, [id])
+  }, [id, language])
   return session
 }
 

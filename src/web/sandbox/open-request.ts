@@ -71,7 +71,7 @@ export const fetchHere =
 function sessionIdOf(walletUri: string, { publicUrl }: Service): string {
   const address = addressOf(walletUri)
   const path = address.startsWith(`${publicUrl}/`) ? address.slice(publicUrl.length) : ''
-  const id = /^\/wallet\/(?:request|response)\/(\w+)(?:\?from=qr)?$/.exec(path)?.[1]
+  const id = /^\/wallet\/(?:request|response)\/(\w+)(?:\?[\w=&]*)?$/.exec(path)?.[1]
   if (!id) throw new CannotOpen({ kind: 'foreign', detail: URL.canParse(address) ? new URL(address).host : undefined })
   return id
 }
