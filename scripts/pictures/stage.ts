@@ -140,7 +140,7 @@ export async function openStage(browser: Browser, demo: Demo, { language, out, w
       await page.getByLabel(entrance.name, { exact: true }).fill('olivia')
       await page.locator('input[type=password]').fill(PASSWORD)
       await page.getByRole('button', { name: button, exact: true }).click()
-      await page.getByRole('button', { name: dashboard.signOut }).first().waitFor({ state: 'attached' })
+      await page.getByRole('button', { name: dashboard.logOut }).first().waitFor({ state: 'attached' })
     }
     const { needs_setup } = (await (await fetch(`${origin}/dashboard/api/entrance`)).json()) as { needs_setup: boolean }
     await page.goto(needs_setup ? demo.setupUrl : '/dashboard')

@@ -51,7 +51,9 @@ const TenantRole = OneOf('member', 'viewer')
 export const Session = Exactly({
   user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean(), role: RoleOf }),
   /** All tenants for an owner; one for everybody else. */
-  tenants: Type.Array(TenantSummary),
+  tenants: Type.Array(
+    Exactly({ ...TenantSummary.properties, /** Its first live verification was completed. */ is_live: Type.Boolean() }),
+  ),
   /** `true`: nothing works before the user has set one up. */
   needs_second_factor: Type.Boolean(),
   /** Sent as `X-CSRF-Token` with every request that changes something. */

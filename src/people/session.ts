@@ -10,6 +10,7 @@ import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Making, Peeking, Reading, Unsealing, Writing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
+import { readLive } from '../tenants/go-live.ts'
 import { readTenants } from '../tenants/settings.ts'
 import { roleOf } from './role.ts'
 import type { Session } from './schema.ts'
@@ -91,9 +92,10 @@ export async function keepSession(tx: Db, { session }: Visit): Promise<void> {
 export async function presentSession(deps: Reading & Unsealing, visit: Visit): Promise<Session> {
   const { user, session } = visit
   const tenants = (await readTenants(deps.db)).filter(({ id }) => user.memberOf === null || user.memberOf === id)
+  const live = await readLive(deps.db)
   return {
     user: { id: user.id, name: user.name, is_owner: user.memberOf === null, role: roleOf(user) },
-    tenants: tenants.map(({ id, name }) => ({ id, name })),
+    tenants: tenants.map(({ id, name }) => ({ id, name, is_live: live.has(id) })),
     needs_second_factor: visit.isFactorMissing,
     csrf_token: csrfTokenOf(deps, visit),
     expires_at: isoUtc(session.expiresAt),

@@ -1,6 +1,6 @@
 import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
-import { findGoLive, upsertGoLiveDocuments } from './store.ts'
+import { findGoLive, listLive, upsertGoLiveDocuments } from './store.ts'
 
 /** The kinds of documents that a shop may want to accept. */
 export const DOCUMENT_KINDS = ['eu_age', 'eu_wallet', 'us_licence', 'other'] as const
@@ -18,6 +18,9 @@ export async function readGoLive(db: Db, tenantId: string): Promise<GoLive> {
     firstLiveAt: row?.firstLiveAt ?? null,
   }
 }
+
+/** Shops that need the way no more. */
+export const readLive = async (db: Db): Promise<Set<string>> => new Set(await listLive(db))
 
 export async function chooseDocuments(
   deps: Setting,

@@ -146,6 +146,12 @@ export async function findGoLive(db: Db, tenantId: string): Promise<GoLiveRow | 
   return row
 }
 
+/** Tenants whose first live verification was completed. */
+export async function listLive(db: Db): Promise<string[]> {
+  const rows = await db.select({ id: goLive.tenantId }).from(goLive).where(isNotNull(goLive.firstLiveAt))
+  return rows.map(({ id }) => id)
+}
+
 /** The first times stay as they are. */
 export async function upsertGoLiveDocuments(tx: Db, tenantId: string, documents: string[]): Promise<void> {
   const row = { tenantId, documents, firstTestAt: null, firstLiveAt: null }

@@ -11,6 +11,7 @@ import type { Configured, Ground, Reading, Reporting } from '../ground.ts'
 import type { Handbook } from '../handbook/index.ts'
 import { apiError } from '../http/errors.ts'
 import { takesFrom } from '../http/plugin.ts'
+import { pathOf } from '../http/routing.ts'
 import { hasAnchor } from '../trust/settings.ts'
 import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
@@ -116,7 +117,10 @@ function tagged(request: Request, headers: Record<string, string>, body: string)
   return new Response(isKnown ? null : body, { status: isKnown ? 304 : 200, headers: { ...headers, etag } })
 }
 
+/** For browsers; programs get the error as JSON. */
 export async function serveLost(url: string): Promise<Response> {
+  // Relative: the service may be published under a path.
+  if (pathOf(url) === '/dashboard/') return new Response(null, { status: 302, headers: { location: '../dashboard' } })
   const page = await servePage(LOST, url, { ...headersOf(LOST, false), 'cache-control': 'no-store' }, '')
   return new Response(page.body, { status: 404, headers: page.headers })
 }

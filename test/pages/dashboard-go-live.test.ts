@@ -25,7 +25,7 @@ browserTest('the overview leads to the question, and the steps follow from the a
   const { page } = await enter(app, openPage, '/dashboard')
   await page.getByRole('heading', { name: 'First steps' }).waitFor()
   await shoot(page, 'dashboard-not-live')
-  await page.getByRole('link', { name: 'Go live' }).click()
+  await page.getByRole('navigation', { name: 'Main menu' }).getByRole('link', { name: 'Go live' }).click()
   await page.getByRole('heading', { name: 'Where is your shop, and what must customers prove?' }).waitFor()
   await page.getByText('The Swiss wallet swiyu cannot be connected today').waitFor()
   expect(await page.getByRole('button', { name: 'Show the steps' }).isDisabled()).toBe(true)
@@ -67,6 +67,7 @@ browserTest('the overview leads to the question, and the steps follow from the a
   await page.goto('/dashboard')
   await page.getByRole('heading', { name: 'Latest verifications' }).waitFor()
   expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Go live' }).count()).toBe(0)
   expect(page.complaints).toEqual([])
 })
 

@@ -155,13 +155,7 @@ browserTest(
     expect((await title.boundingBox())?.height).toBeLessThan(lineHeight * 1.5)
     await shoot(page, 'dashboard-de-age')
     await page.goto('/dashboard/settings')
-    await page.getByRole('tab').last().waitFor()
-    const tops = await page.getByRole('tab').evaluateAll(tabs => tabs.map(tab => tab.getBoundingClientRect().top))
-    expect(new Set(tops).size).toBe(1)
-    await page.getByRole('tab').last().click()
-    await page.getByRole('tabpanel').getByRole('heading').first().waitFor()
-    const { x = 0, width = PHONE.width } = (await page.getByRole('tab').last().boundingBox()) ?? {}
-    expect(x + width).toBeLessThanOrEqual(PHONE.width)
+    await page.getByRole('heading', { name: 'Geschäft', level: 1 }).waitFor()
     await shoot(page, 'dashboard-de-settings')
   },
 )
@@ -228,6 +222,7 @@ browserTest('the page works under the path that the service is published at', as
   await app.tenant({ name: 'Wine bar' })
   const { page } = await enter(app, openPage, '/check/dashboard/templates/age_over_18')
   await page.locator('.panel').getByRole('heading', { name: 'Age 18 or over' }).waitFor()
+  await page.locator('.rail summary', { hasText: 'Developers' }).click()
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
@@ -242,11 +237,11 @@ browserTest('the page works under the path that the service is published at', as
   proxy.stop()
 })
 
-browserTest('the chosen environment and tab are still marked with the few colours of a high contrast mode', async openPage => {
+browserTest('the chosen environment is still marked with the few colours of a high contrast mode', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   const { page } = await enter(app, openPage, '/dashboard/settings/security', { forcedColors: 'active' })
-  await page.getByRole('tab', { name: 'Security', selected: true }).waitFor()
+  await page.getByRole('heading', { name: 'You', level: 1 }).waitFor()
   const lookOf = (element: Locator) =>
     element.evaluate(each => {
       const { backgroundColor, borderBottomColor } = getComputedStyle(each)
@@ -254,9 +249,6 @@ browserTest('the chosen environment and tab are still marked with the few colour
     })
   const environment = (name: string) => page.locator('.environment label', { hasText: name }).locator('span')
   expect(await lookOf(environment('Test'))).not.toEqual(await lookOf(environment('Live')))
-  expect(await lookOf(page.getByRole('tab', { name: 'Security' }))).not.toEqual(
-    await lookOf(page.getByRole('tab', { name: 'Profile' })),
-  )
 })
 
 browserTest('a dialog shows a long name without spaces whole', async openPage => {
@@ -370,15 +362,14 @@ browserTest('links and rows that stand alone are targets of at least 24 px', asy
   expect(small).toEqual([])
 })
 
-browserTest('each tab of the settings has a title of its own', async openPage => {
+browserTest('each page of the settings has a title of its own', async openPage => {
   const app = await startForBrowser()
   await app.tenant()
   const { page } = await enter(app, openPage, '/dashboard/settings/health')
-  await page.getByRole('tab', { name: 'Health', selected: true }).waitFor()
-  expect(await page.title()).toBe('Health · Settings · Vidimus')
-  await page.getByRole('tab', { name: 'Profile' }).click()
-  await page.getByRole('tab', { name: 'Profile', selected: true }).waitFor()
-  await page.waitForFunction(() => document.title === 'Profile · Settings · Vidimus')
+  await page.getByRole('link', { name: 'Health', exact: true }).and(page.locator('[aria-current=page]')).waitFor()
+  expect(await page.title()).toBe('Health · Vidimus')
+  await page.getByRole('link', { name: 'You', exact: true }).click()
+  await page.waitForFunction(() => document.title === 'You · Vidimus')
 })
 
 browserTest('the page says when the service is unreachable, and recovers by itself', async openPage => {
@@ -387,11 +378,11 @@ browserTest('the page says when the service is unreachable, and recovers by itse
   const { page } = await enter(app, openPage)
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.route('**/dashboard/api/**', route => route.abort())
-  await page.getByRole('link', { name: 'Devices' }).click()
+  await page.getByRole('link', { name: 'Tills' }).click()
   await page.getByText('The service does not answer.').waitFor()
   await expectAccessible(page)
   await page.unroute('**/dashboard/api/**')
-  await page.getByRole('heading', { name: 'No devices in Test yet' }).waitFor()
+  await page.getByRole('heading', { name: 'No tills in Test yet' }).waitFor()
   expect(await page.getByText('The service does not answer.').count()).toBe(0)
 })
 

@@ -193,8 +193,8 @@ describe('templates', () => {
       await title.waitFor()
     }
     const signOut = async () => {
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.getByText('You are signed out.').waitFor()
+      await page.getByRole('button', { name: 'Log out' }).click()
+      await page.getByText('You are logged out.').waitFor()
     }
     await write()
     await beAway()

@@ -7,6 +7,15 @@ import { shareService, startForBrowser } from '../helpers/dashboard-page.ts'
 afterAll(cleanUp)
 shareService()
 
+test('a browser that adds a slash to the address of the dashboard is led to it, and a program gets 404', async () => {
+  const { url } = await startForBrowser()
+  const answers = await Promise.all(
+    [HTML, '*/*'].map(accept => fetch(`${url}/dashboard/`, { headers: { accept }, redirect: 'manual' })),
+  )
+  expect(answers.map(({ status }) => status)).toEqual([302, 404])
+  expect(answers[0]!.headers.get('location')).toBe('../dashboard')
+})
+
 const HTML = 'text/html,application/xhtml+xml,*/*;q=0.8'
 
 browserTest('a browser that asks for an unknown path gets a page with a way on, at any depth', async openPage => {
@@ -26,8 +35,8 @@ browserTest('a browser that asks for an unknown path gets a page with a way on, 
   await page.goto(`${app.url}//other.example/`)
   const bare = page.getByRole('link', { name: 'Without the slash at the end' })
   expect(await bare.getAttribute('href')).toBe(`${app.url}//other.example`)
-  await page.goto('/dashboard/')
-  expect(await bare.getAttribute('href')).toBe(`${app.url}/dashboard`)
+  await page.goto('/till/')
+  expect(await bare.getAttribute('href')).toBe(`${app.url}/till`)
   await page.goto('/nowhere')
   await page.getByRole('heading', { name: 'There is no such page.' }).waitFor()
   expect(await bare.count()).toBe(0)

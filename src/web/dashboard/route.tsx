@@ -8,10 +8,18 @@ import { useFollowed } from '../shared/followed.ts'
 export const ENVIRONMENTS = ['test', 'live'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
 
-export type Route = { view: string; id: string; search: URLSearchParams }
+export type Route = {
+  view: string
+  id: string
+  /** The view without the row that is open in it. */
+  page: string
+  search: URLSearchParams
+}
 
 const ROOT = `${BASE.pathname}dashboard`
 const MOVED = new EventTarget()
+/** Old addresses. */
+const RENAMED: Readonly<Record<string, string>> = { devices: 'tills' }
 /** Kept on every link. */
 const KEPT = ['environment', 'tenant']
 
@@ -21,8 +29,10 @@ export function useRoute(): Route {
 }
 
 function currentRoute(): Route {
-  const [view = '', id = ''] = location.pathname.slice(ROOT.length + 1).split('/')
-  return { view: view || 'overview', id: decoded(id), search: new URLSearchParams(location.search) }
+  const [path = '', id = ''] = location.pathname.slice(ROOT.length + 1).split('/')
+  const view = RENAMED[path] ?? path
+  const page = view === 'settings' && id ? `${view}/${id}` : view
+  return { view: view || 'overview', id: decoded(id), page, search: new URLSearchParams(location.search) }
 }
 
 function decoded(text: string): string {

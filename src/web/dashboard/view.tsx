@@ -1,6 +1,7 @@
 import { LinkButton } from '../kit/button.tsx'
 import { Keys } from './developers/keys/keys.tsx'
 import { LogIns } from './developers/log-ins/log-ins.tsx'
+import { WebPages } from './developers/web-pages/web-pages.tsx'
 import { Webhooks } from './developers/webhooks/webhooks.tsx'
 import { GoLive } from './go-live/go-live.tsx'
 import { Overview } from './overview/overview.tsx'
@@ -24,12 +25,14 @@ export function View() {
       return <Verifications id={id} />
     case 'keys':
       return <Keys />
-    case 'devices':
+    case 'tills':
       return <Devices />
     case 'templates':
       return <Templates chosen={id} />
     case 'template-editor':
       return <TemplateEditor templateKey={id} />
+    case 'web-pages':
+      return <WebPages />
     case 'log-ins':
       return <LogIns />
     case 'webhooks':
@@ -41,7 +44,7 @@ export function View() {
     case 'audit':
       return <Audit />
     case 'settings':
-      return <Settings tab={id} />
+      return <Settings part={id} />
     default:
       return <Nowhere />
   }

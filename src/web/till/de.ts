@@ -9,7 +9,7 @@ export const till: typeof en.till = {
   noNetwork: 'Dieses Gerät hat kein Netz. Sobald es wieder da ist, geht es von selbst weiter.',
 
   pairTitle: 'Diese Kasse koppeln',
-  pairHow: 'Legen Sie sie im Dashboard unter Geräte an. Scannen Sie dann den Code, der dort erscheint, oder tippen Sie ihn ein.',
+  pairHow: 'Legen Sie sie im Dashboard unter Kassen an. Scannen Sie dann den Code, der dort erscheint, oder tippen Sie ihn ein.',
   code: 'Kopplungscode',
   codeHint: 'Sieht aus wie VD-7K3M-9QZX. Striche und Großbuchstaben sind egal.',
   codeIncomplete: 'Dieser Code ist unvollständig. Nach VD hat er acht Zeichen.',
@@ -22,7 +22,7 @@ export const till: typeof en.till = {
   pairTooOftenInAll: time =>
     `Bei diesem Dienst werden gerade zu viele falsche Codes versucht. Versuchen Sie es in ${time} wieder.`,
   pairLocked: time =>
-    `Zu viele falsche Codes aus diesem Netz, deshalb ist es gesperrt. Versuchen Sie es in ${time} wieder, oder bitten Sie den Eigentümer, die Sperre unter „Geräte“ aufzuheben.`,
+    `Zu viele falsche Codes aus diesem Netz, deshalb ist es gesperrt. Versuchen Sie es in ${time} wieder, oder bitten Sie den Eigentümer, die Sperre unter „Kassen“ aufzuheben.`,
   pairFailed: 'Der Server hat diesen Code abgelehnt.',
   unpaired: 'Diese Kasse ist nicht mehr gekoppelt.',
   unpairedWhy:

@@ -10,7 +10,7 @@ export const till = {
   noNetwork: 'This device has no network. The till goes on by itself when it is back.',
 
   pairTitle: 'Pair this till',
-  pairHow: 'Register it in the dashboard under Devices. Then scan the code that is shown there, or type it in.',
+  pairHow: 'Register it in the dashboard under Tills. Then scan the code that is shown there, or type it in.',
   code: 'Pairing code',
   codeHint: 'Looks like VD-7K3M-9QZX. Dashes and capitals do not matter.',
   codeIncomplete: 'That code is incomplete. It has eight characters after VD.',
@@ -22,7 +22,7 @@ export const till = {
   pairTooOften: (time: string) => `Too many wrong codes came from this network. Try again in ${time}.`,
   pairTooOftenInAll: (time: string) => `Too many wrong codes are being tried at this service. Try again in ${time}.`,
   pairLocked: (time: string) =>
-    `Too many wrong codes came from this network, so it is locked. Try again in ${time}, or ask the owner to lift the lock under Devices.`,
+    `Too many wrong codes came from this network, so it is locked. Try again in ${time}, or ask the owner to lift the lock under Tills.`,
   pairFailed: 'The server refused this code.',
   unpaired: 'This till is not paired any more.',
   unpairedWhy:

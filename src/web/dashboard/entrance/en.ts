@@ -21,8 +21,8 @@ export const entrance = {
   passwordHint: 'At least 15 characters. A few words in a row are easy to remember.',
   nameHint: 'Small letters and digits, for example your first name. You log in with it.',
   waiting: (seconds: number) => `Too many wrong tries. You can try again in ${seconds} s.`,
-  ended: 'You were away for a while, so you were signed out. Log in and go on where you were.',
-  signedOut: 'You are signed out.',
+  ended: 'You were away for a while, so you were logged out. Log in and go on where you were.',
+  signedOut: 'You are logged out.',
   needsSetup: 'Nobody has set up this dashboard yet.',
   needsSetupMore:
     'The program printed a link when it started. Open it; it works once, within the hour. A restart prints a new one.',
@@ -40,7 +40,7 @@ export const entrance = {
   invitation: (name: string) => `Welcome, ${name}`,
   invitationMore: 'Choose the password you will log in with.',
   reset: (name: string) => `A new password for ${name}`,
-  resetMore: 'You will be signed out everywhere else.',
+  resetMore: 'You will be logged out everywhere else.',
   choose: 'Set password and log in',
   linkDead: 'This link does not work',
   linkDeadSetup:
@@ -51,7 +51,7 @@ export const entrance = {
   firstShopName: 'Name of the shop',
   firstShopDo: 'Create shop',
   again: 'Confirm your password',
-  againMore: 'You signed in a while ago. Enter your password to continue.',
+  againMore: 'You logged in a while ago. Enter your password to continue.',
   goOn: 'Continue',
   noShop: 'You have no shop to look at. Ask an owner of this installation.',
 }

@@ -23,15 +23,15 @@ function SetUpFactor() {
   const { leave, renew } = useSession()
   const data = useData<Security>('security')
   const goOn = useAction(() => renew())
-  const signOut = useAction(() => leave('POST', 'logout'))
+  const logOut = useAction(() => leave('POST', 'logout'))
   return (
     <EntranceFrame title={words.needed}>
       <p class="secondary">{words.neededMore}</p>
       <Loaded data={data}>{security => <Factors security={security} onChange={data.set} onAdded={() => goOn.run()} />}</Loaded>
       <Problem of={goOn.problem} />
       <div class="row">
-        <Button kind="quiet" onClick={() => signOut.run()}>
-          {all.signOut}
+        <Button kind="quiet" onClick={() => logOut.run()}>
+          {all.logOut}
         </Button>
       </div>
     </EntranceFrame>

@@ -105,15 +105,18 @@ function useTelling(): (attention: Attention) => AttentionText {
       case 'registration_ends':
         return told(words.registration_ends.sentence(each.label, when(each.not_after)), installation)
       case 'quota_nearly_used':
-        return told(words.quota_nearly_used.sentence(number(each.used), number(each.daily_quota)), hrefTo('settings'))
+        return told(
+          words.quota_nearly_used.sentence(number(each.used), number(each.daily_quota)),
+          hrefTo('settings', { quota: '' }),
+        )
       case 'public_url_not_https':
         return told(words.public_url_not_https.sentence(each.public_url), installation)
       case 'public_url_local':
         return told(words.public_url_local.sentence(each.public_url), installation)
       case 'token_copied':
-        return told(words.token_copied.sentence(each.name, when(each.revoked_at)), hrefTo('devices'))
+        return told(words.token_copied.sentence(each.name, when(each.revoked_at)), hrefTo('tills'))
       case 'pairing_lapsed':
-        return told(words.pairing_lapsed.sentence(each.name), hrefTo('devices'))
+        return told(words.pairing_lapsed.sentence(each.name), hrefTo('tills'))
       case 'webhook_failing':
         return told(words.webhook_failing.sentence(each.origin, each), hrefTo(`webhooks/${each.newest_id}`))
     }

@@ -104,12 +104,12 @@ export const overview: typeof en.overview = {
     },
     token_copied: {
       sentence: (name, when) =>
-        `Ein kopiertes Token des Geräts „${name}“ wurde ${when} benutzt, deshalb ist das Gerät gesperrt. Koppeln Sie es neu.`,
-      action: 'Geräte ansehen',
+        `Ein kopiertes Token der Kasse „${name}“ wurde ${when} benutzt, deshalb ist sie gesperrt. Koppeln Sie sie neu.`,
+      action: 'Kassen ansehen',
     },
     pairing_lapsed: {
-      sentence: name => `Das Gerät „${name}“ wurde nie gekoppelt, und sein Code ist abgelaufen.`,
-      action: 'Geräte ansehen',
+      sentence: name => `Die Kasse „${name}“ wurde nie gekoppelt, und ihr Code ist abgelaufen.`,
+      action: 'Kassen ansehen',
     },
     webhook_failing: {
       sentence: (origin, { failed, waiting }) => {

@@ -104,12 +104,12 @@ export const overview = {
     },
     token_copied: {
       sentence: (name: string, when: string) =>
-        `A copied token of the device “${name}” was used ${when}, so the device was revoked. Pair it again.`,
-      action: 'See the devices',
+        `A copied token of the till “${name}” was used ${when}, so the till was revoked. Pair it again.`,
+      action: 'See the tills',
     },
     pairing_lapsed: {
-      sentence: (name: string) => `The device “${name}” was never paired, and its code has run out.`,
-      action: 'See the devices',
+      sentence: (name: string) => `The till “${name}” was never paired, and its code has run out.`,
+      action: 'See the tills',
     },
     webhook_failing: {
       sentence: (origin: string, { failed, waiting }: { failed: number; waiting: number }) => {

@@ -17,7 +17,7 @@ export function FirstSteps({ steps: { tried, connected, received } }: { steps: S
           <ButtonTo href={hrefTo('verifications', { environment: 'test' })}>{words.tried.action}</ButtonTo>
         </Step>
         <Step words={words.connected} isDone={connected}>
-          <ButtonTo href={hrefTo('devices')}>{words.connected.till}</ButtonTo>
+          <ButtonTo href={hrefTo('tills')}>{words.connected.till}</ButtonTo>
           <ButtonTo href={hrefTo('keys')}>{words.connected.action}</ButtonTo>
         </Step>
         <Step words={words.received} isDone={received}>

@@ -5,8 +5,6 @@ import { useArrival } from './arrival.ts'
 
 type Props = {
   title: string
-  /** The part of the view that is open, for the title of the window. */
-  part?: string
   intro?: ComponentChildren
   actions?: ComponentChildren
   /** Actions that wait are not seen. Their room is kept, so that nothing moves when they appear. */
@@ -26,15 +24,15 @@ export function useOpened(part: string): void {
 }
 
 /** A view with its heading and its main actions. */
-export function Page({ title, part, intro, actions, areActionsHeld, children }: Props) {
+export function Page({ title, intro, actions, areActionsHeld, children }: Props) {
   const page = useRef<HTMLDivElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useArrival(() => heading.current)
   useKeptFocus(page, heading)
   const [opened, setOpened] = useState<string>()
   useEffect(() => {
-    document.title = [opened ?? part, title, 'Vidimus'].filter(Boolean).join(' · ')
-  }, [title, part, opened])
+    document.title = [opened, title, 'Vidimus'].filter(Boolean).join(' · ')
+  }, [title, opened])
   return (
     <div ref={page} class="page stack loose">
       <header class="page-header row between start">

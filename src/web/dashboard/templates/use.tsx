@@ -30,7 +30,7 @@ export function TemplateUseList({ template }: { template: string }) {
             <ul class="plain-list">
               {devices.map(({ id, name, environment }) => (
                 <li key={id}>
-                  <Link href={hrefTo('devices', { environment })}>{name}</Link> ({environments[environment]})
+                  <Link href={hrefTo('tills', { environment })}>{name}</Link> ({environments[environment]})
                 </li>
               ))}
             </ul>

@@ -55,7 +55,7 @@ const renewSigning = 'Erneuern Sie es mit „vidimus signing csr“ und „vidim
 const renewRegistration =
   'Holen Sie bei der Registerstelle ein gültiges, fügen Sie es mit „vidimus registration add“ hinzu, und entfernen Sie das alte.'
 const setEndpoint = 'Setzen Sie unter Webhooks eine Adresse, wenn Ihre Software Ergebnisse bekommen soll.'
-const addFactor = 'Lassen Sie sie im Dashboard unter Einstellungen, Sicherheit einen Passkey oder Einmalcodes einrichten.'
+const addFactor = 'Lassen Sie sie im Dashboard unter Einstellungen, Sie selbst, einen Passkey oder Einmalcodes einrichten.'
 const addIssuer = ({ list, one }: { list: string | null; one: string }) =>
   list === null ? `Fügen Sie einen hinzu: ${one}` : `Fügen Sie seine Liste hinzu: ${list}; oder einen Aussteller: ${one}`
 const fetchList = (id: string) => {
@@ -390,7 +390,7 @@ export const findings: FindingWords = {
     const asking = origins === 0 ? 'in Live fragen nur Seiten dieses Dienstes' : `in Live ${more}`
     return `Browsern wird ${protocols.join(' und ')} angeboten; das Zertifikat ${isSelfMade ? 'stammt von diesem Dienst' : 'wurde eingesetzt'}; ${signed}; ${asking}.`
   },
-  no_tills_in_person: ['Keine Kasse liest Handys vor Ort.', 'Koppeln Sie eine auf der Seite „Geräte“, wenn Sie das möchten.'],
+  no_tills_in_person: ['Keine Kasse liest Handys vor Ort.', 'Koppeln Sie eine auf der Seite „Kassen“, wenn Sie das möchten.'],
   in_person_plain: ({ publicUrl }) => [
     `Kassen können unter ${publicUrl} keine Handys lesen: Browser erlauben Kamera und Bluetooth nur über https.`,
     'Stellen Sie einen TLS-Proxy davor, oder setzen Sie VIDIMUS_TLS_CERT.',

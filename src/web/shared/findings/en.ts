@@ -54,7 +54,7 @@ const renewTls = 'Renew it; on SIGHUP the service loads its own certificate agai
 const renewSigning = 'Renew it with "vidimus signing csr" and "vidimus signing import".'
 const renewRegistration = 'Get a current one from the registrar and add it with "vidimus registration add"; remove the old one.'
 const setEndpoint = 'Set an endpoint under Webhooks, if your software should get results.'
-const addFactor = 'Let them add a passkey or one-time codes in the dashboard under Settings, Security.'
+const addFactor = 'Let them add a passkey or one-time codes in the dashboard under Settings, You.'
 const addIssuer = ({ list, one }: { list: string | null; one: string }) =>
   list === null ? `Add one: ${one}` : `Add its list: ${list}; or one issuer: ${one}`
 const fetchList = (id: string) => {
@@ -341,7 +341,7 @@ export const findings: FindingWords = {
         : `${origins === 1 ? 'one more origin' : `${origins} more origins`} may ask in live sessions`
     return `Browsers are offered ${protocols.join(' and ')}; the certificate was ${isSelfMade ? 'made by this service' : 'imported'}; ${signed}; ${asking}.`
   },
-  no_tills_in_person: ['No till reads phones in person.', 'Pair one on the page Devices, if you want to.'],
+  no_tills_in_person: ['No till reads phones in person.', 'Pair one on the page Tills, if you want to.'],
   in_person_plain: ({ publicUrl }) => [
     `Tills cannot read phones at ${publicUrl}: browsers have camera and Bluetooth over https only.`,
     'Put a TLS proxy in front, or set VIDIMUS_TLS_CERT.',

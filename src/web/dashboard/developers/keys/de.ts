@@ -23,7 +23,7 @@ export const keys: typeof en.keys = {
   scopes: {
     'verifications:create': { title: 'Prüfungen anlegen', short: 'anlegen', hint: 'Kundinnen und Kunden fragen.' },
     'verifications:read': { title: 'Prüfungen lesen', short: 'lesen', hint: 'Ergebnisse sehen, und was gezeigt wurde.' },
-    'devices:manage': { title: 'Geräte verwalten', short: 'Geräte', hint: 'Kassen anmelden und sperren.' },
+    'devices:manage': { title: 'Kassen verwalten', short: 'Kassen', hint: 'Kassen anlegen und sperren.' },
     'verifications:delete': {
       title: 'Prüfungen löschen',
       short: 'löschen',

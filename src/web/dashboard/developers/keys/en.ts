@@ -22,7 +22,7 @@ export const keys = {
   scopes: {
     'verifications:create': { title: 'Create verifications', short: 'create', hint: 'Ask customers.' },
     'verifications:read': { title: 'Read verifications', short: 'read', hint: 'See results, and what was shown.' },
-    'devices:manage': { title: 'Manage devices', short: 'devices', hint: 'Register and revoke tills.' },
+    'devices:manage': { title: 'Manage tills', short: 'tills', hint: 'Register and revoke tills.' },
     'verifications:delete': { title: 'Erase verifications', short: 'erase', hint: 'For good. Give it only to what needs it.' },
   },
   scopesLabel: 'Permissions',

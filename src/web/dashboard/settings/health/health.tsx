@@ -10,6 +10,8 @@ import { Time } from '../../../shared/time.tsx'
 import { useAction } from '../../action.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
+import { SettingsPage } from '../settings-page.tsx'
+import { EuWallets } from './eu-wallets.tsx'
 import { HealthItem, LOOK } from './item.tsx'
 import { useHealthWords } from './words.ts'
 
@@ -25,31 +27,31 @@ export function HealthSettings() {
   const look = useAction(async () => setHealth(await call<Health>('health', { method: 'POST' })))
   useEffect(() => look.run(), [])
   return (
-    <Card title={words.title}>
-      <p class="secondary">{words.more}</p>
-      <div class="line middle" role="status">
-        <Seal state={look.isBusy ? 'busy' : sealOf(health)} size={40} />
-        <div>
-          <p>
-            <strong>
-              {look.isBusy ? words.looking : health && words.found(countOf(health, 'problem'), countOf(health, 'warning'))}
-            </strong>
-          </p>
-          {health && !look.isBusy && (
-            <p class="hint">
-              {words.checked} <Time at={health.checked_at} exact />
-            </p>
-          )}
+    <SettingsPage title={words.title} intro={words.more}>
+      <Card>
+        <div class="line middle" role="status">
+          <Seal state={look.isBusy ? 'busy' : sealOf(health)} size={40} />
+          <div>
+            <h2 class="large">
+              {look.isBusy || !health ? words.looking : words.found(countOf(health, 'problem'), countOf(health, 'warning'))}
+            </h2>
+            {health && !look.isBusy && (
+              <p class="hint">
+                {words.checked} <Time at={health.checked_at} exact />
+              </p>
+            )}
+          </div>
         </div>
-      </div>
-      <Problem of={look.problem} />
-      <div>
-        <Button busy={look.isBusy} onClick={() => look.run()}>
-          {words.again}
-        </Button>
-      </div>
-      {health && <Checks checks={health.checks} />}
-    </Card>
+        <Problem of={look.problem} />
+        <div>
+          <Button busy={look.isBusy} onClick={() => look.run()}>
+            {words.again}
+          </Button>
+        </div>
+        {health && <Checks checks={health.checks} />}
+      </Card>
+      <EuWallets />
+    </SettingsPage>
   )
 }
 

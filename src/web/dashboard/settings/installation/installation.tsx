@@ -21,6 +21,7 @@ import { useSession } from '../../session.tsx'
 import { useTemplatesWords } from '../../templates/words.ts'
 import { useDashboardWords } from '../../words.ts'
 import { useHealthWords } from '../health/words.ts'
+import { SettingsPage } from '../settings-page.tsx'
 import { useTrustWords } from '../trust/words.ts'
 import { ImportSigningDialog } from './import-signing.tsx'
 import { NewSigningKeyDialog } from './new-signing-key.tsx'
@@ -29,11 +30,12 @@ import { Registrations } from './registration.tsx'
 import { useInstallationWords, usePapersWords } from './words.ts'
 
 export function InstallationSettings() {
+  const { nav } = useDashboardWords()
   const installation = useData<Installation>('installation')
   const signing = useData<InstallationSigning>('signing')
   const shops = useData<{ data: Signing[] }>('signing/tenants')
   return (
-    <>
+    <SettingsPage title={nav['settings/installation']}>
       <Loaded data={signing}>
         {value => (
           <SigningCard
@@ -48,7 +50,7 @@ export function InstallationSettings() {
       {signing.value && <Readers readers={signing.value.readers} />}
       <Registrations />
       <Loaded data={installation}>{value => <InstallationCard installation={value} />}</Loaded>
-    </>
+    </SettingsPage>
   )
 }
 

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { User, UserLink } from '../../../../people/schema.ts'
+import type { Security } from '../../../../people/security-schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Button } from '../../../kit/button.tsx'
+import { Card } from '../../../kit/card.tsx'
 import { Dialog } from '../../../kit/dialog.tsx'
 import { Check, Select } from '../../../kit/field.tsx'
 import { Icon } from '../../../kit/icons.tsx'
@@ -16,8 +18,10 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Saved } from '../../parts/saved.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { SettingsPage } from '../settings-page.tsx'
 import { usePeopleWords } from './words.ts'
 
 type Linked = typeof UserLink.static
@@ -25,6 +29,7 @@ type Linked = typeof UserLink.static
 /** The users, and the shop each of them may see. */
 export function PeopleSettings() {
   const words = usePeopleWords()
+  const { nav } = useDashboardWords()
   const { call } = useSession()
   const data = useData<{ data: User[] }>('users')
   const [isInviting, setIsInviting] = useState(false)
@@ -40,18 +45,21 @@ export function PeopleSettings() {
   }
   const renewLink = useAction(async ({ id }: User) => setLinked(await call<Linked>(`users/${id}/reset`, { method: 'POST' })))
   return (
-    <>
-      <div class="section-header row between">
-        <p class="secondary">{words.peopleMore}</p>
+    <SettingsPage
+      title={nav['settings/people']}
+      intro={words.peopleMore}
+      actions={
         <Button kind="primary" onClick={() => setIsInviting(true)}>
           <Icon name="plus" />
           {words.invite}
         </Button>
-      </div>
+      }
+    >
       <Problem of={renewLink.problem} />
       <Loaded data={data}>
         {({ data: users }) => <UserTable users={users} onLink={renewLink.run} onRole={setChanged} onRemove={setRemoved} />}
       </Loaded>
+      <Rule />
       {isInviting && !linked && <InviteDialog onClose={close} onInvited={setLinked} />}
       {changed && <RoleDialog user={changed} onClose={close} />}
       {linked && <LinkDialog linked={linked} onClose={close} />}
@@ -66,7 +74,29 @@ export function PeopleSettings() {
           {words.removeUserMore}
         </Confirm>
       )}
-    </>
+    </SettingsPage>
+  )
+}
+
+/** Whether everybody needs a second factor. */
+function Rule() {
+  const words = usePeopleWords()
+  const { call, renew } = useSession()
+  const data = useData<Security>('security')
+  const [isSaved, setIsSaved] = useState(false)
+  const save = useAction(async (is_required: boolean) => {
+    setIsSaved(false)
+    data.set(await call<Security>('security/rule', { method: 'PUT', body: { is_required } }))
+    setIsSaved(true)
+    await renew()
+  })
+  return (
+    <Card title={words.rule}>
+      <Loaded data={data}>
+        {({ is_required }) => <Check label={words.ruleLabel} hint={words.ruleMore} isChecked={is_required} onCheck={save.run} />}
+      </Loaded>
+      <Saved action={save} isSaved={isSaved} />
+    </Card>
   )
 }
 

@@ -2,49 +2,32 @@ import { useState } from 'preact/hooks'
 import type { Security, SignIn } from '../../../../people/security-schema.ts'
 import { Badge } from '../../../kit/badge.tsx'
 import { Card } from '../../../kit/card.tsx'
-import { Check, Select } from '../../../kit/field.tsx'
+import { Select } from '../../../kit/field.tsx'
 import { Table } from '../../../kit/table.tsx'
 import { Time } from '../../../shared/time.tsx'
-import { useAction } from '../../action.ts'
-import { type Data, useData } from '../../data.ts'
+import { useData } from '../../data.ts'
 import { usePages } from '../../pages.ts'
 import { Listed } from '../../parts/listed.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Saved } from '../../parts/saved.tsx'
 import { useSession } from '../../session.tsx'
+import { useDashboardWords } from '../../words.ts'
+import { SettingsPage } from '../settings-page.tsx'
 import { Factors } from './factors.tsx'
+import { ProfileSettings } from './profile.tsx'
 import { browserOf, Sessions } from './sessions.tsx'
 import { useSecurityWords } from './words.ts'
 
-/** The user's own factors, sessions and sign-ins; for owners the rule, and everybody's sign-ins. */
-export function SecuritySettings() {
-  const { session } = useSession()
+/** The user's own password, factors, sessions and log-ins. */
+export function You() {
+  const { nav } = useDashboardWords()
   const data = useData<Security>('security')
   return (
-    <>
+    <SettingsPage title={nav['settings/you']}>
+      <ProfileSettings />
       <Loaded data={data}>{security => <Factors security={security} onChange={data.set} />}</Loaded>
-      {session.user.is_owner && data.value && <Rule security={data.value} onChange={data.set} />}
       <Sessions />
       <SignIns />
-    </>
-  )
-}
-
-function Rule({ security, onChange }: { security: Security; onChange: Data<Security>['set'] }) {
-  const words = useSecurityWords()
-  const { call, renew } = useSession()
-  const [isSaved, setIsSaved] = useState(false)
-  const save = useAction(async (is_required: boolean) => {
-    setIsSaved(false)
-    onChange(await call<Security>('security/rule', { method: 'PUT', body: { is_required } }))
-    setIsSaved(true)
-    await renew()
-  })
-  return (
-    <Card title={words.rule}>
-      <Check label={words.ruleLabel} hint={words.ruleMore} isChecked={security.is_required} onCheck={save.run} />
-      <Saved action={save} isSaved={isSaved} />
-    </Card>
+    </SettingsPage>
   )
 }
 

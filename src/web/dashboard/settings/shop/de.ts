@@ -1,7 +1,6 @@
 import type * as en from './en.ts'
 
 export const shop: typeof en.shop = {
-  shop: 'Geschäft',
   name: 'Name',
   nameHint: 'Kundinnen und Kunden lesen ihn in ihrer Wallet.',
   quota: 'Kontingent',
@@ -17,11 +16,6 @@ export const shop: typeof en.shop = {
   retentionHint: 'Leer bleiben sie, bis jemand sie löscht.',
   retentionNow: days => (days === 1 ? 'Einen Tag nach ihrem Ende gelöscht.' : `${days} Tage nach ihrem Ende gelöscht.`),
   retentionOff: 'Aufbewahrt, bis jemand sie löscht.',
-  apps: 'Apps',
-  appsMore:
-    'Nach einer Prüfung kann redirect_url zurück in Ihre App führen. Ein Schema mit Punkt, etwa com.example.shop, gilt immer. Tragen Sie andere hier ein.',
-  appSchemes: 'Schemas Ihrer Apps',
-  appSchemesHint: 'Durch Kommas getrennt, etwa shop-app. Leer für keine.',
   look: 'Aussehen der Seite für Kunden',
   lookMore: 'Ihr Logo, Ihre Farbe und Ihr Datenschutzhinweis auf der Seite, auf der Kunden antworten.',
   logo: 'Logo',
@@ -42,6 +36,6 @@ export const shop: typeof en.shop = {
   privacyHint: 'Etwa https://shop.example/datenschutz. Leer: keiner.',
   privacyProblem: 'Schreiben Sie die ganze Adresse, beginnend mit https://.',
   shops: 'Geschäfte',
-  shopsMore: 'Jedes hat eigene Schlüssel, Geräte, Vorlagen und ein eigenes Kontingent.',
+  shopsMore: 'Jedes hat eigene Schlüssel, Kassen, Vorlagen und ein eigenes Kontingent.',
   newShop: 'Neues Geschäft',
 }

@@ -1,5 +1,4 @@
 export const shop = {
-  shop: 'Shop',
   name: 'Name',
   nameHint: 'Customers read it in their wallet.',
   quota: 'Quota',
@@ -15,11 +14,6 @@ export const shop = {
   retentionHint: 'Empty keeps them until somebody erases them.',
   retentionNow: (days: number) => (days === 1 ? 'Erased one day after they end.' : `Erased ${days} days after they end.`),
   retentionOff: 'Kept until somebody erases them.',
-  apps: 'Apps',
-  appsMore:
-    'After a check, redirect_url may lead back into your app. A scheme with a dot, such as com.example.shop, always works. List others here.',
-  appSchemes: 'Schemes of your apps',
-  appSchemesHint: 'Separated by commas, such as shop-app. Empty for none.',
   look: 'Look of the page for customers',
   lookMore: 'Your logo, colour and privacy notice on the page where customers answer.',
   logo: 'Logo',
@@ -38,6 +32,6 @@ export const shop = {
   privacyHint: 'Such as https://shop.example/privacy. Empty shows none.',
   privacyProblem: 'Write the whole address, beginning with https://.',
   shops: 'Shops',
-  shopsMore: 'Each has its own keys, devices, templates and quota.',
+  shopsMore: 'Each has its own keys, tills, templates and quota.',
   newShop: 'New shop',
 }

@@ -1,20 +1,17 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ChangeTenant, Tenant } from '../../../../dashboard/settings/shop/schema.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Field, Select } from '../../../kit/field.tsx'
 import { useAction } from '../../action.ts'
-import { type Data, useData } from '../../data.ts'
-import { Origins } from '../../developers/origins/origins.tsx'
 import { useEntranceWords } from '../../entrance/words.ts'
 import { useFormat } from '../../format.ts'
-import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Saved } from '../../parts/saved.tsx'
-import { useMayChange, usePlace, useSession } from '../../session.tsx'
+import { useRoute } from '../../route.tsx'
+import { useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { SettingsPage } from '../settings-page.tsx'
 import { ShopLook } from './look.tsx'
+import { LoadedTenant, type ShopProps, TenantForm } from './tenant-form.tsx'
 import { useShopWords } from './words.ts'
 
 const PLANS = ['trial', 'standard', 'large'] as const
@@ -22,67 +19,24 @@ const RETENTION_DAYS_MAX = 3650
 const QUOTA_MAX = 10_000_000
 
 export function ShopSettings() {
-  const { tenant } = usePlace()
-  const data = useData<{ data: Tenant[] }>('tenants')
-  return (
-    <Loaded data={data}>
-      {({ data: tenants }) => {
-        const own = tenants.find(({ id }) => id === tenant.id)
-        return own && <Shop tenant={own} tenants={data} />
-      }}
-    </Loaded>
-  )
-}
-
-type ShopProps = { tenant: Tenant; tenants: Data<{ data: Tenant[] }> }
-
-function Shop(shop: ShopProps) {
+  const { nav } = useDashboardWords()
   const { session } = useSession()
+  const { search } = useRoute()
   return (
-    <>
-      <Name {...shop} />
-      <Quota {...shop} />
-      <Retention {...shop} />
-      <AppSchemes {...shop} />
-      <Origins />
-      <ShopLook key={shop.tenant.id} />
-      {session.user.is_owner && <NewShop tenants={shop.tenants} />}
-    </>
-  )
-}
-
-type FormProps = ShopProps & {
-  /** Sent to the service; false while the fields are wrong. */
-  change: ChangeTenant | false
-  isChanged: boolean
-  children: ComponentChildren
-}
-
-/** Saves one part of the tenant. */
-function TenantForm({ tenant, tenants, change, isChanged, children }: FormProps) {
-  const words = useDashboardWords()
-  const { call, renew } = useSession()
-  const mayChange = useMayChange()
-  const [isSaved, setIsSaved] = useState(false)
-  const save = useAction(async () => {
-    if (!change) return
-    setIsSaved(false)
-    const changed = await call<Tenant>(`tenants/${tenant.id}`, { method: 'PUT', body: change })
-    tenants.set({ data: tenants.value?.data.map(each => (each.id === changed.id ? changed : each)) ?? [changed] })
-    setIsSaved(true)
-    if (change.name !== undefined) await renew()
-  })
-  if (!mayChange) return null
-  return (
-    <form class="stack" onSubmit={save.submit}>
-      {children}
-      <Saved action={save} isSaved={isSaved} />
-      <div>
-        <Button type="submit" busy={save.isBusy} disabled={!change || !isChanged}>
-          {words.save}
-        </Button>
-      </div>
-    </form>
+    <SettingsPage title={nav.shop}>
+      <LoadedTenant>
+        {shop => (
+          <>
+            <Name {...shop} />
+            <ShopLook key={shop.tenant.id} />
+            <Retention {...shop} />
+            {/* One shop on its own machine needs no shares; who uses up its limit is led here. */}
+            {(session.tenants.length > 1 || search.has('quota')) && <Quota {...shop} />}
+            {session.user.is_owner && <NewShop tenants={shop.tenants} />}
+          </>
+        )}
+      </LoadedTenant>
+    </SettingsPage>
   )
 }
 
@@ -93,7 +47,7 @@ function Name(shop: ShopProps) {
   const [text, setText] = useState(shop.tenant.name)
   const name = text.trim()
   return (
-    <Card title={words.shop}>
+    <Card>
       {session.user.is_owner ? (
         <TenantForm {...shop} change={{ name }} isChanged={name !== shop.tenant.name}>
           <Field label={words.name} hint={words.nameHint} required maxLength={100} value={text} onText={setText} />
@@ -154,38 +108,6 @@ function Retention(shop: ShopProps) {
           onText={setDays}
         />
       </TenantForm>
-    </Card>
-  )
-}
-
-function AppSchemes(shop: ShopProps) {
-  const words = useShopWords()
-  const { ownersOnly } = useDashboardWords()
-  const { session } = useSession()
-  const listed = shop.tenant.app_schemes.join(', ')
-  const [text, setText] = useState(listed)
-  const names = text.split(/[\s,]+/).filter(name => name !== '')
-  return (
-    <Card title={words.apps}>
-      <p class="secondary">{words.appsMore}</p>
-      {session.user.is_owner ? (
-        <TenantForm {...shop} change={{ app_schemes: names }} isChanged={names.join() !== shop.tenant.app_schemes.join()}>
-          <Field
-            label={words.appSchemes}
-            hint={words.appSchemesHint}
-            autoCapitalize="none"
-            spellcheck={false}
-            maxLength={400}
-            value={text}
-            onText={setText}
-          />
-        </TenantForm>
-      ) : (
-        <>
-          {listed !== '' && <p>{listed}</p>}
-          <p class="hint">{ownersOnly}</p>
-        </>
-      )}
     </Card>
   )
 }

@@ -144,7 +144,7 @@ export const trust = {
     compared: 'I compared the fingerprint, and it is the same',
     comparedHint: 'Whoever holds this key decides whose documents you accept.',
     termsRead: (url: string) => `I have read its terms (${url})`,
-    passwordNote: 'If you signed in more than five minutes ago, you are asked for your password.',
+    passwordNote: 'If you logged in more than five minutes ago, you are asked for your password.',
     add: 'Add list',
     added: (label: string, count: number) =>
       count === 1 ? `“${label}” is added with 1 issuer.` : `“${label}” is added with ${count} issuers.`,

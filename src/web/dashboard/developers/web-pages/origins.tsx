@@ -12,13 +12,13 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
-import { useOriginsWords } from './words.ts'
+import { useWebPagesWords } from './words.ts'
 
 type Listed = { data: Origin[] }
 
 /** The origins that may ask through the browser, of the environment that is shown. */
 export function Origins() {
-  const words = useOriginsWords()
+  const words = useWebPagesWords()
   const all = useDashboardWords()
   const { environment, inTenant } = usePlace()
   const { session, call } = useSession()
@@ -60,7 +60,7 @@ export function Origins() {
 type TableProps = { origins: readonly Origin[]; onRemove: ((origin: string) => void) | undefined }
 
 function OriginTable({ origins, onRemove }: TableProps) {
-  const words = useOriginsWords()
+  const words = useWebPagesWords()
   const { actions } = useDashboardWords()
   return (
     <Table
@@ -92,7 +92,7 @@ function OriginTable({ origins, onRemove }: TableProps) {
 }
 
 function AddOrigin({ onAdd }: { onAdd: (origin: string) => Promise<void> }) {
-  const words = useOriginsWords()
+  const words = useWebPagesWords()
   const [text, setText] = useState('')
   const [hasProblem, setHasProblem] = useState(false)
   const add = useAction(async () => {

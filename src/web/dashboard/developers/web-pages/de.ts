@@ -1,6 +1,6 @@
 import type * as en from './en.ts'
 
-export const origins: typeof en.origins = {
+export const webPages: typeof en.webPages = {
   origins: 'Seiten, die Wallets fragen',
   originsMore: environment =>
     `Seiten unter diesen Adressen dürfen mit <vidimus-verify> nach einer Wallet fragen, in ${environment}. Wallets zeigen dem Kunden die Adresse. Die Seiten dieses Dienstes brauchen keinen Eintrag.`,
@@ -15,4 +15,9 @@ export const origins: typeof en.origins = {
   originRemoveTitle: origin => `${origin} entfernen?`,
   originRemoveMore: 'Seiten dort können nicht mehr fragen. Begonnene Prüfungen lassen sich noch abschließen.',
   originRemoveDo: 'Adresse entfernen',
+  apps: 'Apps',
+  appsMore:
+    'Nach einer Prüfung kann redirect_url zurück in Ihre App führen. Ein Schema mit Punkt, etwa com.example.shop, gilt immer. Tragen Sie andere hier ein.',
+  appSchemes: 'Schemas Ihrer Apps',
+  appSchemesHint: 'Durch Kommas getrennt, etwa shop-app. Leer für keine.',
 }
