@@ -113,13 +113,15 @@ function bleTransports(options: CborMap, keyBytes: Uint8Array): Transport[] {
     options.get(mode)?.decode() === true ? uuidText(options.get(uuid)) : undefined
   const [server, client, psm] = [serviceOf(PERIPHERAL_SERVER), serviceOf(CENTRAL_CLIENT), options.get(PSM)?.decode()]
   const transports: Transport[] = []
-  if (server)
-    transports.push({ type: 'ble_peripheral_server', service: server, ...(typeof psm === 'number' && psm > 0 && { psm }) })
+  if (server) transports.push({ type: 'ble_peripheral_server', service: server, ...(isPsm(psm) && { psm }) })
   // By the identifier the phone recognises a reader that acts as the server (§ 8.3.3.1.1.3).
   const ident = () => Buffer.from(hkdfSync('sha256', keyBytes, '', 'BLEIdent', IDENT_BYTES)).toString('base64url')
   if (client) transports.push({ type: 'ble_central_client', service: client, ident: ident() })
   return transports
 }
+
+/** One that is no whole number is as good as none. */
+const isPsm = (psm: unknown): psm is number => Number.isSafeInteger(psm) && (psm as number) > 0
 
 function uuidText(item: CborItem | undefined): string | undefined {
   if (!item?.isBytes || item.asBytes().length !== UUID_BYTES) return undefined
