@@ -14,6 +14,7 @@ import { type FetchStatus, findTokenFault } from '../../src/openid4vp/status/rea
 import { readStatusCwt, readStatusJwt, type StatusToken } from '../../src/openid4vp/status/token.ts'
 import { AnchorIndex } from '../../src/openid4vp/trust/anchor-index.ts'
 import { createCrlChecker } from '../../src/openid4vp/trust/crl-check.ts'
+import { DRIVING_LICENCE } from '../../src/openid4vp/trust/judged-chain.ts'
 import type { TrustAnchor } from '../../src/openid4vp/trust/trust.ts'
 import { anchorOf } from '../helpers/anchors.ts'
 import { type Issued, issue, issueAuthority, makeKeys, NOW, purposes } from '../helpers/certificates.ts'
@@ -340,6 +341,8 @@ describe('CWT', () => {
     ['is accepted with the tag of a CWT', { isCwtTagged: true }, undefined],
     ['has the tag of its signature behind that of a CWT', { isTagged: false, isCwtTagged: true }, 'is not one'],
     ['has the typ of a status list', { typ: 'application/cwt' }, 'is not one'],
+    ['has not the typ of a list of identifiers', { typ: 'application/identifierlist+cwt' }, 'is not one'],
+    ['has no other number as typ', { typ: 280 }, 'is not one'],
     ['has a typ', { typ: undefined }, 'is not one'],
     ['has a list', { claims: [[65533, undefined]] }, 'damaged'],
     ['has a list that is a map', { claims: [[65533, 'list']] }, 'is not one'],
@@ -368,6 +371,20 @@ describe('CWT', () => {
     const other = await makeWorld(world)
     other.serve(await world.jwt({}))
     expect(await other.check(0, { format: 'mso_mdoc' })).toBe('pass')
+  })
+
+  const odd: [string, SentCwt, string, string | undefined][] = [
+    ['with a typ without prefix', { typ: 'statuslist+cwt' }, PID, 'is not written "application/statuslist+cwt"'],
+    ['with its typ as number for CoAP', { typ: 279 }, PID, 'is not written "application/statuslist+cwt"'],
+    ['of two bits, for a driving licence', { bits: 2 }, DRIVING_LICENCE, 'more than one bit for each licence'],
+    ['of two bits, for another document', { bits: 2 }, PID, undefined],
+  ]
+  test.each(odd)('a CWT %s counts, with a warning where it is against the rules', async (_, sent, type, warning) => {
+    const world = await makeWorld()
+    world.serve(await world.cwt(sent), CWT)
+    const found = await world.findings(0, { format: 'mso_mdoc', type })
+    expect(found.map(({ status }) => status)).toEqual(warning ? ['warning', 'pass'] : ['pass'])
+    if (warning) expect(found[0]!.detail).toContain(warning)
   })
 
   test('a CWT reports a revoked credential', async () => {
@@ -513,9 +530,10 @@ type Sent = {
 }
 
 type SentCwt = {
-  typ?: string | undefined
+  typ?: string | number | undefined
   claims?: [number, unknown][]
   statuses?: Uint8Array
+  bits?: number
   isChainProtected?: boolean
   isTagged?: boolean
   isCwtTagged?: boolean
@@ -523,6 +541,8 @@ type SentCwt = {
   hasChain?: boolean
   suffix?: Uint8Array
 }
+
+type Reference = number | StatusReference | 'unsupported' | undefined
 
 /** An issuer with its root, a clock, and a server without a response until the test sets one. */
 async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (uri: string) => boolean) {
@@ -565,15 +585,15 @@ async function makeWorld(like?: Record<'root' | 'signer', Issued>, allowHttp?: (
       answer =
         body === undefined ? { ok: false, reason: 'it did not answer' } : { ok: true, contentType, body: Buffer.from(body) }
     },
-    async check(
-      reference: number | StatusReference | 'unsupported' | undefined,
-      over: Partial<StatusContext> = {},
-    ): Promise<string> {
+    async findings(reference: Reference, over: Partial<StatusContext> = {}) {
       const findings = new Findings(() => now)
       const wanted = typeof reference === 'number' ? { uri: URI, index: reference } : reference
       const references = typeof wanted === 'object' ? [wanted] : wanted
       await checker.check(findings, references, { ...context, ...over })
-      const [finding, ...others] = findings.all
+      return findings.all
+    },
+    async check(reference: Reference, over: Partial<StatusContext> = {}): Promise<string> {
+      const [finding, ...others] = await this.findings(reference, over)
       if (!finding || others.length > 0 || finding.check !== 'status')
         throw new Error('exactly one finding on the status was expected')
       return finding.status === 'pass' ? 'pass' : `${finding.failure ?? finding.status}: ${finding.detail}`
@@ -606,9 +626,9 @@ const encoder = new Encoder({ mapsAsObjects: false, useRecords: false, tagUint8A
 const encode = (value: unknown): Uint8Array => Uint8Array.from(encoder.encode(value))
 
 async function makeCwt(signer: Issued, sent: SentCwt): Promise<Uint8Array> {
-  const { statuses = Uint8Array.of(0), isChainProtected = false, isTagged = true, hasChain = true } = sent
+  const { statuses = Uint8Array.of(0), isChainProtected = false, isTagged = true, hasChain = true, bits = 1 } = sent
   const list = new Map<string, unknown>([
-    ['bits', 1],
+    ['bits', bits],
     ['lst', deflateSync(statuses)],
   ])
   const claims = new Map<number, unknown>([

@@ -64,6 +64,8 @@ const OTHER_SIGNER =
 const UNREADABLE_SIGNER =
   'The certificate that the document names for its status list cannot be read, so the credential may be revoked.'
 const NOT_ONE_BIT = "The issuer's status list has more than one bit for each licence, which ISO/IEC 18013-5 does not allow."
+const ODDLY_TYPED =
+  'The type of the issuer\'s status list is not written "application/statuslist+cwt", which other readers may refuse.'
 const LOCAL = 'The status list was read from this machine. That happens in test sessions under "vidimus serve --dev" only.'
 
 const VALID = 0
@@ -141,6 +143,7 @@ export function createStatusChecker(fetchStatus: FetchStatus, now: () => number,
       })
     }
     if ('bits' in token.list && token.list.bits !== 1 && type === DRIVING_LICENCE) findings.warn('status', NOT_ONE_BIT)
+    if ('isOddlyTyped' in token && token.isOddlyTyped) findings.warn('status', ODDLY_TYPED)
     judgeStatus(findings, status)
   }
 

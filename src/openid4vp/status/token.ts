@@ -17,6 +17,8 @@ export type StatusToken = SignedDates & {
   list: StatusList
   /** DER, leaf first; empty if there is none. */
   chain: Uint8Array[]
+  /** Its type is written in a way that issuers use, and the specification does not have. */
+  isOddlyTyped?: boolean
 }
 
 export type SignedDates = {
@@ -46,6 +48,9 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 // RFC 9596 for `typ`; Token Status List § 5.2 for the claims.
 const COSE_TYP = 16
+const CWT_TYP = 'application/statuslist+cwt'
+/** Without the prefix, as JWTs have it, and by its number for CoAP, which RFC 9596 allows. */
+const ODD_TYPES = new Set<unknown>(['statuslist+cwt', 279])
 /** RFC 8392 § 6: may stand before the tag of the signature. */
 const CWT_TAG = 61
 export const CWT = { sub: 2, exp: 4, nbf: 5, iat: 6, identifiers: 65530, list: 65533, ttl: 65534 }
@@ -116,9 +121,10 @@ export async function readStatusCwt(bytes: Uint8Array, keyOf?: KeyOf): Promise<S
     return { ...cwt, bits: list?.get('bits')?.decode(), lst: list?.get('lst')?.asBytes() }
   })
   if (!lst) throw new StatusFault(NO_LIST)
-  if (typOf(sign1) !== 'application/statuslist+cwt') throw new StatusFault(NO_TOKEN)
+  const isOddlyTyped = typOf(sign1) !== CWT_TYP
+  if (isOddlyTyped && !ODD_TYPES.has(typOf(sign1))) throw new StatusFault(NO_TOKEN)
   await verifyCwt(sign1, keyOf)
-  return { ...readCwtDates(claims), list: await readBits({ bits, lst }), chain: sign1.x5chain }
+  return { ...readCwtDates(claims), list: await readBits({ bits, lst }), chain: sign1.x5chain, isOddlyTyped }
 }
 
 /** CborErrors become faults. */
