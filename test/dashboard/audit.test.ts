@@ -6,6 +6,7 @@ import { verifyExport } from '../../src/audit/export.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import type { AuditRecord } from '../../src/dashboard/settings/audit/schema.ts'
 import type { VerificationDetail } from '../../src/dashboard/verifications/schema.ts'
+import { audit as words } from '../../src/web/dashboard/settings/audit/en.ts'
 import { type Answer, createVerification, startApp, startWithTenant, type TestApp } from '../helpers/app.ts'
 import { issueAuthority, pemOf } from '../helpers/certificates.ts'
 import {
@@ -166,6 +167,9 @@ describe('changes', () => {
     }
     expect(await recordsOf(boss)).toContain('tenant.created dashboard:olivia')
     expect(await recordsOf(boss)).toContain('user.created dashboard:olivia')
+    const { data } = (await boss.get<Page>('/audit?limit=100')).body
+    const names = data.flatMap(({ details }) => Object.keys(details ?? {}))
+    expect([...new Set(names)].filter(name => !(name in words.fields))).toEqual([])
     await isWhole(app)
   })
 

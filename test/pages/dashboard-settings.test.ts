@@ -77,7 +77,7 @@ describe('the audit trail', () => {
     await record.getByText('To sell you wine').waitFor()
     await expectAccessible(page)
     await page.getByRole('combobox', { name: 'Which records' }).selectOption('all')
-    await page.getByText('Set up an account').waitFor()
+    await page.locator('.record', { hasText: 'Set up an account' }).waitFor()
     await page.getByRole('button', { name: 'Verify the chain' }).click()
     await page.getByText(/The chain holds: \d+ records/).waitFor()
     await expectAccessible(page)
@@ -95,6 +95,59 @@ describe('the audit trail', () => {
     expect(verdict.count).toBeGreaterThan(4)
     expect(page.complaints).toEqual([])
   })
+})
+
+describe('a long audit trail', () => {
+  browserTest(
+    'the audit log is filtered, says words and whose numbers it skips, and is reached from a verification',
+    async openPage => {
+      const app = await startForBrowser()
+      const { id: shop, key } = await app.tenant({ name: 'Wine bar' })
+      const { id } = await createVerification(app, key, { purpose: 'To sell you wine' })
+      await createVerification(app, await app.key(shop, { environment: 'live' }))
+      const { page, browser } = await enter(app, openPage, `/dashboard/verifications/${id}`)
+      await browser.put(`/tenants/${shop}/go-live/path`, { documents: ['eu_age'] })
+      const entry = { at: Date.now(), tenantId: '', actor: 'system', action: 'trust.list_accepted', subjectId: 'x' } as const
+      await app.deps.write(async tx => void (await app.deps.audit.append(tx, entry)))
+      await app.deps.write(async tx => void (await app.deps.audit.append(tx, entry)))
+      await createVerification(app, key)
+      await page.getByRole('link', { name: 'Everything about this verification' }).click()
+      await page.getByText(`Only what was done with ${id}.`).waitFor()
+      expect(await page.locator('.record').count()).toBe(1)
+      const record = page.locator('.record')
+      await record.locator('summary').click()
+      await record.getByText('Age 18 or over').waitFor()
+      await record.getByText('Template', { exact: true }).waitFor()
+      expect(await record.locator('dl').count()).toBe(1)
+      expect(await record.getByText('age_over_18').count()).toBe(0)
+      expect(await record.getByText(/\dT\d/).count()).toBe(0)
+      await page.getByRole('link', { name: 'Every act' }).click()
+
+      await page.getByText(/^Records of Test, and those that concern both/).waitFor()
+      await page.getByText(/^\d+ to \d+ belong to the installation\.$/).waitFor()
+      await page.getByText(/^\d+ belongs to Live\.$/).waitFor()
+      await page.locator('.record', { hasText: 'Changed the shop' }).first().locator('summary').click()
+      await page.getByText('EU age app').waitFor()
+      await page.locator('dd', { hasText: 'Wine bar' }).filter({ visible: true }).first().waitFor()
+      expect(await page.locator('.records, .record').getByText(shop).count()).toBe(0)
+      await expectAccessible(page)
+      await shoot(page, 'dashboard-audit-words')
+
+      await page.getByRole('combobox', { name: 'Who' }).selectOption({ label: 'olivia' })
+      await page
+        .getByText(/belongs? to/)
+        .first()
+        .waitFor({ state: 'detached' })
+      expect(await page.locator('.record', { hasText: 'Asked a customer' }).count()).toBe(0)
+      await page.getByRole('combobox', { name: 'Who' }).selectOption('')
+      await page.getByRole('combobox', { name: 'What' }).selectOption('verification.created')
+      await page.locator('.record', { hasText: 'Changed the shop' }).first().waitFor({ state: 'detached' })
+      expect(await page.locator('.record').count()).toBe(2)
+      await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+      await page.getByText('Nothing matches').waitFor()
+      expect(page.complaints).toEqual([])
+    },
+  )
 })
 
 describe('settings', () => {

@@ -6,13 +6,13 @@ export function useClaimWords(): { claim: (name: string) => string; document: (t
   return {
     claim: name => {
       const years = /^age_over_(\d+)$/.exec(name)?.[1]
-      return years ? words.ageOver(years) : (words.claims[name] ?? readable(name))
+      return years ? words.ageOver(years) : (words.claims[name] ?? readableName(name))
     },
     document: type => words.documents[type] ?? type,
   }
 }
 
-const readable = (name: string): string => {
+export const readableName = (name: string): string => {
   const spaced = name.replaceAll(/[._]+/g, ' ').trim()
   return `${spaced.charAt(0).toUpperCase()}${spaced.slice(1)}`
 }

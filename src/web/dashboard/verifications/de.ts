@@ -84,6 +84,7 @@ export const verification: typeof en.verification = {
   documents: 'Ausweise',
   unknownIssuer: 'Unbekannter Aussteller',
   unreadDocument: 'Ausweis, der nicht lesbar ist',
+  everything: 'Alles zu dieser Prüfung im Protokoll',
   formats: { mso_mdoc: 'ISO mdoc', 'dc+sd-jwt': 'SD-JWT' },
   signature: { true: 'Vom Aussteller unterschrieben', false: 'Unterschrift stimmt nicht' },
   trusted: {

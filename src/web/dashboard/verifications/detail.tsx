@@ -129,6 +129,9 @@ function About({ detail: { verification, query, formats: asked }, title }: { det
         ]}
       />
       <Json title={words.query} value={query} />
+      <p>
+        <Link href={hrefTo('audit', { about: id })}>{words.everything}</Link>
+      </p>
     </section>
   )
 }

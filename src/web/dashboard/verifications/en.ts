@@ -81,6 +81,7 @@ export const verification = {
   documents: 'Documents',
   unknownIssuer: 'Unknown issuer',
   unreadDocument: 'Document that could not be read',
+  everything: 'Everything about this verification in the audit log',
   formats: { mso_mdoc: 'ISO mdoc', 'dc+sd-jwt': 'SD-JWT' },
   signature: { true: 'Signed by its issuer', false: 'Signature does not hold' },
   trusted: { true: 'Issuer is on your list', false: 'Not proven to be from an issuer on your list' },

@@ -9,6 +9,7 @@ import { useOutcomeNames } from '../../shared/outcome.ts'
 import { NAMES_OF } from '../../shared/outcome-code.ts'
 import { useData } from '../data.ts'
 import { nameOf } from '../developers/keys/roll-key.tsx'
+import { Day, startOf } from '../parts/day.tsx'
 import { goTo, hrefTo, type Route } from '../route.tsx'
 import { usePlace } from '../session.tsx'
 import type { TemplatesData } from '../template-names.ts'
@@ -29,13 +30,6 @@ export const isFiltered = (filter: Filter): boolean => NAMES.some(name => filter
 export function queryOf(environment: string, { from, to, ...rest }: Filter): string {
   const given = Object.entries({ ...rest, from: startOf(from, 0), until: startOf(to, 1) }).filter(([, value]) => value !== null)
   return new URLSearchParams({ environment, ...(Object.fromEntries(given) as Record<string, string>) }).toString()
-}
-
-/** Midnight of the reader's clock, so many days later; null for a day that is none. */
-function startOf(day: string | null, daysLater: number): string | null {
-  const at = new Date(`${day}T00:00:00`)
-  at.setDate(at.getDate() + daysLater)
-  return Number.isNaN(at.getTime()) ? null : at.toISOString()
 }
 
 export function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
@@ -132,14 +126,5 @@ function Search({ text, onSearch }: { text: string; onSearch: (text: string) => 
         </button>
       </form>
     </search>
-  )
-}
-
-function Day({ label, day, onDay }: { label: string; day: string | null; onDay: (day: string | null) => void }) {
-  return (
-    <label class="day line tight middle secondary">
-      {label}
-      <input class="input" type="date" value={day ?? ''} onChange={event => onDay(event.currentTarget.value || null)} />
-    </label>
   )
 }
