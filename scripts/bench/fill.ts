@@ -135,7 +135,7 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     redeemedAt: null,
     wrappingKey,
     sealedQuery: null,
-    terms: termsOf(createTerms(deps), { tenantId, environment: 'test' }, metadata),
+    ...termsOf(createTerms(deps), { tenantId, environment: 'test' }, metadata),
   })
   await countCreation(tx, { tenantId, environment: 'test' }, at)
   const status = url === undefined ? ENDINGS[number % ENDINGS.length]! : 'completed'
@@ -148,6 +148,8 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
   const isAnswered = status !== 'expired'
   await countEnds(tx, [
     {
+      template: null,
+      deviceId: null,
       tenantId,
       environment: 'test',
       outcome: status === 'failed' ? RESULTS.failed.error.code : status,

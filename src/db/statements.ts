@@ -132,6 +132,10 @@ export function prepared<Statement>(build: (db: Db) => Statement): (db: Db) => S
   }
 }
 
+/** Whether a column of bytes has these in it. */
+export const holdsBytes = (column: Column, bytes: Buffer): SQL =>
+  isPostgres ? sql`position(${bytes} IN ${column}) > 0` : sql`instr(${column}, ${bytes}) > 0`
+
 type Lock = 'update' | 'no key update' | 'update skip locked'
 
 /**

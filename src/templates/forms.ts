@@ -38,6 +38,9 @@ export const isBuiltinName = (key: string): boolean => BUILTIN_TEMPLATES.has(key
 /** A tenant may have had a template called KEY_sd_jwt before this was an alias, and keeps it. */
 export const mayBeOwn = (key: string): boolean => !BUILTIN_TEMPLATES.has(key) && ALIASES.get(key)?.format !== 'mso_mdoc'
 
+/** The template of an alias; any other key is its own. */
+export const templateOf = (key: string): string => ALIASES.get(key)?.template.key ?? key
+
 /** A template and its aliases. */
 export const namesOf = (key: string): string[] => [
   key,

@@ -1,43 +1,31 @@
 import { utcDay } from '../base/time.ts'
 import type { Reading } from '../ground.ts'
 import { medianOf } from './answer-time.ts'
-import { hasOutcome, listAnswerTimes, listOutcomes, type Owner } from './outcome-store.ts'
-import type { Numbers } from './schema.ts'
+import { type Ends, kindOf, noEnds } from './kinds.ts'
+import { hasOutcome, listAnswerTimes, listOutcomes, listSources, type Owner } from './outcome-store.ts'
+import type { NumberDays, Numbers } from './schema.ts'
 
-const NUMBER_DAYS = 30
+const DAYS_DEFAULT = 30
 const DAY_MS = 86_400_000
 
-type Kind = 'verified' | 'refused' | 'declined' | 'expired'
+/** Ends by template and by till, each under its name in the table. */
+type Sources = { templates: Map<string, Ends>; tills: Map<string, Ends> }
 
-/** Neither an answer nor a refusal: the shop itself stopped it. */
-const UNCOUNTED = ['created', 'cancelled']
-
-/** Nobody answered, redeemed or compared in time. */
-const UNDECIDED = ['expired', 'redirect_not_followed', 'not_compared']
-
-function kindOf(outcome: string): Kind {
-  if (outcome === 'completed') return 'verified'
-  if (outcome === 'wallet_declined') return 'declined'
-  return UNDECIDED.includes(outcome) ? 'expired' : 'refused'
-}
-
-const nothing = () => ({ verified: 0, refused: 0, declined: 0, expired: 0 })
-
-/** The ends of the last 30 days, from counts alone. */
-export async function readNumbers({ db, now }: Reading, owner: Owner): Promise<Numbers> {
+/** The ends of the last days, from counts alone. */
+export async function readNumbers(
+  { db, now }: Reading,
+  owner: Owner,
+  range: NumberDays = DAYS_DEFAULT,
+): Promise<Omit<Numbers, 'by_template' | 'by_till'> & Sources> {
   const at = now()
-  const days = Array.from({ length: NUMBER_DAYS }, (_, i) => ({
-    day: utcDay(at - (NUMBER_DAYS - 1 - i) * DAY_MS),
-    ...nothing(),
-  }))
+  const days = Array.from({ length: range }, (_, i) => ({ day: utcDay(at - (range - 1 - i) * DAY_MS), ...noEnds() }))
   const byDay = new Map(days.map(each => [each.day, each]))
-  const total = nothing()
+  const total = noEnds()
   const reasons = new Map<string, number>()
   const since = { ...owner, day: days[0]!.day }
   for (const { day, outcome, count } of await listOutcomes(db, since)) {
-    const counted = byDay.get(day)
-    if (!counted || UNCOUNTED.includes(outcome)) continue
-    const kind = kindOf(outcome)
+    const [counted, kind] = [byDay.get(day), kindOf(outcome)]
+    if (!counted || !kind) continue
     counted[kind] += count
     total[kind] += count
     if (kind === 'refused') reasons.set(outcome, (reasons.get(outcome) ?? 0) + count)
@@ -49,7 +37,19 @@ export async function readNumbers({ db, now }: Reading, owner: Owner): Promise<N
     success_rate: ended === 0 ? null : total.verified / ended,
     median_answer_ms: medianOf(await listAnswerTimes(db, since)),
     reasons: [...reasons].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count),
+    templates: sumsOf(await listSources(db, since, 'template')),
+    tills: sumsOf(await listSources(db, since, 'deviceId')),
   }
+}
+
+function sumsOf(counts: Awaited<ReturnType<typeof listSources>>): Map<string, Ends> {
+  const sums = new Map<string, Ends>()
+  for (const { name, kind, count } of counts) {
+    const ends = sums.get(name) ?? noEnds()
+    ends[kind] += count
+    sums.set(name, ends)
+  }
+  return sums
 }
 
 /** Whether a session was ever completed, erased ones included. */

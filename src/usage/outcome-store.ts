@@ -1,10 +1,11 @@
 import { and, eq, gte, sql, sum } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
-import { answerTimeDays, outcomeDays } from '../db/schema/usage.ts'
+import { answerTimeDays, outcomeDays, sourceDays } from '../db/schema/usage.ts'
 import { column, hot } from '../db/statements.ts'
 
 export type OutcomeCount = typeof outcomeDays.$inferSelect
 export type AnswerTimeCount = typeof answerTimeDays.$inferSelect
+export type SourceCount = typeof sourceDays.$inferSelect
 export type Owner = { tenantId: string; environment: OutcomeCount['environment'] }
 type Since = Owner & { day: string }
 
@@ -46,6 +47,49 @@ const addAnswerTime = hot(db =>
 
 export async function addToAnswerTime(tx: Db, count: AnswerTimeCount): Promise<void> {
   await addAnswerTime(tx, count)
+}
+
+const addSource = hot(db =>
+  db
+    .insert(sourceDays)
+    .values({
+      tenantId: column('tenantId'),
+      environment: column('environment'),
+      day: column('day'),
+      template: column('template'),
+      deviceId: column('deviceId'),
+      kind: column('kind'),
+      count: column('count'),
+    })
+    .onConflictDoUpdate({
+      target: [
+        sourceDays.tenantId,
+        sourceDays.environment,
+        sourceDays.day,
+        sourceDays.template,
+        sourceDays.deviceId,
+        sourceDays.kind,
+      ],
+      set: { count: sql`${sourceDays.count} + excluded.count` },
+    }),
+)
+
+export async function addToSource(tx: Db, count: SourceCount): Promise<void> {
+  await addSource(tx, count)
+}
+
+/** Ends from a day on, by template or by till. */
+export async function listSources(
+  db: Db,
+  { tenantId, environment, day }: Since,
+  by: 'template' | 'deviceId',
+): Promise<(Pick<SourceCount, 'kind' | 'count'> & { name: string })[]> {
+  const [name, kind] = [sourceDays[by], sourceDays.kind]
+  return await db
+    .select({ name, kind, count: sum(sourceDays.count).mapWith(Number) })
+    .from(sourceDays)
+    .where(and(eq(sourceDays.tenantId, tenantId), eq(sourceDays.environment, environment), gte(sourceDays.day, day)))
+    .groupBy(name, kind)
 }
 
 /** Outcomes from a day on. */

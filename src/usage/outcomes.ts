@@ -6,12 +6,25 @@ import { utcDay } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { groupOf } from '../db/group.ts'
 import { stepOf } from './answer-time.ts'
-import { type AnswerTimeCount, addToAnswerTime, addToOutcome, type OutcomeCount, type Owner } from './outcome-store.ts'
+import { kindOf } from './kinds.ts'
+import {
+  type AnswerTimeCount,
+  addToAnswerTime,
+  addToOutcome,
+  addToSource,
+  type OutcomeCount,
+  type Owner,
+  type SourceCount,
+} from './outcome-store.ts'
 
 /** The end of a session. */
 export type End = Owner & {
   /** `completed`, `expired`, or the code of the failure. */
   outcome: string
+  /** Null for a query of its own. */
+  template: string | null
+  /** The till that asked; null for an API key. */
+  deviceId: string | null
   at: number
   createdAt: number
   /** Null when no wallet answered. */
@@ -19,32 +32,43 @@ export type End = Owner & {
 }
 
 export async function countCreation(tx: Db, { tenantId, environment }: Owner, at: number): Promise<void> {
-  await add(tx, [{ tenantId, environment, day: utcDay(at), outcome: 'created', count: 1 }], [])
+  await add(tx, { outcomes: [{ tenantId, environment, day: utcDay(at), outcome: 'created', count: 1 }] })
 }
 
 /** All that a transaction ends, in its last call. */
 export async function countEnds(tx: Db, ends: readonly End[]): Promise<void> {
-  await add(
-    tx,
-    ends.map(({ tenantId, environment, outcome, at }) => ({ tenantId, environment, day: utcDay(at), outcome, count: 1 })),
-    ends.flatMap(({ tenantId, environment, at, createdAt, respondedAt }) =>
-      respondedAt === null
-        ? []
-        : [{ tenantId, environment, day: utcDay(at), atLeastMs: stepOf(respondedAt - createdAt), count: 1 }],
+  await add(tx, {
+    outcomes: ends.map(end => ({ ...dayOf(end), outcome: end.outcome, count: 1 })),
+    sources: ends.flatMap(end => {
+      const kind = kindOf(end.outcome)
+      return kind ? [{ ...dayOf(end), template: end.template ?? '', deviceId: end.deviceId ?? '', kind, count: 1 }] : []
+    }),
+    answerTimes: ends.flatMap(end =>
+      end.respondedAt === null ? [] : [{ ...dayOf(end), atLeastMs: stepOf(end.respondedAt - end.createdAt), count: 1 }],
     ),
-  )
+  })
 }
 
-type Tally = { outcomes: Map<string, OutcomeCount>; answerTimes: Map<string, AnswerTimeCount> }
+const dayOf = ({ tenantId, environment, at }: End) => ({ tenantId, environment, day: utcDay(at) })
+
+type Counts = { outcomes: OutcomeCount[]; sources?: SourceCount[]; answerTimes?: AnswerTimeCount[] }
+
+type Tally = {
+  outcomes: Map<string, OutcomeCount>
+  sources: Map<string, SourceCount>
+  answerTimes: Map<string, AnswerTimeCount>
+}
 
 const TALLY = {}
 
 /** The writes of one commit share their counts, which are written at its end. */
-async function add(tx: Db, outcomes: readonly OutcomeCount[], answerTimes: readonly AnswerTimeCount[]): Promise<void> {
+async function add(tx: Db, { outcomes, sources = [], answerTimes = [] }: Counts): Promise<void> {
   const group = groupOf(tx)
   const kept = group?.kept.get(TALLY) as Tally | undefined
-  const tally = kept ?? { outcomes: new Map(), answerTimes: new Map() }
+  const tally = kept ?? { outcomes: new Map(), sources: new Map(), answerTimes: new Map() }
   for (const each of outcomes) sum(tally.outcomes, `${each.tenantId} ${each.environment} ${each.day} ${each.outcome}`, each)
+  for (const each of sources)
+    sum(tally.sources, `${each.tenantId} ${each.environment} ${each.day} ${each.template} ${each.deviceId} ${each.kind}`, each)
   for (const each of answerTimes)
     sum(tally.answerTimes, `${each.tenantId} ${each.environment} ${each.day} ${each.atLeastMs}`, each)
   if (!group) return await write(tx, tally)
@@ -60,7 +84,8 @@ function sum<Counted extends { count: number }>(counts: Map<string, Counted>, ke
 }
 
 /** Rows in the order of their keys: two transactions must not wait for each other. */
-async function write(tx: Db, { outcomes, answerTimes }: Tally): Promise<void> {
+async function write(tx: Db, { outcomes, sources, answerTimes }: Tally): Promise<void> {
   for (const key of [...outcomes.keys()].sort()) await addToOutcome(tx, outcomes.get(key)!)
+  for (const key of [...sources.keys()].sort()) await addToSource(tx, sources.get(key)!)
   for (const key of [...answerTimes.keys()].sort()) await addToAnswerTime(tx, answerTimes.get(key)!)
 }

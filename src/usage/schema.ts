@@ -30,7 +30,11 @@ const Ends = {
   expired: Type.Integer(),
 }
 
-/** Ends of one environment in the last 30 days; sessions that the shop stopped are left out. */
+/** How far the numbers go back. */
+export const NumberDays = Type.Union([Type.Literal(7), Type.Literal(30), Type.Literal(90)])
+export type NumberDays = typeof NumberDays.static
+
+/** Ends of one environment in the last days; sessions that the shop stopped are left out. */
 export const Numbers = Type.Object(
   {
     /** Oldest first, without gaps. */
@@ -42,6 +46,23 @@ export const Numbers = Type.Object(
     median_answer_ms: Type.Union([Type.Integer(), Type.Null()]),
     /** Reasons of refusals, the most frequent first. */
     reasons: Type.Array(Type.Object({ code: Type.String(), count: Type.Integer() }, { additionalProperties: false })),
+    /** The most frequent first; `template` is null for queries of their own. */
+    by_template: Type.Array(
+      Type.Object({ template: Type.Union([Type.String(), Type.Null()]), ...Ends }, { additionalProperties: false }),
+    ),
+    /** `till` is null for API keys. */
+    by_till: Type.Array(
+      Type.Object(
+        {
+          till: Type.Union([
+            Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false }),
+            Type.Null(),
+          ]),
+          ...Ends,
+        },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 )

@@ -64,6 +64,7 @@ const insert = hot(db =>
     eraseAfter: column('eraseAfter'),
     wrappingKey: column('wrappingKey'),
     terms: column('terms'),
+    beginnings: column('beginnings'),
     sealedQuery: column('sealedQuery'),
   }),
 )

@@ -88,7 +88,7 @@ async function drawSessions(pattern: VerificationRow, random: Seeded): Promise<D
         release,
         sealed: null,
         sealedQuery: null,
-        terms,
+        ...terms,
       }
       await insertVerification(tx, { ...pattern, id, createdAt, ...columns })
       const respondedAt = respondedIn === null ? null : at + respondedIn

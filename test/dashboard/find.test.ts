@@ -37,7 +37,7 @@ const pathOf = (query: Query, place = '') =>
 const listed = async (query: Query) => (await boss.get<VerificationPage>(pathOf(query))).body.data
 const idsOf = async (query: Query) => (await listed(query)).map(({ id }) => id)
 
-test('a search finds a session by its id, by a whole metadata value and by a delivery, in its own environment and shop', async () => {
+test('a search finds a session by its id, by a metadata value and by a delivery, in its own environment and shop', async () => {
   const other = await app.tenant({ name: 'Other' })
   const metadata = { order: 'A-1001', till: ' north ', again: 'A-1001' }
   const first = await createVerification(app, shop.key, { metadata })
@@ -52,7 +52,9 @@ test('a search finds a session by its id, by a whole metadata value and by a del
   expect(await idsOf({ search: 'A-1001', environment: 'live' })).toEqual([live.id])
   expect(await idsOf({ search: first.id })).toEqual([first.id])
   expect(await idsOf({ search: ` ${delivery!.id} ` })).toEqual([messaged])
-  for (const search of ['A-100', 'a-1001', live.id, 'north A-1001']) expect(await idsOf({ search })).toEqual([])
+  for (const search of ['A-1003', 'A-10', 'orth', live.id, 'south A-1001']) expect(await idsOf({ search })).toEqual([])
+  expect(await idsOf({ search: 'A-100' })).toEqual([second.id, first.id])
+  for (const search of ['a-1001', 'north A-1001', '1001 nor']) expect(await idsOf({ search })).toEqual([first.id])
   expect(await idsOf({ search: 'north', status: 'failed' })).toEqual([])
   expect((await listed({ search: first.id }))[0]).toMatchObject({ metadata })
 
@@ -62,6 +64,38 @@ test('a search finds a session by its id, by a whole metadata value and by a del
   expect(terms.length).toBe(8)
   expect(new Set(terms).size).toBe(7)
   expect(terms.join()).not.toMatch(/A-100|north/)
+  const kept = (id: string) =>
+    rowsOf<{ beginnings: Uint8Array }>(app, 'SELECT beginnings FROM verification_sessions WHERE id = ?', id).flatMap(row =>
+      Buffer.from(row.beginnings).toString('hex').match(/.{8}/g),
+    )
+  // 100, 1001, nor, nort, north: all but one are those of the second, and none those of live or of the other shop.
+  expect(kept(first.id)).toEqual([kept(second.id)[0]!, expect.any(String), ...kept(second.id).slice(2)])
+  expect(kept(first.id)[1]).not.toBe(kept(second.id)[1])
+  expect(kept(live.id).filter(each => kept(first.id).includes(each))).toEqual([])
+})
+
+test('a search finds the first letters of the first three words of a value, without case and accents', async () => {
+  const { id, key } = await app.tenant({ name: 'Cellar' })
+  const path = (search: string) => `/tenants/${id}/verifications?${new URLSearchParams({ environment: 'test', search })}`
+  const found = async (search: string) => (await boss.get<VerificationPage>(path(search))).body.data.map(row => row.id)
+  const made = async (metadata: Record<string, string>) => (await createVerification(app, key, { metadata })).id
+  const cellar = await made({ customer: 'Weinhandlung Käsemüller-Straßenfest Extra' })
+  const long = await made({ name: 'Donaudampfschifffahrt' })
+  const many = await made({ a: 'Abcdefghijklmnop Bcdefghijklmnopq Cdefghijklmnopqr', late: 'Zinfandel' })
+  for (const search of ['wei', 'käs', 'Kasemu', 'KÄSEMÜLLER', 'strasse', 'straß', 'käse wein', 'Weinhandlung'])
+    expect([search, await found(search)]).toEqual([search, [cellar]])
+  // The fourth word, a part that begins no word, two letters, and one word of two.
+  for (const search of ['extra', 'müller', 'wei xyz', 'kä']) expect([search, await found(search)]).toEqual([search, []])
+  // Twelve letters of a word count.
+  for (const search of ['donau', 'Donaudampfsc', 'Donaudampfschiff']) expect(await found(search)).toEqual([long])
+  // 24 terms: two whole values, ten of each of the first two words, and two of the third.
+  expect(await found('abcdefghijkl bcdefghijklm cdef')).toEqual([many])
+  for (const search of ['cdefg', 'zinf']) expect(await found(search)).toEqual([])
+  expect(await found('Zinfandel')).toEqual([many])
+  const kept = () => rowsOf<{ n: number }>(app, 'SELECT length(beginnings) AS n FROM verification_sessions WHERE id = ?', many)
+  expect(Number(kept()[0]!.n)).toBe(22 * 4)
+  expect((await app.call('DELETE', `/v1/verifications/${many}`, { key })).status).toBe(200)
+  expect([await found('abc'), kept()]).toEqual([[], []])
 })
 
 test('an erased session is found no more, and its terms are gone; one with the same values stays', async () => {
@@ -157,9 +191,13 @@ sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whateve
   const owner = { tenantId: shop.id, environment: 'test' as const }
   const range = { from: 1, before: 2 }
   const term = [Buffer.alloc(16)]
+  const sought = { whole: term, words: [[Buffer.alloc(4)]] }
   const plansOf = async (by: By) => {
     asked.length = 0
-    for (const wanted of [{}, { term, device: 'x', key: 'x', template: ['x'], status: 'expired' as const }])
+    for (const wanted of [
+      { ...(by.name === 'beginning' && { sought }) },
+      { sought, device: 'x', key: 'x', template: ['x'], status: 'expired' as const },
+    ])
       await listOutlines(db, owner, by, { ...wanted, at: 1 }, { ...range, limit: 20 })
     if (by.name !== 'all' && by.name !== 'id')
       for (const lookedAt of ['few', 'most'] as const) await findReach(db, owner, by, lookedAt, range)
@@ -183,6 +221,8 @@ sqliteOnly("the plan is SQLite's")('every filter reads by its own index, whateve
   const read = expect.stringMatching(new RegExp(`^SEARCH ${byTerm} .*term=\\? AND created_at>\\? AND created_at<\\?`))
   const joined = [read, expect.stringMatching(/^SEARCH verification_sessions USING .*id=\?/)]
   expect(await plansOf({ name: 'term', value: term })).toEqual([joined, joined, [read], [read]])
+  const scan = expect.stringContaining('INDEX verification_sessions_beginnings (tenant_id=? AND environment=? AND created_at>?')
+  for (const [first] of await plansOf({ name: 'beginning' })) expect(first).toEqual(scan)
   client.close()
 })
 

@@ -84,7 +84,14 @@ test('the numbers are those of one environment and the last 30 days, and stay wh
     { code: 'issuer_untrusted', count: 1 },
   ])
   const at = app.clock.now()
-  const unfollowed = { tenantId: id, environment: 'live', outcome: 'redirect_not_followed', at, createdAt: at } as const
+  const unfollowed = {
+    ...{ template: null, deviceId: null },
+    tenantId: id,
+    environment: 'live',
+    outcome: 'redirect_not_followed',
+    at,
+    createdAt: at,
+  } as const
   await app.deps.write(tx => countEnds(tx, [{ ...unfollowed, respondedAt: null }]))
   expect((await overviewOf(id, 'live')).numbers.total).toEqual({ verified: 0, refused: 1, declined: 0, expired: 1 })
   app.clock.advance(2 * DAY_MS)

@@ -50,6 +50,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'trust/lists/source-store.ts saveList': ['src_1', Buffer.alloc(1)],
   'trust/lists/source-store.ts updateSource': ['src_1', { label: 'List' }],
   'upkeep/store.ts keepProgress': ['place'],
+  'usage/outcome-store.ts listSources': [{ ...OWNER, day: '2026-03-01' }, 'deviceId'],
   'usage/store.ts listUsageDays': ['ten_1', 5],
   'verifications/end/answer-store.ts dateResult': [
     { id: 'vs_1', tenantId: 'ten_1' },
@@ -59,7 +60,7 @@ const ARGUMENTS: Record<string, unknown[]> = {
   'verifications/browse/browse-store.ts listOutlines': [
     OWNER,
     { name: 'status', value: 'pending' },
-    { term: [Buffer.alloc(16)], key: 'key_1', status: 'failed', at: 1 },
+    { sought: { whole: [Buffer.alloc(16)], words: [[Buffer.alloc(4)]] }, key: 'key_1', status: 'failed', at: 1 },
     { from: 1, before: 2, limit: 5 },
   ],
   'verifications/event-store.ts listEvents': [{ id: 'vs_1', tenantId: 'ten_1' }, 5],

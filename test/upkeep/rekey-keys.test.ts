@@ -109,7 +109,7 @@ const subjectsIn = ({ home }: TestApp, action: string) =>
 
 test('a metadata value finds sessions before, while and after terms are written again, and none is left of the old key', async () => {
   const { app, made, again, place, shop } = await rekeyedShop()
-  const old = createTerms(app.deps)(place, 'A-1').toString('hex')
+  const old = createTerms(app.deps).wholeOf(place, ['A-1']).toString('hex')
   expect(termsIn(app)).toEqual([old])
   const since = await again()
   const fresh = await createVerification(since, shop.key, { metadata: { order: 'A-1' } })
@@ -122,7 +122,7 @@ test('a metadata value finds sessions before, while and after terms are written 
   expect(termsIn(since)).toContain(old)
   await sealAll(since)
   expect([await found(), await found({ status: 'pending' })]).toEqual([both, both])
-  const now = createTerms(since.deps)(place, 'A-1').toString('hex')
+  const now = createTerms(since.deps).wholeOf(place, ['A-1']).toString('hex')
   expect(termsIn(since)).toEqual([now, now])
   expect((await since.call('DELETE', `/v1/verifications/${made[0].id}`, { key: shop.key })).status).toBe(200)
   expect(termsIn(since)).toEqual([now])

@@ -1,5 +1,4 @@
 import { isExpired, readKeys } from '../../access/keys.ts'
-import type { Environment } from '../../access/scopes.ts'
 import { isoUtc, parseUtcInstant } from '../../base/time.ts'
 import { readDevices, readReused } from '../../devices/read.ts'
 import { addressKind } from '../../doctor/address.ts'
@@ -9,7 +8,6 @@ import { dailyQuotaOf, type Owner, type TenantRow } from '../../tenants/settings
 import { readSources } from '../../trust/lists/sources.ts'
 import { presentAnchor, readAnchors } from '../../trust/settings.ts'
 import { endOf, sourceState } from '../../trust/state.ts'
-import { readNumbers } from '../../usage/numbers.ts'
 import { readUsage } from '../../usage/read.ts'
 import type { Usage } from '../../usage/schema.ts'
 import { announce } from '../../verifications/end/announce.ts'
@@ -17,7 +15,8 @@ import { readFailing } from '../../webhooks/browse.ts'
 import type { Deps } from '../deps.ts'
 import { readSummaries } from '../verifications/verifications.ts'
 import { readFirstSteps } from './first-steps.ts'
-import type { Attention, Overview } from './schema.ts'
+import { readNamedNumbers } from './numbers.ts'
+import type { Attention, Overview, OverviewQuery } from './schema.ts'
 
 const RECENT_MAX = 10
 
@@ -29,11 +28,11 @@ const REUSE_SHOWN_MS = 7 * 86_400_000
 /** Servers of lists are away for hours at times. */
 const UNREACHABLE_MS = 86_400_000
 
-export async function readOverview(deps: Deps, tenant: TenantRow, environment: Environment): Promise<Overview> {
+export async function readOverview(deps: Deps, tenant: TenantRow, { environment, days }: OverviewQuery): Promise<Overview> {
   const usage = await readUsage(deps, tenant.id, dailyQuotaOf(tenant))
   const { data } = await readSummaries(deps, tenant.id, { environment, limit: RECENT_MAX })
   const attention = await readAttention(deps, { tenantId: tenant.id, environment, usage })
-  const numbers = await readNumbers(deps, { tenantId: tenant.id, environment })
+  const numbers = await readNamedNumbers(deps, { tenantId: tenant.id, environment }, days)
   return { usage, recent: data, attention, numbers, first_steps: await readFirstSteps(deps, tenant.id) }
 }
 

@@ -1,17 +1,16 @@
 import { Elysia } from 'elysia'
-import { Environmental } from '../../http/wire.ts'
 import { guard } from '../../people/guard.ts'
 import type { Deps } from '../deps.ts'
 import { READ, TENANT } from '../tenant-options.ts'
 import { readOverview } from './overview.ts'
-import { Overview } from './schema.ts'
+import { Overview, OverviewQuery } from './schema.ts'
 
 /** A tenant's first page. */
 export const overviewRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/tenants/:tenant' })
     .use(guard(deps))
-    .get('/overview', ({ tenant, query }) => readOverview(deps, tenant, query.environment), {
+    .get('/overview', ({ tenant, query }) => readOverview(deps, tenant, query), {
       ...TENANT,
-      query: Environmental,
+      query: OverviewQuery,
       response: { 200: Overview, ...READ },
     })

@@ -1,8 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Timestamp } from '../../http/schema.ts'
 import { Environment, Exactly, Nullable } from '../../http/wire.ts'
-import { Numbers, Usage } from '../../usage/schema.ts'
+import { NumberDays, Numbers, Usage } from '../../usage/schema.ts'
 import { VerificationSummary } from '../verifications/schema.ts'
+
+export const OverviewQuery = Exactly({ environment: Environment, days: Type.Optional(NumberDays) })
+export type OverviewQuery = typeof OverviewQuery.static
 
 const OfList = { id: Type.String(), label: Type.String(), environment: Environment }
 

@@ -25,7 +25,7 @@ const Instant = Type.Optional(Type.String({ format: 'date-time' }))
 
 export const VerificationExport = Exactly({
   environment: Environment,
-  /** The id of a session or of a delivery, or a whole metadata value. */
+  /** The id of a session or of a delivery, a whole metadata value, or the first letters of words in one. */
   search: Type.Optional(Text({ minLength: 1, maxLength: 500 })),
   status: Type.Optional(Status),
   template: Type.Optional(Text({ minLength: 1, maxLength: 64 })),

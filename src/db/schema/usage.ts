@@ -1,4 +1,4 @@
-import { environment, integer, primaryKey, table, text, time } from '../columns.ts'
+import { environment, integer, oneOf, primaryKey, table, text, time } from '../columns.ts'
 import { tenants } from './tenants.ts'
 
 /** Verifications by day and outcome: counted when they happen, kept when sessions are erased. */
@@ -15,6 +15,25 @@ export const outcomeDays = table(
     count: integer('count').notNull(),
   },
   row => [primaryKey({ columns: [row.tenantId, row.environment, row.day, row.outcome] })],
+)
+
+/** Ends by day, template and till: fewer words than outcomes, so that a day has few rows. */
+export const sourceDays = table(
+  'source_days',
+  {
+    tenantId: text('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    environment: environment(),
+    day: text('day').notNull(),
+    /** Empty for a query of its own. */
+    template: text('template').notNull(),
+    /** Empty for an API key. */
+    deviceId: text('device_id').notNull(),
+    kind: oneOf('kind', 'verified', 'refused', 'declined', 'expired').notNull(),
+    count: integer('count').notNull(),
+  },
+  row => [primaryKey({ columns: [row.tenantId, row.environment, row.day, row.template, row.deviceId, row.kind] })],
 )
 
 /** Answers by day and time since the creation, in steps, for the median. */

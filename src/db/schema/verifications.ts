@@ -74,6 +74,8 @@ export const verificationSessions = table(
     isSameDevice: integer('is_same_device'),
     /** Milliseconds from its end to its erasure; null leaves it to the tenant's retention. */
     eraseAfter: integer('erase_after'),
+    /** Keyed hashes of the first letters of its metadata's words, one after the other; null without any. */
+    beginnings: bytes('beginnings'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),
@@ -82,6 +84,10 @@ export const verificationSessions = table(
     index('verification_sessions_template').on(row.tenantId, row.environment, row.template, row.createdAt),
     index('verification_sessions_key').on(row.keyId, row.createdAt).where(sql`key_id IS NOT NULL`),
     index('verification_sessions_device').on(row.deviceId, row.createdAt).where(sql`device_id IS NOT NULL`),
+    // A search reads the hashes in it, newest first, and no session but those that it finds.
+    index('verification_sessions_beginnings')
+      .on(row.tenantId, row.environment, row.createdAt, row.beginnings)
+      .where(sql`beginnings IS NOT NULL`),
     index('verification_sessions_open').on(row.expiresAt).where(sql`status = 'pending'`),
     index('verification_sessions_erased').on(row.createdAt).where(sql`erase_after IS NOT NULL`),
     index('verification_sessions_held').on(row.respondedAt).where(sql`status = 'pending' AND responded_at IS NOT NULL`),

@@ -4,6 +4,7 @@ import inPerson from '../../../drizzle/sqlite/0001_in_person.sql' with { type: '
 import revocationLists from '../../../drizzle/sqlite/0002_revocation_lists.sql' with { type: 'text' }
 import oidc from '../../../drizzle/sqlite/0003_oidc.sql' with { type: 'text' }
 import auditFilters from '../../../drizzle/sqlite/0004_audit_filters.sql' with { type: 'text' }
+import searchAndSources from '../../../drizzle/sqlite/0005_search_and_sources.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0002_revocation_lists', revocationLists],
   ['0003_oidc', oidc],
   ['0004_audit_filters', auditFilters],
+  ['0005_search_and_sources', searchAndSources],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

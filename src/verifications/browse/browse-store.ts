@@ -1,14 +1,15 @@
 // Sessions as lists show them: read by the index of one filter, while the others decide row by row.
-import { and, type Column, desc, eq, getTableColumns, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import { verificationEvents, verificationSessions, verificationTerms } from '../../db/schema/verifications.ts'
-import { column, hot } from '../../db/statements.ts'
+import { column, holdsBytes, hot } from '../../db/statements.ts'
 import { incomparableSince } from '../hold.ts'
 import { unredeemableSince } from '../response-code.ts'
 import type { Status } from '../schema.ts'
 import type { Owner, VerificationRow } from '../store.ts'
+import type { Sought } from '../terms.ts'
 
-const { id, createdAt, expiresAt, respondedAt, release, status, template, deviceId, keyId, tenantId, environment } =
+const { id, createdAt, expiresAt, respondedAt, release, status, template, deviceId, keyId, tenantId, environment, beginnings } =
   getTableColumns(verificationSessions)
 const OUTLINE = { id, createdAt, deviceId, keyId }
 
@@ -18,6 +19,8 @@ export type Outline = Pick<VerificationRow, keyof typeof OUTLINE>
 export type By =
   | { name: 'all' }
   | { name: 'term'; value: Buffer[] }
+  /** Sessions with such words that have no such value. */
+  | { name: 'beginning' }
   | { name: 'id'; value: string }
   | { name: 'device'; value: string }
   | { name: 'key'; value: string }
@@ -27,8 +30,7 @@ export type By =
 /** All filters of a list. */
 export type RowFilter = {
   id?: string
-  /** Of one value, under each key in use. */
-  term?: Buffer[] | undefined
+  sought?: Sought | undefined
   device?: string | undefined
   key?: string | undefined
   /** Its names. */
@@ -94,7 +96,7 @@ async function listByTerm(
     .limit(limit)
 }
 
-const selectLast = (name: 'device' | 'key' | 'template' | 'status', lookedAtMax: number) =>
+const selectLast = (name: 'beginning' | 'device' | 'key' | 'template' | 'status', lookedAtMax: number) =>
   hot<{ created_at: number }>(db =>
     db
       .select({ createdAt })
@@ -131,6 +133,8 @@ const selectLastByTerm = (lookedAtMax: number) =>
 
 const lastsOf = (lookedAtMax: number) => ({
   term: selectLastByTerm(lookedAtMax),
+  // Its index alone is read.
+  beginning: selectLast('beginning', 20 * lookedAtMax),
   device: selectLast('device', lookedAtMax),
   key: selectLast('key', lookedAtMax),
   template: selectLast('template', lookedAtMax),
@@ -155,7 +159,7 @@ export async function findReach(
   range: Range,
 ): Promise<number> {
   const find = LASTS[lookedAt][by.name]
-  const values = by.name === 'term' ? by.value : [by.value]
+  const values = 'value' in by ? [by.value].flat() : ['']
   const found = await Promise.all(values.map(value => find(db, { tenantId, environment, value, ...range })))
   return Math.max(...found.map(([last]) => last?.created_at ?? 0))
 }
@@ -169,6 +173,8 @@ function conditionsOf(name: Exclude<By['name'], 'term'>, values: Values): SQL[] 
   switch (name) {
     case 'all':
       return owned
+    case 'beginning':
+      return [...owned, isNotNull(beginnings)]
     case 'id':
       return [is(id, values.value), ...owned]
     case 'device':
@@ -199,7 +205,7 @@ function besides(by: By, owner: Owner, wanted: RowFilter): SQL[] {
       : [sql`(${inArray(template, [...wanted.template])}) IS TRUE`]),
     ...(wanted.status === undefined || isSettled ? [] : [sql`${shownStatus(wanted.at)} = ${wanted.status}`]),
     ...(wanted.asked === undefined ? [] : [hasEvent(wanted.asked)]),
-    ...(wanted.term === undefined || by.name === 'term' ? [] : [hasTerm(owner, wanted.term)]),
+    ...(wanted.sought === undefined || by.name === 'term' ? [] : [isSought(by, owner, wanted.sought)]),
   ]
 }
 
@@ -216,6 +222,13 @@ const events = verificationEvents
 
 const hasEvent = (event: string): SQL =>
   sql`(SELECT 1 FROM ${events} WHERE ${events.verificationId} = ${id} AND ${events.tenantId} = ${tenantId} AND ${events.event} = ${event} LIMIT 1) = 1`
+
+function isSought(by: By, owner: Owner, { whole, words }: Sought): SQL {
+  const isWhole = hasTerm(owner, whole)
+  if (words.length === 0) return isWhole
+  const hasWords = and(...words.map(keyed => or(...keyed.map(word => holdsBytes(beginnings, word)))))!
+  return (by.name === 'beginning' ? and(hasWords, sql`(${isWhole}) IS NOT TRUE`) : or(isWhole, hasWords))!
+}
 
 /** Not by EXISTS, which PostgreSQL may answer by reading all sessions of the term. */
 const hasTerm = (owner: Owner, term: Buffer[]): SQL =>

@@ -26,7 +26,7 @@ import {
 } from './browse-store.ts'
 
 /** Filters with an index, the one that usually leaves the fewest sessions first. */
-const INDEXED = ['term', 'device', 'key', 'template', 'status'] as const
+const INDEXED = ['sought', 'device', 'key', 'template', 'status'] as const
 
 /** A session that is over may be stored as pending until the next sweep. */
 const STORED: Record<Status, readonly Status[]> = {
@@ -39,11 +39,14 @@ const STORED: Record<Status, readonly Status[]> = {
 /** The event of a session that was asked by a channel. */
 const ASKED = { dc_api: 'dc_requested', in_person: 'in_person_requested' } as const
 
+/** Parts of a shop's sessions, of 20,000 each, that a search reads for one page. */
+const SEARCH_PARTS_MAX = 10
+
 /** Rows of a page that are read together. */
 const READ_AT_ONCE = 10
 
 export type Filter = {
-  /** The id of a session or of a delivery, or a whole metadata value. */
+  /** The id of a session or of a delivery, a whole metadata value, or the first letters of words in one. */
   search?: string
   device?: string
   key?: string
@@ -68,9 +71,7 @@ export async function browseVerifications(
   await waitToList(deps.turns, limit)
   const range = { from: filter.from ?? 0, before: Math.min(before, filter.until ?? before) }
   const wanted = await wantedOf(deps, owner, filter)
-  const few = await lookAt(deps, owner, { wanted, range, limit }, 'few')
-  const isEnough = few.matching.length > limit || few.downTo === 0
-  const { matching, downTo } = isEnough ? few : await lookAt(deps, owner, { wanted, range, limit }, 'most')
+  const { matching, downTo } = await find(deps, owner, { wanted, range, limit })
   const shown = matching.slice(0, limit)
   // Below `downTo` nothing was looked at, and the next page continues.
   const nextBefore = matching.length > limit ? shown.at(-1)!.createdAt : downTo
@@ -101,13 +102,28 @@ async function judgesAges({ db, versions }: Reading & Resolving, version: string
 
 type BrowseQuery = { wanted: RowFilter; range: Range; limit: number }
 
-/** Sessions created at or after `downTo`, newest first; one more than `limit` at most. */
-async function lookAt(
-  deps: Deps,
-  owner: Owner,
-  { wanted, range, limit }: BrowseQuery,
-  lookedAt: LookedAt,
-): Promise<{ matching: Outline[]; downTo: number }> {
+/** A few sessions first, then more. A search alone reads little of each, and goes on. */
+async function find(deps: Deps, owner: Owner, query: BrowseQuery): Promise<Found> {
+  const isEnough = ({ matching, downTo }: Found) => matching.length > query.limit || downTo === 0
+  const few = await lookAt(deps, owner, query, 'few')
+  if (isEnough(few)) return few
+  let found = await lookAt(deps, owner, query, 'most')
+  const turn = deps.turns.start()
+  for (let left = isSearchAlone(query.wanted) ? SEARCH_PARTS_MAX - 1 : 0; left > 0 && !isEnough(found); left--) {
+    await turn.next()
+    const further = await lookAt(deps, owner, { ...query, range: { ...query.range, before: found.downTo } }, 'most')
+    found = { matching: [...found.matching, ...further.matching], downTo: further.downTo }
+  }
+  return found
+}
+
+const isSearchAlone = ({ asked, ...wanted }: RowFilter): boolean =>
+  asked === undefined && INDEXED.every(name => (wanted[name] !== undefined) === (name === 'sought'))
+
+type Found = { matching: Outline[]; downTo: number }
+
+/** Sessions created at or after `downTo`, newest first; one more than `limit` at most of each kind of match. */
+async function lookAt(deps: Deps, owner: Owner, { wanted, range, limit }: BrowseQuery, lookedAt: LookedAt): Promise<Found> {
   const { reads, downTo } = await sourceOf(deps, owner, wanted, range, lookedAt)
   const within = { from: Math.max(range.from, downTo), before: range.before, limit: limit + 1 }
   const rows = await Promise.all(reads.map(by => listOutlines(deps.db, owner, by, wanted, within)))
@@ -141,13 +157,17 @@ async function sourceOf(deps: Deps, owner: Owner, wanted: RowFilter, range: Rang
 const EVERY_STATUS = (Object.keys(STORED) as Status[]).map(value => ({ name: 'status', value }) as const)
 
 function readsOf(name: (typeof INDEXED)[number], wanted: RowFilter): Indexed[] {
+  if (name === 'sought') {
+    const { whole, words } = wanted.sought!
+    return [{ name: 'term', value: whole }, ...(words.length > 0 ? [{ name: 'beginning' } as const] : [])]
+  }
   if (name === 'status') return STORED[wanted.status!].map(value => ({ name, value }))
   if (name === 'template') return wanted.template!.map(value => ({ name, value }))
   return [{ name, value: wanted[name] } as Indexed]
 }
 
 /** Every row of it is wanted when no other filter is given. */
-const isExact = (by: Indexed): boolean => by.name !== 'status' || by.value !== 'pending'
+const isExact = (by: Indexed): boolean => by.name !== 'beginning' && (by.name !== 'status' || by.value !== 'pending')
 
 async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<RowFilter> {
   const { device, key, status, channel } = filter
@@ -160,7 +180,7 @@ async function wantedOf(deps: Deps, owner: Owner, filter: Filter): Promise<RowFi
     const found = await readDelivery(deps, owner, text)
     if (found) return { ...wanted, id: found.delivery.verificationId }
   }
-  return { ...wanted, term: termsToFind(deps, owner, text) }
+  return { ...wanted, sought: termsToFind(deps, owner, text) }
 }
 
 export type WholeVerification = {

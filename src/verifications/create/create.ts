@@ -225,7 +225,7 @@ function draft({ random, sealer, sessionKeys, config, creations }: Deps, { calle
     loginClientId: login?.clientId ?? null,
     isSameDevice: login ? Number(login.isSameDevice) : null,
     eraseAfter: login?.eraseAfter ?? null,
-    terms: termsOf(creations.termOf, caller, metadata),
+    ...termsOf(creations.terms, caller, metadata),
     sealedQuery: ownQuery && sealer.seal(SEALED.query({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }
   return { row, sessionKey, secrets }

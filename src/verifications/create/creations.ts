@@ -1,5 +1,5 @@
 import type { Ground } from '../../ground.ts'
-import { createTerms, type TermOf } from '../terms.ts'
+import { createTerms, type Terms } from '../terms.ts'
 import { createIdempotency, type Idempotency } from './idempotency.ts'
 
 /** State that the creations of one process share. */
@@ -7,11 +7,11 @@ export type Creations = {
   idempotency: Idempotency
   /** Versions of templates that are known to be stored. */
   keptVersions: Set<string>
-  termOf: TermOf
+  terms: Terms
 }
 
 export const shareCreations = (ground: Ground): Creations => ({
   idempotency: createIdempotency(ground),
   keptVersions: new Set(),
-  termOf: createTerms(ground),
+  terms: createTerms(ground),
 })

@@ -7,7 +7,10 @@ import { incomparableSince } from '../hold.ts'
 import { unredeemableSince } from '../response-code.ts'
 import { SESSION_COLUMNS, type VerificationRow } from '../store.ts'
 
-export type Expired = Pick<VerificationRow, 'id' | 'tenantId' | 'environment' | 'createdAt' | 'expiresAt'>
+export type Expired = Pick<
+  VerificationRow,
+  'id' | 'tenantId' | 'environment' | 'template' | 'deviceId' | 'createdAt' | 'expiresAt'
+>
 
 /**
  * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them. The update repeats the status:
@@ -25,12 +28,12 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<E
       ),
     )
     .limit(limit)
-  const { id, tenantId, environment, createdAt, expiresAt } = verificationSessions
+  const { id, tenantId, environment, template, deviceId, createdAt, expiresAt } = verificationSessions
   return await tx
     .update(verificationSessions)
     .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null, sealedInPerson: null })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
-    .returning({ id, tenantId, environment, createdAt, expiresAt })
+    .returning({ id, tenantId, environment, template, deviceId, createdAt, expiresAt })
 }
 
 /** Fails sessions whose answer was held for too long, and returns them. */

@@ -60,7 +60,7 @@ export async function eraseIn({ audit }: Audited, tx: Db, { owner, actor, id, at
   return {
     deleted: { verification_sessions: 1, verification_results: results, webhook_deliveries: deliveries },
     held,
-    ends: uncountedEnd(session, at).map(end => ({ ...owner, ...end, createdAt, respondedAt: session.respondedAt })),
+    ends: uncountedEnd(session, at).map(end => ({ ...session, ...end })),
   }
 }
 

@@ -61,7 +61,7 @@ export async function recordAnswer(
   const code = hasCode ? newResponseCode(deps.random) : undefined
   // A burst of creations runs ahead of the clock by a few milliseconds; an answer never precedes its session.
   const at = Math.max(deps.now(), session.createdAt)
-  const { id, tenantId, environment, createdAt, wrappingKey } = session
+  const { id, tenantId, environment, wrappingKey } = session
   const trust = trustOf(findings)
   const mayBeFirst = status === 'completed' && !isHeld && countsAsFirst(session, trust)
   const stored = isPhoto && (isDevice || isUnkept(session)) ? withoutPortrait(result) : result
@@ -97,7 +97,7 @@ export async function recordAnswer(
     if (mayBeFirst) await deps.firstTimes.note(tx, session, at)
     if (isHeld) return undefined
     const owed = await queueResult(deps, tx, session, secrets, { status, at, requestId })
-    await countEnds(tx, [{ tenantId, environment, createdAt, outcome: result.error?.code ?? status, at, respondedAt: at }])
+    await countEnds(tx, [{ ...session, outcome: result.error?.code ?? status, at, respondedAt: at }])
     return owed
   })
   if (mayBeFirst) deps.firstTimes.remember(session)

@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
 import { findPortrait, updatePortrait } from '../portrait-store.ts'
 import { openWith, type SessionSecrets } from '../present.ts'
 import { deleteTerms, insertTerms } from '../term-store.ts'
-import { createTerms, termsOf } from '../terms.ts'
+import { createTerms, type SearchTerms, termsOf } from '../terms.ts'
 import {
   findLoginOf,
   findReplays,
@@ -86,7 +86,7 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
 async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
   const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, sealedInPerson, salt } = session
   await updateSession(tx, session, {
-    terms: await termsAgain(deps, tx, session, sessionKey),
+    ...(await termsAgain(deps, tx, session, sessionKey)),
     // No Idempotency-Key of that time is remembered any more.
     idempotencyHash: session.createdAt < deps.now() - KEY_REMEMBERED_MS ? null : session.idempotencyHash,
     sealed: sealed && (again(deps, SEALED.secrets(session, salt, sessionKey), sealed) ?? sealed),
@@ -100,14 +100,15 @@ async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessi
 }
 
 /** Of a session that cannot be opened they stay as they are. */
-async function termsAgain(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<Buffer | null> {
-  const before = session.terms
-  const metadata = before && metadataOf(deps, session, sessionKey)
-  const terms = metadata ? termsOf(createTerms(deps), session, metadata) : before
-  if (!before || !terms || terms.equals(before)) return before
+async function termsAgain(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<SearchTerms> {
+  const { terms, beginnings } = session
+  const metadata = terms && metadataOf(deps, session, sessionKey)
+  if (!metadata) return { terms, beginnings }
+  const found = termsOf(createTerms(deps), session, metadata)
+  if (found.terms?.equals(terms)) return found
   await deleteTerms(tx, session)
-  await insertTerms(tx, { ...session, terms })
-  return terms
+  await insertTerms(tx, { ...session, ...found })
+  return found
 }
 
 function metadataOf(deps: SealDeps, session: SealedSession, sessionKey: Uint8Array): SessionSecrets['metadata'] {

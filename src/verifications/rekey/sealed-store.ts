@@ -36,7 +36,14 @@ export async function updateSession(
   { id, tenantId }: SessionKey,
   sealed: Pick<
     SealedSession,
-    'sealed' | 'sealedQuery' | 'sealedResponseKey' | 'sealedDcRequests' | 'sealedInPerson' | 'terms' | 'idempotencyHash'
+    | 'sealed'
+    | 'sealedQuery'
+    | 'sealedResponseKey'
+    | 'sealedDcRequests'
+    | 'sealedInPerson'
+    | 'terms'
+    | 'beginnings'
+    | 'idempotencyHash'
   >,
 ): Promise<void> {
   await tx
