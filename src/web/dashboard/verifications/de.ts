@@ -40,7 +40,8 @@ export const verifications: typeof en.verifications = {
   empty: 'Eine Prüfung ist eine Frage an einen Menschen. Sie wartet auf die Wallet und sagt dann Ja oder Nein mit dem Grund.',
   liveKey: 'Schlüssel für Live anlegen',
   noMatch: 'Dazu passt nichts.',
-  wholeOnly: 'Die Suche findet ganze Kennungen und Werte, und Wörter an ihren ersten Buchstaben: mindestens drei, in den ersten drei Wörtern eines Werts.',
+  wholeOnly:
+    'Die Suche findet ganze Kennungen und Werte, und Wörter an ihren ersten Buchstaben: mindestens drei, in den ersten drei Wörtern eines Werts.',
   erased: 'Endgültig gelöscht.',
   clear: 'Alle zeigen',
 }

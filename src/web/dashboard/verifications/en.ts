@@ -37,7 +37,8 @@ export const verifications = {
   empty: 'A verification is one question to one customer. It waits for their wallet, then says yes or no with the reason.',
   liveKey: 'Create a live key',
   noMatch: 'Nothing matches this filter.',
-  wholeOnly: 'Search finds whole ids and values, and words by their first letters: three at least, in the first three words of a value.',
+  wholeOnly:
+    'Search finds whole ids and values, and words by their first letters: three at least, in the first three words of a value.',
   erased: 'Erased for good.',
   clear: 'Show all',
 }
