@@ -1,13 +1,12 @@
 // Nodes beside half as many on the same PostgreSQL. All share this machine, so each node gets a fixed share of a core (a
 // cgroup): then a node adds what another machine would, as long as the database has time left.
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { SQL } from 'bun'
 import { UsageError } from '../../src/cli/output.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createDeps } from '../../src/deps.ts'
 import { realWorld } from '../../src/ground.ts'
 import type { Holder } from '../../src/sandbox/wallet/wallet.ts'
+import { createControlGroup } from './control-group.ts'
 import { createSources, type RequestKind } from './create.ts'
 import { cycleRound, holderFor } from './exchange.ts'
 import { runLoad } from './load.ts'
@@ -53,7 +52,7 @@ export async function benchNodes(seconds: number, count: number): Promise<NodesR
     for (let i = 0; i < TENANTS; i++) keys.push((await makeTenant(first, env)).key)
     for (const dir of dirs) nodes.push(await startService(dir, env))
     const holder = await makeHolder(first, env)
-    for (const [i, { pid }] of nodes.entries()) limit(`vidimus-bench-${i}`, pid, share)
+    for (const [i, { pid }] of nodes.entries()) createControlGroup(`vidimus-bench-${i}`, { share, periodUs: PERIOD_US }).take(pid)
 
     const measure = async (work: Work, taking: Server[], duration: number): Promise<number> => {
       if (work === 'exchange') return await exchangesPerSecond(taking, keys[0]!, holder)
@@ -118,28 +117,6 @@ async function freshDatabase(server: string): Promise<{ url: string; drop(): Pro
       await admin.close()
     },
   }
-}
-
-/** Linux only, as root: cgroup version 1 or 2. */
-function limit(name: string, pid: number, share: number): void {
-  const isFirst = existsSync('/sys/fs/cgroup/cpu')
-  const folder = join(isFirst ? '/sys/fs/cgroup/cpu' : '/sys/fs/cgroup', name)
-  const quota = String(Math.round(PERIOD_US * share))
-  mkdirSync(folder, { recursive: true })
-  if (isFirst) {
-    writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US))
-    writeFileSync(join(folder, 'cpu.cfs_quota_us'), quota)
-  } else {
-    writeFileSync(join(folder, 'cpu.max'), `${quota} ${PERIOD_US}`)
-  }
-  writeFileSync(join(folder, 'cgroup.procs'), String(pid))
-  process.on('exit', () => {
-    try {
-      rmdirSync(folder)
-    } catch {
-      // Its process has not gone yet; an empty group does no harm.
-    }
-  })
 }
 
 export function describeNodes({ nodes, share_of_a_core, tenants, rounds, seconds, aim, works }: NodesReport): string {

@@ -10,6 +10,7 @@ import { benchLogin, describeLogin } from './login.ts'
 import { benchNodes, describeNodes } from './nodes.ts'
 import { benchPoll, describePoll } from './poll.ts'
 import { benchProfile, describeProfile, type ProfileKind } from './profile.ts'
+import { benchSmall, describeSmall } from './small.ts'
 import { benchStart, describeStart } from './start.ts'
 import { benchWebhooks, describeWebhooks } from './webhooks.ts'
 
@@ -18,6 +19,7 @@ const HELP = `usage: scripts/bun run bench all [--seconds N] [--rows N] [--json]
        scripts/bun run bench exchange [--anchors] | login | start | dear [--json]
        scripts/bun run bench list [--rows N] [--seconds N] [--json]
        scripts/bun run bench webhooks [--rows N] [--json]
+       scripts/bun run bench small [--seconds N] [--json]
        scripts/bun run bench nodes [--nodes N] [--seconds N] [--json]
        scripts/bun run bench profile [plain | full | exchange] [--seconds N] [--out DIR] [--json]
 
@@ -32,10 +34,12 @@ list      latency of reading at 1,000 and at a million sessions, time to start, 
 webhooks  a backlog drained after an outage, beside the least a POST can cost, and the API's latency meanwhile
 nodes     nodes on one PostgreSQL beside half as many, each with a fixed share of a core: creations and whole
           exchanges; needs root and VIDIMUS_DATABASE_URL of a PostgreSQL server on which the user may create a database
+small     the compiled program in a control group, a share of a core and 128 MB: exchanges a second that it keeps, the first one
+          after a start, and what it answers beyond; needs root
 start     the compiled program: size, start to the first answer, idle memory
 profile   where the processor time of a creation, or of an exchange, goes by function
 
---seconds N  how long each round lasts (5 for create, poll and all, 1 for list, 10 for profile)
+--seconds N  how long each round lasts (5 for create, poll and all, 1 for list, 10 for profile, 30 for small)
 --rows N     the size of the large table (1,000,000), or of the backlog (10,000)
 --nodes N    how many nodes, an even number (2)
 --out DIR    where profiles are kept (node_modules/.cache/profiles)
@@ -91,6 +95,8 @@ async function run(args: string[]): Promise<number> {
       const kind = (words[1] ?? 'plain') as ProfileKind
       return show(await benchProfile(kind, seconds ?? 10, values.out ?? 'node_modules/.cache/profiles'), describeProfile)
     }
+    case 'small':
+      return show(await benchSmall(seconds ?? 30, box => void console.error(`bench: ${box}`)), describeSmall)
     case 'start':
       return show(await benchStart(), describeStart)
     case 'list':
@@ -98,7 +104,7 @@ async function run(args: string[]): Promise<number> {
     case 'webhooks':
       return show(await benchWebhooks(rows ?? 10_000), describeWebhooks)
     default:
-      throw new UsageError('say all, create, dear, exchange, login, nodes, poll, list, webhooks, start or profile')
+      throw new UsageError('say all, create, dear, exchange, login, nodes, poll, list, webhooks, small, start or profile')
   }
 }
 
