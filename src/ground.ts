@@ -35,8 +35,10 @@ export type Ground = Engine & {
   log: Log
   metrics: Metrics
   limits: RateLimits
-  /** True while the event loop lags; polls get 429. */
+  /** True while this machine has more to do than it can; http/load.ts refuses what may wait. */
   isOverloaded: () => boolean
+  /** How long a creation or a wallet's answer took. */
+  took: (ms: number) => void
   /** Shares the event loop between long requests and all others. */
   turns: Turns
   resolve: Resolve
@@ -154,8 +156,8 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     log,
     metrics,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
-    // Scale 0 turns all limits off, this one too.
-    isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
+    isOverloaded: () => load.isOverloaded(),
+    took: load.took,
     turns: createTurns(() => performance.now(), setImmediate),
     resolve,
     egress,

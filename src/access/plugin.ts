@@ -4,6 +4,7 @@
 import { Elysia } from 'elysia'
 import { readJson, readOptionalJson } from '../http/body.ts'
 import { ApiError, apiError } from '../http/errors.ts'
+import { refuseWhenOverloaded } from '../http/load.ts'
 import { traceOf } from '../http/plugin.ts'
 import { costOfList, type Policy, rateLimitHeaders } from '../http/rate-limit.ts'
 import { authenticate } from './authenticate.ts'
@@ -50,6 +51,8 @@ export function accessPlugin(deps: Deps) {
     if (!caller.scopes.includes(need.scope)) {
       throw apiError('insufficient_scope', { message: lacks(caller, need.scope) })
     }
+    if (need.budget || need.list) refuseWhenOverloaded(deps)
+    if (need.budget) traceOf(request).isTelling = true
     Object.assign(set.headers, spendBudgets(deps, caller, need, need.list ? costOfList(request) : 1))
     if (need.idempotent) refuseMalformedKey(request)
     callers.set(request, caller)
@@ -66,8 +69,7 @@ export function accessPlugin(deps: Deps) {
     if (admitted.has(request)) return
     // Set before any refusal, so that pages of other origins can read the refusal.
     if (!open.exchange && !open.ownPages) Object.assign(set.headers, OPEN_TO_ALL_ORIGINS)
-    // Polls are repeated anyway; a wallet's response and a till's refresh may not be.
-    if (open.perSession === 'status' && deps.isOverloaded()) throw apiError('rate_limit_exceeded', { retryAfter: 1 })
+    if (open.perSession === 'status') refuseWhenOverloaded(deps)
     const { client } = traceOf(request)
     const allowances = [deps.limits.take('ip', client)]
     // Per client: somebody who saw the QR code must not use up the wallet's budget.
@@ -80,11 +82,13 @@ export function accessPlugin(deps: Deps) {
       if (open.idempotent) refuseMalformedKey(request)
       admitted.add(request)
     }
-    if (open.perSession === 'wallet-post')
+    if (open.perSession === 'wallet-post') {
+      traceOf(request).isTelling = true
       return deps.guesses.take('wallet-post', session()).then(allowance => {
         allowances.push(allowance)
         finish()
       })
+    }
     finish()
   }
 

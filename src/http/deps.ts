@@ -15,5 +15,7 @@ export type Deps = {
   log: Log
   metrics: Metrics
   limits: RateLimits
+  isOverloaded: () => boolean
+  took: (ms: number) => void
   turns: Turns
 }

@@ -11,7 +11,7 @@ import { takesFrom } from './plugin.ts'
 
 const HIDDEN = { detail: { hide: true } }
 
-export function docsRoutes(deps: Pick<Deps, 'config' | 'limits'>, document: () => OpenApi) {
+export function docsRoutes(deps: Deps, document: () => OpenApi) {
   const { config } = deps
   const reference = once(() => referencePage(config.publicUrl))
   const script = once(() => fileWith(scriptFile, START))

@@ -6,6 +6,7 @@ import { isPublicName } from '../egress/addresses.ts'
 import { addressBucket, clientAddress } from './client-address.ts'
 import type { Deps } from './deps.ts'
 import { ApiError, addressInHandbook, apiError, envelope } from './errors.ts'
+import { refuseWhenOverloaded } from './load.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { allowedMethodsOf, isInexact, knownQueriesOf, pathOf, type Route } from './routing.ts'
 import { describeProblem } from './schema.ts'
@@ -35,6 +36,8 @@ type Trace = {
   limits: RateLimits
   turns: Turns
   isAccounted?: boolean
+  /** Its time tells how busy this machine is. */
+  isTelling?: true
   /** Gives back the request's place among those in work. */
   leave?: () => void
 }
@@ -61,11 +64,13 @@ export async function waitToParse(request: Request, bytes: number): Promise<void
   if (bytes > SMALL_BODY_BYTES) await traces.get(request)?.turns.next(SLICE_MS)
 }
 
-/** A hook that charges the client's network. */
+/** A hook that charges the client's network. A page that has begun to load gets its parts. */
 export const takesFrom =
-  ({ limits }: Pick<Deps, 'limits'>, policy: 'page' | 'probe') =>
-  ({ request }: { request: Request }): void =>
-    void limits.take(policy, traceOf(request).client)
+  (deps: Deps, policy: 'page' | 'probe') =>
+  ({ request }: { request: Request }): void => {
+    if (isForPage(request)) refuseWhenOverloaded(deps)
+    deps.limits.take(policy, traceOf(request).client)
+  }
 
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -106,6 +111,7 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
     trace.isAccounted = true
     trace.leave?.()
     const ms = performance.now() - trace.startedAt
+    if (trace.isTelling && trace.errorCode === undefined) deps.took(ms)
     const labels = { method: knownMethod(request.method), route: route || 'none', status: statusOf(set, answer) }
     metrics.count('vidimus_http_requests_total', labels)
     metrics.observe('vidimus_http_request_seconds', { route: labels.route }, ms / 1000)
@@ -149,6 +155,8 @@ export function httpPlugin(deps: Deps, { routes, server, lostPage }: Surrounding
       if (refusal.status >= 500)
         log.error('request.failed', { request_id: trace?.id, failure: describeFailure(refusal.cause ?? refusal) })
       set.status = refusal.status
+      // A person's browser asks again by itself.
+      if (refusal.status === 429 && isForPage(request)) set.headers.refresh = refusal.headers['retry-after'] ?? ''
       Object.assign(set.headers, refusal.headers, { link: helpLink(config.publicUrl, refusal.wireCode) })
       // A handler may have set the content type before it failed.
       delete set.headers['content-type']

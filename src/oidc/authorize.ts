@@ -5,6 +5,7 @@ import { SALT_BYTES } from '../base/seal.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import { readFields } from '../http/body.ts'
 import { ApiError } from '../http/errors.ts'
+import { refuseWhenOverloaded } from '../http/load.ts'
 import { traceOf } from '../http/plugin.ts'
 import { dailyQuotaOf, readTenant } from '../tenants/settings.ts'
 import { createLoginSession } from '../verifications/create/create.ts'
@@ -32,6 +33,7 @@ const HOUR_PARTS = 3_600_000 * 1024
 export type Begun = { page: 'unknown_client' | 'redirect_uri_mismatch' } | { location: string; cookies?: string[] }
 
 export async function authorize(deps: Deps, issuer: Issuer, request: Request): Promise<Begun> {
+  refuseWhenOverloaded(deps)
   deps.limits.take('oidc-authorize', traceOf(request).client)
   const fields = request.method === 'POST' ? await readFields(request, FORM_BYTES_MAX) : new URL(request.url).searchParams
   const given = parametersIn(fields)

@@ -5,6 +5,7 @@ import { Elysia } from 'elysia'
 import { equalConstantTime } from '../base/hash.ts'
 import { readJson } from '../http/body.ts'
 import { apiError } from '../http/errors.ts'
+import { refuseWhenOverloaded } from '../http/load.ts'
 import { traceOf } from '../http/plugin.ts'
 import { costOfList, rateLimitHeaders } from '../http/rate-limit.ts'
 import { readTenant, type TenantRow } from '../tenants/settings.ts'
@@ -53,6 +54,7 @@ export function guard(deps: Deps) {
     if (known) return known
     const visit = await identify(deps, request)
     refuseForged(deps, request, visit)
+    if (!changes(request)) refuseWhenOverloaded(deps)
     const budgets = [deps.limits.take('dashboard', visit.user.id, cost)]
     if (changes(request)) budgets.push(deps.limits.take('dashboard-change', visit.user.id))
     Object.assign(set.headers, rateLimitHeaders(budgets))

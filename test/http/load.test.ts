@@ -46,12 +46,75 @@ test('a delay counts before its sample is taken', async () => {
   watch.stop()
 })
 
-test('an overloaded service refuses status polls with 429 and Retry-After, and nothing else', async () => {
+test('a service is overloaded from the eighth creation or answer in a row that took more than 400 ms, for a second', () => {
+  const { watch, pass } = watchByHand()
+  const tell = (count: number, ms: number) => {
+    for (let i = 0; i < count; i++) watch.took(ms)
+    return watch.isOverloaded()
+  }
+  expect([tell(7, 401), tell(1, 400), tell(7, 401), tell(1, 401)]).toEqual([false, false, false, true])
+  pass(100)
+  expect([watch.isOverloaded(), tell(1, 401), tell(1, 400)]).toEqual([true, true, false])
+  expect(tell(8, 401)).toBe(true)
+  // The timer is not late: it is due every tenth of a second.
+  pass(100)
+  expect(watch.isOverloaded()).toBe(true)
+  watch.stop()
+})
+
+test('creations and answers of wallets tell how long they took, and refused ones do not', async () => {
+  const { app, key } = await startWithTenant()
+  const took: number[] = []
+  app.deps.took = ms => void took.push(ms)
+  const { id } = await createVerification(app, key)
+  expect(took).toHaveLength(1)
+  expect((await app.call('POST', '/v1/verifications', { key, body: { template: 'unknown' } })).status).toBe(422)
+  expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(200)
+  expect(took).toHaveLength(1)
+  expect(took[0]).toBeGreaterThan(0)
+})
+
+const LATER = ['429', 'rate_limit_exceeded', '2']
+
+test('an overloaded service refuses creations, lists, polls and pages with 429 and Retry-After', async () => {
   const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
   app.deps.isOverloaded = () => true
-  const poll = await app.call<ErrorBody>('GET', `/v1/verifications/${id}/status`)
-  expect([poll.status, poll.body.error.code, poll.headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '1'])
-  expect((await app.call('GET', `/v1/verifications/${id}`, { key })).status).toBe(200)
-  expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(200)
+  const refused = await Promise.all([
+    app.call<ErrorBody>('POST', '/v1/verifications', { key, body: { template: 'age_over_18' } }),
+    app.call<ErrorBody>('GET', '/v1/verifications', { key }),
+    app.call<ErrorBody>('GET', `/v1/verifications/${id}/status`),
+    app.call<ErrorBody>('GET', `/v/${id}/data`),
+    app.call<ErrorBody>('GET', `/v/${id}`, { headers: { accept: 'text/html' } }),
+    app.call<ErrorBody>('GET', '/docs', { headers: { accept: 'text/html' } }),
+  ])
+  expect(refused.map(({ status, body, headers }) => [String(status), body.error.code, headers.get('retry-after')])).toEqual(
+    refused.map(() => LATER),
+  )
+  expect(refused.map(({ headers }) => headers.get('refresh'))).toEqual([null, null, null, null, '2', '2'])
+})
+
+test('an overloaded service tells a stranger and a key without the scope what is wrong before it refuses', async () => {
+  const { app, id } = await startWithTenant()
+  const key = await app.key(id, { scopes: ['verifications:delete'] })
+  app.deps.isOverloaded = () => true
+  expect((await app.call('POST', '/v1/verifications', { body: {} })).status).toBe(401)
+  expect((await app.call('POST', '/v1/verifications', { key, body: {} })).status).toBe(403)
+})
+
+test('an overloaded service serves wallets, readers of a result, those who redeem, tokens and erasures', async () => {
+  const { app, key } = await startWithTenant()
+  const { id } = await createVerification(app, key)
+  app.deps.isOverloaded = () => true
+  const calls: [string, string, Parameters<typeof app.call>[2], number][] = [
+    ['GET', `/wallet/request/${id}`, {}, 200],
+    ['POST', `/wallet/response/${id}`, { raw: new URLSearchParams({ response: 'x' }) }, 400],
+    ['GET', `/v1/verifications/${id}`, { key }, 200],
+    ['POST', `/v1/verifications/${id}/redeem`, { key, body: { response_code: 'x'.repeat(16) } }, 404],
+    ['POST', '/v1/devices/token', { body: { refresh_token: 'x' } }, 400],
+    ['POST', '/v1/devices/enroll', { body: { pairing_code: 'VD-AAAA-AAAA' } }, 400],
+    ['DELETE', `/v1/verifications/${id}`, { key }, 200],
+  ]
+  for (const [method, path, call, status] of calls)
+    expect([path, (await app.call(method, path, call)).status]).toEqual([path, status])
 })
