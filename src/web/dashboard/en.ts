@@ -25,6 +25,7 @@ export const dashboard = {
     'settings/installation': 'Installation',
     'settings/health': 'Health',
   },
+  templateGroups: { everyday: 'Everyday', own: 'Your own', more: 'More …' },
   formats: 'Formats',
   oneFormat: { none: 'Any wallet', mso_mdoc: 'mdoc only', 'dc+sd-jwt': 'SD-JWT only' },
   formatOf: (title: string) => `Format of “${title}”`,

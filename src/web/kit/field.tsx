@@ -93,9 +93,13 @@ export function TextArea({
   )
 }
 
+type Options<Value> = readonly (readonly [value: Value, label: string])[]
+
 type Choosing<Value extends string | number> = {
   value: Value
-  options: readonly (readonly [value: Value, label: string])[]
+  options: Options<Value>
+  /** After the options. */
+  groups?: readonly { label: string; options: Options<Value> }[]
   onChoose: (value: Value) => void
 }
 
@@ -117,22 +121,30 @@ export function Choice<Value extends string | number>({
   label,
   value,
   options,
+  groups = [],
   onChoose,
 }: ChoiceProps<Value>) {
   const choose = (text: string) => {
-    const chosen = options.find(([each]) => String(each) === text)
+    const chosen = [...options, ...groups.flatMap(group => group.options)].find(([each]) => String(each) === text)
     if (chosen) onChoose(chosen[0])
   }
   return (
     <select id={id} class={name} aria-label={label} value={value} onChange={event => choose(event.currentTarget.value)}>
-      {options.map(([each, title]) => (
-        <option key={each} value={each}>
-          {title}
-        </option>
+      {options.map(asOption)}
+      {groups.map(group => (
+        <optgroup key={group.label} label={group.label}>
+          {group.options.map(asOption)}
+        </optgroup>
       ))}
     </select>
   )
 }
+
+const asOption = ([value, title]: Options<string | number>[number]) => (
+  <option key={value} value={value}>
+    {title}
+  </option>
+)
 
 type CheckProps = Pick<Around, 'label' | 'hint'> & {
   isChecked: boolean

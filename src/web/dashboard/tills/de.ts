@@ -10,7 +10,6 @@ export const devices: typeof en.devices = {
   nameHint: 'Wie Ihre Leute es nennen, zum Beispiel „Kasse 1“.',
   templates: 'Wonach es fragen darf',
   templatesMissing: 'Wählen Sie mindestens eines.',
-  moreTemplates: 'Alle anderen Vorlagen',
   ways: 'Wie ihre Seite fragt',
   wayNames: {
     qr: 'Mit einem QR-Code, den die Wallet scannt',

@@ -7,6 +7,7 @@ import { useLanguage } from '../../shared/language.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { FormatChoice } from '../parts/format-choice.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { TemplateTicks } from '../parts/template-menu.tsx'
 import { usePlace, useSession } from '../session.tsx'
 import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
@@ -16,8 +17,6 @@ import { useDevicesWords } from './words.ts'
 const WAYS: readonly Way[] = ['qr', 'in_person', 'dc_api']
 const FIRST_TEMPLATES = ['age_over_18']
 const TEMPLATES_MAX = 20
-/** The usual templates of a till; the others are folded away. */
-const USUAL = /^(age_over_(16|18|21)|age_over_18_photo|eu_av_age_18|driving_licence|photo_id)$/
 
 type DialogProps = { /** The one to change; without it a new one is registered. */ device?: Device; onClose: () => void }
 
@@ -69,14 +68,9 @@ export function DeviceDialog({ device, onClose }: DialogProps) {
             const choosing = { others, chosen, onChoose: setChosen }
             return (
               <>
-                <TemplateChecks templates={data.filter(isUsual)} {...choosing} />
-                <details
-                  class="folded"
-                  open={data.some(each => !isUsual(each) && nameOf(each, device?.allowed_templates ?? []) !== undefined)}
-                >
-                  <summary>{words.moreTemplates}</summary>
-                  <TemplateChecks templates={data.filter(each => !isUsual(each))} {...choosing} />
-                </details>
+                <TemplateTicks templates={data} isChosen={each => nameOf(each, chosen) !== undefined}>
+                  {template => <TemplateCheck key={template.key} template={template} {...choosing} />}
+                </TemplateTicks>
                 <OtherChecks names={others} titleOf={titleOf} chosen={chosen} onChoose={setChosen} />
               </>
             )
@@ -107,8 +101,6 @@ const othersIn = (templates: readonly Template[], device: Device | undefined): s
 const nameOf = ({ key, aliases }: Template, chosen: readonly string[]): string | undefined =>
   chosen.find(name => name === key || aliases.some(alias => alias.key === name))
 
-const isUsual = ({ key, builtin }: Template): boolean => !builtin || USUAL.test(key)
-
 type OthersProps = { names: readonly string[]; titleOf: (name: string) => string } & Choosing
 
 function OtherChecks({ names, titleOf, chosen, onChoose }: OthersProps) {
@@ -123,35 +115,32 @@ function OtherChecks({ names, titleOf, chosen, onChoose }: OthersProps) {
 }
 
 type Choosing = { chosen: readonly string[]; onChoose: (names: readonly string[]) => void }
-type ChecksProps = { templates: readonly Template[]; others: readonly string[] } & Choosing
+type CheckProps = { template: Template; others: readonly string[] } & Choosing
 
 /** A template of both formats has a choice of one, which chooses its alias. */
-function TemplateChecks({ templates, others, chosen, onChoose }: ChecksProps) {
+function TemplateCheck({ template, others, chosen, onChoose }: CheckProps) {
   const { formatOf } = useDashboardWords()
-  const language = useLanguage()
-  return templates.map(template => {
-    const { key, aliases, localized } = template
-    const title = localized.title[language]
-    const name = nameOf(
-      template,
-      chosen.filter(each => !others.includes(each)),
-    )
-    const rename = (next: string) => onChoose([...new Set(chosen.map(each => (each === name ? next : each)))])
-    return (
-      <div key={key} class="line tight middle between">
-        <Check
-          label={title}
-          isChecked={name !== undefined}
-          onCheck={isIn => onChoose(isIn ? [...chosen, key] : chosen.filter(each => each !== name))}
+  const title = template.localized.title[useLanguage()]
+  const { key, aliases } = template
+  const name = nameOf(
+    template,
+    chosen.filter(each => !others.includes(each)),
+  )
+  const rename = (next: string) => onChoose([...new Set(chosen.map(each => (each === name ? next : each)))])
+  return (
+    <div class="line tight middle between">
+      <Check
+        label={title}
+        isChecked={name !== undefined}
+        onCheck={isIn => onChoose(isIn ? [...chosen, key] : chosen.filter(each => each !== name))}
+      />
+      {name !== undefined && aliases.length > 0 && (
+        <FormatChoice
+          label={formatOf(title)}
+          format={aliases.find(alias => alias.key === name)?.format}
+          onChoose={format => rename(aliases.find(alias => alias.format === format)?.key ?? key)}
         />
-        {name !== undefined && aliases.length > 0 && (
-          <FormatChoice
-            label={formatOf(title)}
-            format={aliases.find(alias => alias.key === name)?.format}
-            onChoose={format => rename(aliases.find(alias => alias.format === format)?.key ?? key)}
-          />
-        )}
-      </div>
-    )
-  })
+      )}
+    </div>
+  )
 }

@@ -8,7 +8,6 @@ export const devices = {
   nameHint: 'As your staff call it, for example “Till 1”.',
   templates: 'What it may ask for',
   templatesMissing: 'Choose at least one.',
-  moreTemplates: 'All other templates',
   ways: 'How its page asks',
   wayNames: {
     qr: 'With a QR code that the wallet scans',

@@ -4,12 +4,12 @@ import type { Device } from '../../../devices/schema.ts'
 import type { Status } from '../../../verifications/schema.ts'
 import { Choice } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
-import { useLanguage } from '../../shared/language.ts'
 import { useOutcomeNames } from '../../shared/outcome.ts'
 import { NAMES_OF } from '../../shared/outcome-code.ts'
 import { useData } from '../data.ts'
 import { nameOf } from '../developers/keys/roll-key.tsx'
 import { Day, startOf } from '../parts/day.tsx'
+import { TemplateChoice } from '../parts/template-menu.tsx'
 import { goTo, hrefTo, type Route } from '../route.tsx'
 import { usePlace } from '../session.tsx'
 import type { TemplatesData } from '../template-names.ts'
@@ -35,7 +35,6 @@ export function queryOf(environment: string, { from, to, ...rest }: Filter): str
 export function Filters({ filter, templates }: { filter: Filter; templates: TemplatesData }) {
   const words = useVerificationsWords()
   const names = useOutcomeNames()
-  const language = useLanguage()
   const { environment, inTenant } = usePlace()
   const devices = useData<{ data: Device[] }>(inTenant(`devices?environment=${environment}`))
   const keys = useData<{ data: ApiKey[] }>(inTenant('keys'))
@@ -55,13 +54,11 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
           ]}
           onChoose={status => choose({ status: status || null })}
         />
-        <Choice
+        <TemplateChoice
           label={words.template}
+          templates={templates.value?.data ?? []}
+          none={words.anyTemplate}
           value={filter.template ?? ''}
-          options={[
-            ['', words.anyTemplate],
-            ...(templates.value?.data ?? []).map(each => [each.key, each.localized.title[language]] as const),
-          ]}
           onChoose={template => choose({ template: template || null })}
         />
         <Choice

@@ -3,13 +3,13 @@ import type { TryVerification } from '../../../dashboard/verifications/schema.ts
 import type { Verification } from '../../../verifications/schema.ts'
 import type { Format } from '../../../words/templates.ts'
 import { Button } from '../../kit/button.tsx'
-import { Field, Select } from '../../kit/field.tsx'
+import { Field } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
-import { useLanguage } from '../../shared/language.ts'
 import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { FormatSelect } from '../parts/format-choice.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { TemplateSelect } from '../parts/template-menu.tsx'
 import { goTo, hrefTo } from '../route.tsx'
 import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { findNamed, useTemplates } from '../template-names.ts'
@@ -46,7 +46,6 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
   const words = useVerificationsWords()
   const webhooks = useWebhooksWords()
   const { formats } = useDashboardWords()
-  const language = useLanguage()
   const { call } = useSession()
   const { inTenant } = usePlace()
   const templates = useTemplates()
@@ -87,14 +86,7 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
         />
       )}
       <Loaded data={templates}>
-        {({ data }) => (
-          <Select
-            label={words.template}
-            value={template}
-            options={data.map(({ key, localized }) => [key, localized.title[language]])}
-            onChoose={setTemplate}
-          />
-        )}
+        {({ data }) => <TemplateSelect label={words.template} templates={data} value={template} onChoose={setTemplate} />}
       </Loaded>
       {!webhook && hasBoth && <FormatSelect label={formats} format={format} onChoose={setFormat} />}
       {!webhook && <Field label={words.purpose} hint={words.purposeHint} maxLength={300} value={purpose} onText={setPurpose} />}

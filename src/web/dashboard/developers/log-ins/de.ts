@@ -25,7 +25,6 @@ export const logIns: typeof en.logIns = {
   redirectsHint: example => `Wohin man zurückkommt, eine je Zeile, genau wie das Programm sie sendet. Zum Beispiel ${example}`,
   asks: 'Wonach darf es fragen?',
   asksHint: 'Es fragt nach dem ersten, wenn es keinen anderen als Scope nennt.',
-  moreTemplates: 'Weitere Vorlagen',
   who: 'Wen erkennt es wieder?',
   subjects: {
     session: { title: 'Niemanden', hint: 'Für ein Alter oder einen einmaligen Nachweis. Jede Anmeldung ist jemand Neues.' },

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { ChangeClient, CreateClient } from '../../../../dashboard/developers/log-ins/schema.ts'
-import type { Template } from '../../../../dashboard/templates/schema.ts'
 import type { ClientWithSecret } from '../../../../oidc/clients.ts'
 import type { Client } from '../../../../oidc/schema.ts'
 import { Copy } from '../../../kit/copy.tsx'
@@ -9,14 +8,13 @@ import { CopiedButton, Secret } from '../../../kit/secret.tsx'
 import { useLanguage } from '../../../shared/language.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { TemplateTicks } from '../../parts/template-menu.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useTemplates } from '../../template-names.ts'
 import { useDashboardWords } from '../../words.ts'
 import { PROGRAMS, type Program } from './programs.ts'
 import { useLogInsWords } from './words.ts'
 
-/** Before the other built-in templates. */
-const USUAL = ['age_over_18', 'identity_basic', 'pid_mandatory']
 const CLAIM = 'claim:'
 const USUAL_CLAIM = 'personal_administrative_number'
 
@@ -89,23 +87,17 @@ export function EditClient({ old, onClose }: { old?: Client; onClose: () => void
         <p class="hint">{words.asksHint}</p>
         <Loaded data={known}>
           {({ data }) => {
-            const check = ({ key, localized }: Template) => (
-              <Check
-                key={key}
-                label={localized.title[language]}
-                isChecked={templates.includes(key)}
-                onCheck={isIn => setTemplates(isIn ? [...templates, key] : templates.filter(each => each !== key))}
-              />
-            )
-            const isFirst = ({ key, builtin }: Template) => !builtin || USUAL.includes(key) || old?.templates.includes(key)
             return (
-              <>
-                {data.filter(isFirst).map(check)}
-                <details class="folded">
-                  <summary>{words.moreTemplates}</summary>
-                  {data.filter(each => !isFirst(each)).map(check)}
-                </details>
-              </>
+              <TemplateTicks templates={data} isChosen={({ key }) => templates.includes(key)}>
+                {({ key, localized }) => (
+                  <Check
+                    key={key}
+                    label={localized.title[language]}
+                    isChecked={templates.includes(key)}
+                    onCheck={isIn => setTemplates(isIn ? [...templates, key] : templates.filter(each => each !== key))}
+                  />
+                )}
+              </TemplateTicks>
             )
           }}
         </Loaded>

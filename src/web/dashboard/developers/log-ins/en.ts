@@ -24,7 +24,6 @@ export const logIns = {
     `Where people come back to, one a line, exactly as the program sends it. For example ${example}`,
   asks: 'What may it ask for?',
   asksHint: 'It asks for the first one, unless it names another as its scope.',
-  moreTemplates: 'More templates',
   who: 'Whom does it know again?',
   subjects: {
     session: { title: 'Nobody', hint: 'For an age, or a proof that is needed once. Each log-in is somebody new.' },
