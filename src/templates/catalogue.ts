@@ -170,6 +170,10 @@ export const claimsOf = (document: DocumentKey): string[] => [
   ...new Set(FORMS.filter(form => form.document === document).flatMap(({ paths }) => [...paths.keys()])),
 ]
 
+export const formatsOfDocument = (document: DocumentKey): Form['format'][] => [
+  ...new Set(FORMS.filter(form => form.document === document).map(({ format }) => format)),
+]
+
 export const hasAges = (document: DocumentKey): boolean =>
   FORMS.some(form => form.document === document && form.ageAt !== undefined)
 

@@ -32,7 +32,7 @@ export const BODIES: Record<string, unknown> = {
   'POST /tenants/:tenant/devices': { name: 'Till', allowed_templates: ['age_over_18'] },
   'PUT /tenants/:tenant/templates/:key': { title: 'Member', query: QUERY },
   'POST /tenants/:tenant/template-check': { query: QUERY },
-  'POST /tenants/:tenant/template-build': { documents: ['pid'], claims: ['family_name'] },
+  'POST /tenants/:tenant/template-build': { steps: [{ documents: ['pid'], claims: ['family_name'], format: null }] },
   'PUT /tenants/:tenant/webhook-endpoint': { webhook_url: 'https://hooks.shop.example/' },
   'POST /tenants/:tenant/origins': { origin: 'https://rights.example' },
   'DELETE /tenants/:tenant/origins': { origin: 'https://rights.example' },

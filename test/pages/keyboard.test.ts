@@ -86,7 +86,7 @@ browserTest('an owner builds a template and invites somebody', async openPage =>
   await isFocused(heading(page, 'New template'))
   await type(field(page, 'Title'), 'Whisky')
   await press(page.getByRole('checkbox', { name: '21 or over', exact: true }), 'Space')
-  await isHeard(page, 'Wallets can answer this.')
+  await isHeard(page, 'The question is well formed.')
   await press(page.getByRole('button', { name: 'Save template' }))
   await heading(page, 'Whisky').waitFor()
   await page.keyboard.press('Escape')

@@ -1,13 +1,17 @@
 import { Type } from '@sinclair/typebox'
 import { Text, Timestamp } from '../../http/schema.ts'
 import { Environment, Exactly, ListOf, Nullable, OneOf } from '../../http/wire.ts'
+import { STEPS_MAX } from '../../templates/build.ts'
 import { DOCUMENTS } from '../../templates/catalogue.ts'
+import { FORMATS } from '../../templates/forms.ts'
 import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../../templates/schema.ts'
+
+const Format = OneOf(...FORMATS)
 
 /** One credential of a query, with the names of merged claims. */
 const Asked = Exactly({
   credential: Type.String(),
-  format: OneOf('mso_mdoc', 'dc+sd-jwt'),
+  format: Format,
   types: Type.Array(Type.String()),
   /** Empty when the query names none: then the wallet sends everything that it cannot withhold. */
   claims: Type.Array(Type.String()),
@@ -40,7 +44,7 @@ export const Template = Exactly({
   /** The age in years that a built-in template proves. */
   age_over: Nullable(Type.Integer()),
   /** Names of the template in one form. */
-  aliases: Type.Array(Exactly({ key: Type.String(), format: OneOf('dc+sd-jwt', 'mso_mdoc') })),
+  aliases: Type.Array(Exactly({ key: Type.String(), format: Format })),
   updated_at: Nullable(Timestamp),
 })
 export type Template = typeof Template.static
@@ -77,21 +81,28 @@ export const Catalogue = Exactly({
       claims: Type.Array(Type.String()),
       /** True if the document can prove any age. */
       ages: Type.Boolean(),
+      formats: Type.Array(Format),
     }),
   ),
 })
 export type Catalogue = typeof Catalogue.static
 
-export const Choice = Exactly({
+const Step = Exactly({
   documents: Type.Array(DocumentKey, { maxItems: DOCUMENTS.length, uniqueItems: true }),
   claims: ClaimNames(),
+  /** The only format of a document that has both; null for either. */
+  format: Nullable(Format),
 })
+export type Step = typeof Step.static
+
+/** First the documents of one step, else those of the next. */
+export const Choice = Exactly({ steps: Type.Array(Step, { minItems: 1, maxItems: STEPS_MAX }) })
 export type Choice = typeof Choice.static
 
 export const BuiltQuery = Exactly({
   /** Null while no chosen document has all chosen claims. */
   query: Nullable(Query),
-  left_out: Type.Array(Exactly({ document: DocumentKey, claims: Type.Array(Type.String()) })),
+  left_out: Type.Array(Exactly({ step: Type.Integer(), document: DocumentKey, claims: Type.Array(Type.String()) })),
 })
 export type BuiltQuery = typeof BuiltQuery.static
 

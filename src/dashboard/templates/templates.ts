@@ -7,7 +7,7 @@ import type { Profile } from '../../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../../openid4vp/rules.ts'
 import { actorOf, requireFresh, type Visit } from '../../people/session.ts'
 import { buildQuery, readChoice } from '../../templates/build.ts'
-import { claimsOf, DOCUMENTS, FORMS, hasAges } from '../../templates/catalogue.ts'
+import { claimsOf, DOCUMENTS, FORMS, formatsOfDocument, hasAges } from '../../templates/catalogue.ts'
 import { namesOf } from '../../templates/forms.ts'
 import { askedBy, hintsFor } from '../../templates/minimise.ts'
 import { presentTemplate } from '../../templates/present.ts'
@@ -54,6 +54,7 @@ export const readCatalogue = (): Catalogue => ({
     types: [...new Set(FORMS.filter(({ document }) => document === key).flatMap(({ types }) => types([])))],
     claims: claimsOf(key),
     ages: hasAges(key),
+    formats: formatsOfDocument(key),
   })),
 })
 

@@ -1,14 +1,23 @@
 import { useState } from 'preact/hooks'
-import type { BuiltQuery, Catalogue, Choice } from '../../../dashboard/templates/schema.ts'
+import type { BuiltQuery, Catalogue, Choice, Step } from '../../../dashboard/templates/schema.ts'
 import { Button } from '../../kit/button.tsx'
 import { Check, Field } from '../../kit/field.tsx'
+import { Icon } from '../../kit/icons.tsx'
 import { Notice } from '../../kit/notice.tsx'
 import { useClaimWords } from '../../shared/claims.ts'
+import { Fold } from '../parts/fold.tsx'
+import { FormatSelect } from '../parts/format-choice.tsx'
 import { useClaimName } from '../verifications/claim-list.tsx'
+import { useDashboardWords } from '../words.ts'
 import { useEditorWords } from './words.ts'
 
-const AGES = [16, 18, 21, 65]
+/** Those that most documents state. */
+export const AGES = [16, 18, 21, 65]
 const AGE_MAX = 120
+
+/** The claims that shops ask for; the others are folded away. */
+const USUAL = ['given_name', 'family_name', 'birthdate', 'address.formatted', 'picture']
+const STEPS_MAX = 5
 
 type Props = {
   catalogue: Catalogue
@@ -17,27 +26,82 @@ type Props = {
   onChange: (choice: Choice) => void
 }
 
-/** Documents to accept and claims to ask them for. */
-export function TemplateBuilder({ catalogue, choice, leftOut, onChange }: Props) {
+/** First these documents, else those, and the claims to ask them for. */
+export function TemplateBuilder({ catalogue, choice: { steps }, leftOut, onChange }: Props) {
+  const words = useEditorWords()
+  const change = (next: Step[]) => onChange({ steps: next })
+  const addStep = () => change([...steps, { documents: [], claims: steps.at(-1)?.claims ?? [], format: null }])
+  return (
+    <>
+      {steps.map((step, index) => (
+        <div key={index} class={steps.length > 1 ? 'step box stack' : 'stack'}>
+          {steps.length > 1 && (
+            <div class="line middle between">
+              <h2>{index === 0 ? words.first : words.otherwise}</h2>
+              <button
+                type="button"
+                class="icon-button"
+                aria-label={words.removeStep(index + 1)}
+                onClick={() => change(steps.filter((_, at) => at !== index))}
+              >
+                <Icon name="trash" />
+              </button>
+            </div>
+          )}
+          <StepFields
+            catalogue={catalogue}
+            step={step}
+            leftOut={leftOut.filter(each => each.step === index)}
+            onChange={changed => change(steps.map((each, at) => (at === index ? changed : each)))}
+          />
+        </div>
+      ))}
+      {steps.length < STEPS_MAX && (
+        <div>
+          <Button onClick={addStep}>
+            <Icon name="plus" />
+            {words.addStep}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+type StepProps = { catalogue: Catalogue; step: Step; leftOut: BuiltQuery['left_out']; onChange: (step: Step) => void }
+
+function StepFields({ catalogue: { documents }, step, leftOut, onChange }: StepProps) {
   const words = useEditorWords()
   const name = useClaimName()
   const title = useDocumentTitle()
-  const chosen = catalogue.documents.filter(({ key }) => choice.documents.includes(key))
-  const offered = new Set(chosen.flatMap(({ claims }) => claims))
+  const { formatOf } = useDashboardWords()
+  const chosen = documents.filter(({ key }) => step.documents.includes(key))
+  const doubled = chosen.filter(({ formats }) => formats.length > 1)
+  // Claims that the chosen documents lack stay, so that they can be removed.
+  const offered = new Set([...chosen.flatMap(({ claims }) => claims), ...step.claims.filter(claim => ageOf(claim) === undefined)])
+  const others = [...offered].filter(claim => !USUAL.includes(claim))
   const toggle = <Value extends string>(values: readonly Value[], value: Value, isOn: boolean): Value[] =>
     isOn ? [...values, value] : values.filter(each => each !== value)
+  const tick = (claim: string) => (
+    <Check
+      key={claim}
+      label={name(claim)}
+      isChecked={step.claims.includes(claim)}
+      onCheck={isOn => onChange({ ...step, claims: toggle(step.claims, claim, isOn) })}
+    />
+  )
   return (
     <>
       <fieldset class="choices">
         <legend>{words.documents}</legend>
         <p class="hint">{words.documentsHint}</p>
         <div class="ticks">
-          {catalogue.documents.map(document => (
+          {documents.map(document => (
             <Check
               key={document.key}
               label={title(document)}
-              isChecked={choice.documents.includes(document.key)}
-              onCheck={isOn => onChange({ ...choice, documents: toggle(choice.documents, document.key, isOn) })}
+              isChecked={step.documents.includes(document.key)}
+              onCheck={isOn => onChange({ ...step, documents: toggle(step.documents, document.key, isOn) })}
             />
           ))}
         </div>
@@ -46,22 +110,25 @@ export function TemplateBuilder({ catalogue, choice, leftOut, onChange }: Props)
         <legend>{words.claims}</legend>
         <p class="hint">{words.claimsHint}</p>
         {chosen.length === 0 && <p class="secondary">{words.documentsFirst}</p>}
-        {chosen.some(({ ages }) => ages) && <Ages claims={choice.claims} onChange={claims => onChange({ ...choice, claims })} />}
-        <div class="ticks">
-          {/* Claims that the chosen documents lack stay, so that they can be removed. */}
-          {[...new Set([...offered, ...choice.claims.filter(claim => ageOf(claim) === undefined)])].map(claim => (
-            <Check
-              key={claim}
-              label={name(claim)}
-              isChecked={choice.claims.includes(claim)}
-              onCheck={isOn => onChange({ ...choice, claims: toggle(choice.claims, claim, isOn) })}
-            />
-          ))}
-        </div>
+        {chosen.some(({ ages }) => ages) && <Ages claims={step.claims} onChange={claims => onChange({ ...step, claims })} />}
+        <div class="ticks">{USUAL.filter(claim => offered.has(claim)).map(tick)}</div>
+        {others.length + doubled.length > 0 && (
+          <Fold title={words.more} holds={step.format !== null || others.some(claim => step.claims.includes(claim))}>
+            <div class="ticks">{others.map(tick)}</div>
+            {doubled.map(document => (
+              <FormatSelect
+                key={document.key}
+                label={formatOf(title(document))}
+                format={step.format ?? undefined}
+                onChoose={format => onChange({ ...step, format: format ?? null })}
+              />
+            ))}
+          </Fold>
+        )}
       </fieldset>
       {leftOut.map(({ document, claims }) => (
         <Notice key={document} tone="wait">
-          {words.leftOut(title(catalogue.documents.find(({ key }) => key === document)), claims.map(name).join(', '))}
+          {words.leftOut(title(documents.find(({ key }) => key === document)), claims.map(name).join(', '))}
         </Notice>
       ))}
     </>
@@ -74,7 +141,7 @@ function useDocumentTitle(): (document: Catalogue['documents'][number] | undefin
   return document => title(document?.types[0] ?? '')
 }
 
-const ageOf = (claim: string): number | undefined => {
+export const ageOf = (claim: string): number | undefined => {
   const years = /^age_over_(\d{1,3})$/.exec(claim)?.[1]
   return years === undefined ? undefined : Number(years)
 }

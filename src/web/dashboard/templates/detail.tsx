@@ -13,6 +13,7 @@ import { ButtonTo, hrefTo } from '../route.tsx'
 import { ForEditors, usePlace, useSession } from '../session.tsx'
 import { TryIt } from '../verifications/try-it.tsx'
 import { useDashboardWords } from '../words.ts'
+import { ageOf } from './builder.tsx'
 import { ConsentSketch } from './consent-sketch.tsx'
 import { Hints } from './hints.tsx'
 import { RuleList } from './rule-list.tsx'
@@ -31,10 +32,12 @@ export function TemplateDetail({ template, onRemoved }: Props) {
   const { environment } = usePlace()
   const { key, formats, aliases, profile, asks, hints, age_over, query, rules } = template
   const { title, purpose } = template.localized
+  const ages = agesAloneIn(asks)
+  const sentence = age_over === null && ages.length === 0 ? words.plainAnswer : words.decidesAge(age_over ?? Math.max(...ages))
   const documents = [...new Set(asks.flatMap(({ types }) => types.map(document)))]
   return (
     <Panel title={title[language]} backTo={hrefTo('templates')}>
-      <p>{age_over === null ? words.plainAnswer : words.decidesAge(age_over)}</p>
+      <p>{sentence}</p>
       <ForEditors>
         <div class="row">
           <TryIt template={key} />
@@ -63,7 +66,7 @@ export function TemplateDetail({ template, onRemoved }: Props) {
         </section>
       )}
       <Hints hints={hints} />
-      <TemplateUseList template={key} />
+      <TemplateUseList template={template} />
       <Facts
         facts={[
           [words.key, <code key="key">{key}</code>],
@@ -83,6 +86,12 @@ export function TemplateDetail({ template, onRemoved }: Props) {
       <Json title={words.query} value={query} />
     </Panel>
   )
+}
+
+/** The ages that are asked for, if nothing else is. */
+function agesAloneIn(asks: Template['asks']): number[] {
+  const ages = asks.map(({ claims }) => claims.map(ageOf))
+  return ages.every(each => each.length > 0 && !each.includes(undefined)) ? ages.flat().filter(age => age !== undefined) : []
 }
 
 function Remove({ template: { key, localized }, onRemoved }: Props) {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { Catalogue, Choice, Template } from '../../../dashboard/templates/schema.ts'
 import { followTicks, isAutomatic, strayAges } from '../../../templates/purpose.ts'
 import type { StaffLanguage } from '../../../words/languages.ts'
@@ -8,9 +8,11 @@ import { Notice } from '../../kit/notice.tsx'
 import { useCommon, useLanguage } from '../../shared/language.ts'
 import { useAction } from '../action.ts'
 import { useData } from '../data.ts'
+import { Fold } from '../parts/fold.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { TemplateSelect } from '../parts/template-menu.tsx'
 import { goTo, hrefTo, useRoute } from '../route.tsx'
 import { useMayChange, usePlace, useSession } from '../session.tsx'
 import { findNamed, useTemplates } from '../template-names.ts'
@@ -83,17 +85,13 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     ...contentOf(from, language, all),
   }))
   const { seenAt, title, profile, rules, text } = work
-  const key = work.ownKey ?? keyFrom(title)
+  const key = work.ownKey ?? freeKey(keyFrom(title), all)
   const setText = (next: string) => change({ text: next })
   const setRules = (next: string) => change({ rules: next })
   const check = useQueryCheck(text, rules)
-  const { choice, isJsonOnly, isBuilt, leftOut, choose, problem } = useChoice(check, text, setText)
+  const { choice, isJsonOnly, isBuilt, leftOut, isBuilding, choose, problem } = useChoice(check, text, setText)
   const asked = useAsked(check, choice)
   const purpose = work.isPurposeTyped || !asked ? work.purpose : followTicks(work.purpose, asked, language)
-  const [isAdvanced, setIsAdvanced] = useState(false)
-  useEffect(() => {
-    if (isJsonOnly) setIsAdvanced(true)
-  }, [isJsonOnly])
   const save = useAction(async () => {
     if (check.state !== 'good') return
     const body = {
@@ -107,8 +105,16 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
     await call(inTenant(`templates/${encodeURIComponent(key)}`), { method: 'PUT', body })
     goTo(hrefTo(`templates/${encodeURIComponent(key)}`))
   })
-  const keyProblem = known || key === '' ? undefined : problemOf(key, all, words)
-  const canSave = check.state === 'good' && key !== '' && keyProblem === undefined && title.trim() !== ''
+  const keyProblem = known || work.ownKey === undefined ? undefined : problemOf(key, all, words)
+  const isUnusual =
+    isJsonOnly ||
+    rules !== '' ||
+    profile !== '' ||
+    keyProblem !== undefined ||
+    (check.state === 'bad' && check.rulesReason !== undefined)
+  // Of a text before, the check would save that.
+  const isChecked = check.state === 'good' && check.text === text && check.rulesText === rules && !isBuilding
+  const canSave = isChecked && key !== '' && keyProblem === undefined && title.trim() !== ''
   return (
     <form class="editor grid start" onSubmit={save.submit}>
       <div class="stack">
@@ -122,30 +128,13 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           value={title}
           onText={next => change({ title: next })}
         />
-        <Field
-          label={words.key}
-          hint={words.keyHint}
-          problem={keyProblem}
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          required
-          readOnly={known !== undefined}
-          maxLength={KEY_CHARS_MAX}
-          value={key}
-          onText={next => change({ ownKey: next })}
-        />
         {!known && <StartFrom all={all} chosen={from?.key ?? ''} onChoose={chosen => change(contentOf(chosen, language, all))} />}
         {choice && <TemplateBuilder catalogue={catalogue} choice={choice} leftOut={leftOut} onChange={choose} />}
         {isJsonOnly && <Notice tone="neutral">{words.jsonOnly}</Notice>}
+        {isBuilt && check.state === 'bad' && check.reason && text !== pretty(undefined) && (
+          <Notice tone="no">{check.reason}</Notice>
+        )}
         <Problem of={problem} />
-        <RuleBuilder
-          text={rules}
-          claims={asked ?? []}
-          effective={check.state === 'good' ? check.effective_rules : []}
-          onText={setRules}
-        />
-        {!isAdvanced && check.state === 'bad' && check.rulesReason && <Notice tone="no">{check.rulesReason}</Notice>}
         <Field
           label={words.purpose}
           hint={words.purposeHint}
@@ -155,21 +144,38 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           onText={next => change({ purpose: next, isPurposeTyped: true })}
         />
         <StrayAges purpose={purpose} check={check} />
-        <Select
-          label={words.profile}
-          value={profile}
-          options={[['', ofTemplates.operator], ...PROFILES.map(each => [each, ofTemplates.profiles[each]] as const)]}
-          onChoose={next => change({ profile: next })}
-        />
-        <details class="folded" open={isAdvanced} onToggle={event => setIsAdvanced(event.currentTarget.open)}>
-          <summary>{words.advanced}</summary>
+        <Fold title={words.advanced} holds={isUnusual}>
           <div class="stack">
+            <Field
+              label={words.key}
+              hint={words.keyHint}
+              problem={keyProblem}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              readOnly={known !== undefined}
+              maxLength={KEY_CHARS_MAX}
+              value={key}
+              onText={next => change({ ownKey: next })}
+            />
+            <RuleBuilder
+              text={rules}
+              claims={asked ?? []}
+              effective={check.state === 'good' ? check.effective_rules : []}
+              onText={setRules}
+            />
+            <Select
+              label={words.profile}
+              value={profile}
+              options={[['', ofTemplates.operator], ...PROFILES.map(each => [each, ofTemplates.profiles[each]] as const)]}
+              onChoose={next => change({ profile: next })}
+            />
             <TextArea
               label={words.query}
               hint={words.queryHint}
               rows={18}
               value={text}
-              problem={check.state === 'bad' && check.reason}
+              problem={check.state === 'bad' && !isBuilt && check.reason}
               onText={setText}
             />
             <TextArea
@@ -181,7 +187,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
               onText={setRules}
             />
           </div>
-        </details>
+        </Fold>
         <Problem of={save.problem} />
         <div class="row">
           <Button kind="primary" type="submit" busy={save.isBusy} disabled={!canSave}>
@@ -192,7 +198,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           </Button>
         </div>
       </div>
-      <EditorResult check={check} title={title} purpose={purpose} isBuilt={isBuilt} />
+      <EditorResult check={check} title={title} purpose={purpose} isOpen={isBuilt && text === pretty(undefined)} />
     </form>
   )
 }
@@ -215,7 +221,7 @@ function purposeOf(template: Template | undefined, language: StaffLanguage, all:
 /** The claims that are asked for; while the query cannot be read, those of before. */
 function useAsked(check: QueryCheck, choice: Choice | undefined): string[] | undefined {
   const known = useRef<string[] | undefined>(undefined)
-  const claims = check.state === 'good' ? check.asks.flatMap(asked => asked.claims) : choice?.claims
+  const claims = check.state === 'good' ? check.asks.flatMap(asked => asked.claims) : choice?.steps.flatMap(step => step.claims)
   if (claims) known.current = [...new Set(claims)]
   return known.current
 }
@@ -247,7 +253,15 @@ const keyFrom = (title: string): string =>
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_+|_+$/g, '')
-    .slice(0, KEY_CHARS_MAX)
+    .slice(0, KEY_CHARS_MAX) ||
+  (title.trim() && 'template')
+
+/** Whoever names no key meets no problem with it. */
+function freeKey(key: string, all: readonly Template[]): string {
+  if (key === '') return ''
+  const names = [key, ...Array.from({ length: all.length + 1 }, (_, i) => `${key.slice(0, KEY_CHARS_MAX - 4)}_${i + 2}`)]
+  return names.find(name => !findNamed(all, name)) ?? ''
+}
 
 function problemOf(key: string, all: readonly Template[], words: { keyProblem: string; keyTaken: string }): string | undefined {
   if (!KEY.test(key)) return words.keyProblem
@@ -258,13 +272,12 @@ type StartProps = { all: readonly Template[]; chosen: string; onChoose: (templat
 
 function StartFrom({ all, chosen, onChoose }: StartProps) {
   const words = useEditorWords()
-  const language = useLanguage()
   const [key, setKey] = useState(chosen)
   return (
-    <Select
+    <TemplateSelect
       label={words.from}
+      templates={all}
       value={key}
-      options={all.map(each => [each.key, each.localized.title[language]])}
       onChoose={chosenKey => {
         const template = all.find(each => each.key === chosenKey)
         setKey(chosenKey)

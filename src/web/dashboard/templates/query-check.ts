@@ -8,8 +8,9 @@ const PAUSE_MS = 350
 
 export type QueryCheck = { problem?: unknown } & (
   | { state: 'checking' }
+  | { state: 'unfinished' }
   | { state: 'bad'; reason?: string; rulesReason?: string }
-  | ({ state: 'good'; text: string; query: Record<string, unknown>; rules: unknown } & Pick<
+  | ({ state: 'good'; text: string; rulesText: string; query: Record<string, unknown>; rules: unknown } & Pick<
       TemplateCheck,
       'asks' | 'hints' | 'effective_rules' | 'choice'
     >)
@@ -31,6 +32,7 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
       if (reason) return setCheck({ state: 'bad', reason })
       const rulesReason = jsonReason(rules)
       if (rulesReason) return setCheck({ state: 'bad', rulesReason })
+      if (isUnfinished(rules)) return setCheck({ state: 'unfinished' })
       setCheck(before => (before.state === 'good' ? before : { state: 'checking' }))
       try {
         const body = { query: JSON.parse(text), rules: JSON.parse(rules) }
@@ -42,7 +44,7 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
         if (leaving.signal.aborted) return
         if (problem) setCheck({ state: 'bad', reason: words.problem(problem.path, problem.reason) })
         else if (rules_problem) setCheck({ state: 'bad', rulesReason: words.problem(rules_problem.path, rules_problem.reason) })
-        else setCheck({ state: 'good', text, ...body, ...checked })
+        else setCheck({ state: 'good', text, rulesText, ...body, ...checked })
       } catch (problem) {
         if (!leaving.signal.aborted) setCheck({ state: 'checking', problem })
       }
@@ -54,6 +56,12 @@ export function useQueryCheck(text: string, rulesText: string): QueryCheck {
     }
   }, [text, rulesText, words])
   return check
+}
+
+/** A rule of the builder without its values, or without its age. */
+function isUnfinished(rulesText: string): boolean {
+  const rules: unknown = JSON.parse(rulesText)
+  return Array.isArray(rules) && rules.some(rule => rule?.one_of?.length === 0 || rule?.age_at_least === 0)
 }
 
 /** Why a text is not JSON, with the line and the column. */

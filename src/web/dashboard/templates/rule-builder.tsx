@@ -164,6 +164,7 @@ const split = (text: string): string[] =>
 function Values({ values, onChange }: { values: readonly (string | number | boolean)[]; onChange: (values: string[]) => void }) {
   const words = useEditorWords()
   const [text, setText] = useState(values.join(', '))
+  const [isLeft, setIsLeft] = useState(false)
   useEffect(() => {
     // Replaced only if the values changed elsewhere: typed text may end with a comma.
     if (split(text).join() !== values.join()) setText(values.join(', '))
@@ -174,7 +175,8 @@ function Values({ values, onChange }: { values: readonly (string | number | bool
       placeholder="DE, FR"
       autocomplete="off"
       value={text}
-      problem={values.length === 0 && words.valuesMissing}
+      problem={isLeft && values.length === 0 && words.valuesMissing}
+      onBlur={() => setIsLeft(true)}
       onText={typed => {
         setText(typed)
         onChange(split(typed))

@@ -4,9 +4,11 @@ import { Icon } from '../../kit/icons.tsx'
 import { Table } from '../../kit/table.tsx'
 import { useLanguage } from '../../shared/language.ts'
 import { Chips } from '../parts/chips.tsx'
+import { Fold } from '../parts/fold.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { Split } from '../parts/panel.tsx'
+import { GROUPS, groupOf } from '../parts/template-menu.tsx'
 import { ButtonTo, goTo, hrefTo, Link } from '../route.tsx'
 import { ForEditors } from '../session.tsx'
 import { findNamed, useTemplates } from '../template-names.ts'
@@ -53,12 +55,17 @@ export function Templates({ chosen }: { chosen: string }) {
 }
 
 function Lists({ templates, chosen }: { templates: readonly Template[]; chosen: string | undefined }) {
-  const words = useTemplatesWords()
-  const own = templates.filter(each => !each.builtin)
+  const { templateGroups } = useDashboardWords()
+  const [everyday = [], own = [], more = []] = GROUPS.map(group => templates.filter(each => groupOf(each) === group))
   return (
     <>
-      {own.length > 0 && <List title={words.own} templates={own} chosen={chosen} />}
-      <List title={words.builtin} templates={templates.filter(each => each.builtin)} chosen={chosen} />
+      {own.length > 0 && <h2 class="large">{templateGroups.own}</h2>}
+      {own.length > 0 && <List title={templateGroups.own} templates={own} chosen={chosen} />}
+      <h2 class="large">{templateGroups.everyday}</h2>
+      <List title={templateGroups.everyday} templates={everyday} chosen={chosen} />
+      <Fold title={templateGroups.more} holds={more.some(({ key }) => key === chosen)}>
+        <List title={templateGroups.more} templates={more} chosen={chosen} />
+      </Fold>
     </>
   )
 }
@@ -71,41 +78,38 @@ function List({ title, templates, chosen }: ListProps) {
   const asked = useAsked()
   const { formats } = useDashboardWords()
   return (
-    <section class="stack tight">
-      <h2 class="large">{title}</h2>
-      <Table
-        caption={title}
-        columns={[
-          {
-            title: words.name,
-            cell: ({ key, localized }) => (
-              <Link class="row-button" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
-                {localized.title[language]}
-              </Link>
-            ),
-          },
-          { title: words.asks, kind: 'grows', folds: 'tablet', cell: asked },
-          {
-            title: formats,
-            folds: 'tablet',
-            cell: each => <Chips beside names={each.formats.map(format => FORMAT_NAMES[format])} />,
-          },
-          { title: words.key, folds: 'tablet', cell: ({ key }) => <code>{key}</code> },
-        ]}
-        rows={templates}
-        keyOf={({ key }) => key}
-        isChosen={({ key }) => key === chosen}
-      />
-    </section>
+    <Table
+      caption={title}
+      columns={[
+        {
+          title: words.name,
+          cell: ({ key, localized }) => (
+            <Link class="row-button" href={hrefTo(`templates/${encodeURIComponent(key)}`)}>
+              {localized.title[language]}
+            </Link>
+          ),
+        },
+        { title: words.asks, kind: 'grows', folds: 'tablet', cell: asked },
+        {
+          title: formats,
+          folds: 'tablet',
+          cell: each => <Chips beside names={each.formats.map(format => FORMAT_NAMES[format])} />,
+        },
+      ]}
+      rows={templates}
+      keyOf={({ key }) => key}
+      isChosen={({ key }) => key === chosen}
+    />
   )
 }
 
-/** All claims of a template, in one line. */
+/** All claims of a template, in one line; nothing where its title says it. */
 function useAsked(): (template: Template) => string {
   const words = useTemplatesWords()
   const name = useClaimName()
-  return ({ asks }) => {
+  return ({ builtin, age_over, asks }) => {
     const claims = [...new Set(asks.flatMap(each => each.claims))]
+    if (builtin && claims.length === 1 && claims[0] === `age_over_${age_over}`) return ''
     return claims.length === 0 ? words.everything : [...new Set(claims.map(name))].join(', ')
   }
 }

@@ -8,9 +8,11 @@ type Built = {
   choice: Choice | undefined
   /** The query is wrong, or beyond the builder. */
   isJsonOnly: boolean
-  /** The builder made the text: a problem means that something is not chosen yet. */
+  /** The builder made the text. */
   isBuilt: boolean
   leftOut: BuiltQuery['left_out']
+  /** The query of the latest choice is not there yet. */
+  isBuilding: boolean
   choose: (choice: Choice) => void
   problem: unknown
 }
@@ -21,6 +23,7 @@ export function useChoice(check: QueryCheck, text: string, setText: (text: strin
   const { inTenant } = usePlace()
   const [choice, setChoice] = useState<Choice>()
   const [leftOut, setLeftOut] = useState<BuiltQuery['left_out']>([])
+  const [isBuilding, setIsBuilding] = useState(false)
   const [problem, setProblem] = useState<unknown>()
   const building = useRef<AbortController | undefined>(undefined)
   const built = useRef<string | undefined>(undefined)
@@ -38,6 +41,7 @@ export function useChoice(check: QueryCheck, text: string, setText: (text: strin
     building.current = current
     setChoice(next)
     setProblem(undefined)
+    setIsBuilding(true)
     try {
       const { query, left_out } = await call<BuiltQuery>(inTenant('template-build'), {
         method: 'POST',
@@ -46,12 +50,14 @@ export function useChoice(check: QueryCheck, text: string, setText: (text: strin
       })
       if (current.signal.aborted) return
       building.current = undefined
+      setIsBuilding(false)
       setLeftOut(left_out)
       built.current = JSON.stringify(query ?? { credentials: [] }, null, 2)
       setText(built.current)
     } catch (error) {
       if (current.signal.aborted) return
       building.current = undefined
+      setIsBuilding(false)
       setProblem(error)
     }
   }
@@ -59,5 +65,13 @@ export function useChoice(check: QueryCheck, text: string, setText: (text: strin
   const isWrong = check.state === 'bad' && check.reason !== undefined && !isBuilt
   const isBeyond = check.state === 'good' && check.choice === null && !isBuilt
   const isJsonOnly = isWrong || isBeyond
-  return { choice: isJsonOnly ? undefined : choice, isJsonOnly, isBuilt, leftOut, choose: next => void choose(next), problem }
+  return {
+    choice: isJsonOnly ? undefined : choice,
+    isJsonOnly,
+    isBuilt,
+    leftOut,
+    isBuilding,
+    choose: next => void choose(next),
+    problem,
+  }
 }

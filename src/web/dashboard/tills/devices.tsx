@@ -17,6 +17,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { curlLine } from '../parts/service-line.ts'
+import { hrefTo } from '../route.tsx'
 import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useTemplates, useTemplateTitle } from '../template-names.ts'
 import { useDashboardWords } from '../words.ts'
@@ -147,7 +148,9 @@ function DeviceList({ devices, onAct }: ListProps) {
             kind: 'wraps',
             folds: 'tablet',
             below: 'titled',
-            cell: ({ allowed_templates }) => <Chips names={allowed_templates.map(title)} />,
+            cell: ({ allowed_templates: keys }) => (
+              <Chips names={keys.map(title)} hrefOf={i => hrefTo(`templates/${encodeURIComponent(keys[i]!)}`)} />
+            ),
           },
           {
             title: words.lastSeen,
