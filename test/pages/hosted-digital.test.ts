@@ -83,16 +83,18 @@ describe('the hosted page and the wallet of the browser', () => {
     })
   }
 
-  browserTest('on a phone the button comes first, and the app and the code behind it', async openPage => {
+  browserTest('on a phone the button comes first, and the app and the code are behind a fold', async openPage => {
     const { page, session, goTo, answerBy } = await openSession(openPage, { options: PHONE })
     await goTo()
     const wallet = await virtualWallet(page)
     await button(page).waitFor()
-    const app = page.getByRole('link', { name: 'Open a wallet app' })
+    const app = page.getByRole('link', { name: 'Open wallet' })
+    expect([await app.isVisible(), await code(page).isVisible()]).toEqual([false, false])
+    await page.getByText('Another way').tap()
     expect(await app.getAttribute('href')).toBe(session.wallet_uri!)
     const [first, second] = [await button(page).boundingBox(), await app.boundingBox()]
     expect(first!.y + first!.height).toBeLessThan(second!.y)
-    expect(await code(page).isVisible()).toBe(false)
+    expect(await code(page).isVisible()).toBe(true)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     await expectAccessible(page)
     await shoot(page, 'hosted-digital-phone')
@@ -110,7 +112,7 @@ describe('the hosted page and the wallet of the browser', () => {
     await wallet.decline()
     await button(page).tap()
     await nothingShared(page).waitFor()
-    await isFocused(page.getByRole('link', { name: 'Open a wallet app' }))
+    await isFocused(page.locator('summary').filter({ hasText: 'Another way' }))
     await expectAccessible(page)
     await shoot(page, 'hosted-digital-cancelled')
 

@@ -65,18 +65,19 @@ describe('the hosted page', () => {
     expect(await elsewhere.getByText('localhost').count()).toBe(0)
   })
 
-  browserTest('on a phone the page offers the wallet as a button, and the code for another device', async openPage => {
+  browserTest('a phone gets one button, and every other way behind one fold', async openPage => {
     const { page, session } = await openSession(openPage, BODY, PHONE)
-    const button = page.getByRole('link', { name: 'Open a wallet app' })
+    const button = page.getByRole('button', { name: 'Continue with your wallet' })
     await button.waitFor()
-    expect(await button.getAttribute('href')).toBe(session.wallet_uri!)
+    const way = page.locator('.way')
+    expect(await way.getByRole('link').allTextContents()).toEqual(['Back to Wine & Co without sharing'])
     expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44)
     expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(false)
     await shoot(page, 'hosted-phone')
-    expect(await page.getByText('EU wallet', { exact: true }).isVisible()).toBe(false)
-    await page.getByText('Nothing opened?').tap()
+    await page.getByText('Another way').tap()
     const query = session.wallet_uri!.slice(session.wallet_uri!.indexOf('?'))
     for (const [name, start] of [
+      ['Open wallet', 'openid4vp://'],
       ['EU wallet', 'eu-eaap://'],
       ['HAIP wallet', 'haip-vp://'],
     ] as const) {
@@ -84,14 +85,69 @@ describe('the hosted page', () => {
       expect(await link.getAttribute('href')).toBe(`${start}${query}`)
       expect((await link.boundingBox())!.height).toBeGreaterThanOrEqual(24)
     }
-    await expectAccessible(page)
-    await shoot(page, 'hosted-phone-links')
-    await page.getByText('My wallet is on another device').tap()
+    await page.getByText('My wallet is on another device').waitFor()
     await page.getByRole('img', { name: /QR code/ }).waitFor()
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    await shoot(page, 'hosted-phone-code')
+    await shoot(page, 'hosted-phone-ways')
     expect(page.complaints).toEqual([])
+  })
+
+  browserTest(
+    'a browser that cannot ask wallets gets one link, and reads after two seconds that nothing opened',
+    async openPage => {
+      const { app, origin, key } = await startShop()
+      const session = await createVerification(app, key, BODY)
+      const page = await openPage(origin, PHONE)
+      await page.addInitScript('delete window.DigitalCredential')
+      await page.clock.install()
+      await page.goto(`/v/${session.id}`)
+      const link = page.getByRole('link', { name: 'Open wallet' })
+      await link.waitFor()
+      await page.clock.pauseAt(new Date(Date.now() + 60_000))
+      expect(await page.locator('.way a:visible').allTextContents()).toEqual(['Open wallet', 'Back to Wine & Co without sharing'])
+      // Nothing here takes the link, and a test must not wait for that.
+      await page.evaluate("document.addEventListener('click', event => event.preventDefault())")
+      const nothing = page.getByText('Nothing opened? You may have no wallet that can answer.')
+      const turn = (state: 'hidden' | 'visible') =>
+        page.evaluate(
+          `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`,
+        )
+      await link.tap()
+      await page.clock.runFor(1999)
+      expect(await nothing.count()).toBe(0)
+      await page.clock.runFor(1)
+      await nothing.waitFor()
+      await shoot(page, 'hosted-nothing-opened')
+      // A slow app took it after all, and the next tap is followed at once.
+      await turn('hidden')
+      await turn('visible')
+      await nothing.waitFor({ state: 'detached' })
+      await link.tap()
+      await page.clock.runFor(1000)
+      await turn('hidden')
+      await page.clock.runFor(60_000)
+      await turn('visible')
+      expect(await nothing.count()).toBe(0)
+      await link.tap()
+      await page.evaluate("dispatchEvent(new Event('pagehide'))")
+      await page.clock.runFor(60_000)
+      expect(await nothing.count()).toBe(0)
+      expect(page.complaints).toEqual([])
+    },
+  )
+
+  browserTest('accepted documents are one line, and a tap shows the rest', async openPage => {
+    const { page } = await openSession(openPage, { template: 'age_over_18' }, PHONE)
+    const line = page.getByText(/^Accepted documents: EU proof of age, /)
+    await line.waitFor()
+    const heightOf = async () => (await line.boundingBox())!.height
+    const folded = await heightOf()
+    expect(folded).toBeLessThan(30)
+    await line.tap()
+    expect(await heightOf()).toBeGreaterThan(folded * 1.8)
+    await expectAccessible(page)
   })
 
   browserTest('the page follows the session to its end and never shows the claims', async openPage => {
@@ -187,6 +243,7 @@ describe('the hosted page', () => {
     await answerWith(app, await holderOf(app, 'minor'), session.wallet_uri ?? '')
     await page.getByRole('heading', { level: 1, name: 'Your proof was refused.' }).waitFor()
     expect(await page.getByText('Your wallet answered, but a check refused the answer.').isVisible()).toBe(true)
+    await page.getByText('Ask Wine & Co: they can tell you more, and start again with you.').waitFor()
     expect(await page.getByRole('link', { name: 'Back to Wine & Co' }).isVisible()).toBe(true)
     const shown = `${await heard.text()}\n${await page.content()}`
     expect(shown).not.toMatch(/claim_not_satisfied|age_over_18":false|"credentials":/)
@@ -321,7 +378,7 @@ describe('the hosted page', () => {
     const { page } = await openSession(openPage)
     await page.getByRole('button', { name: 'Continue with your wallet' }).waitFor()
     const reached: string[] = []
-    for (let i = 0; i < 7; i++) {
+    for (let i = 0; i < 8; i++) {
       await page.keyboard.press('Tab')
       const [text, outline] = await page.evaluate<[string, string]>(
         '[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineWidth]',
@@ -332,6 +389,7 @@ describe('the hosted page', () => {
     expect(reached).toEqual([
       'Answer with the sandbox wallet',
       "Simulate the browser's wallet",
+      'Accepted documents: EU proof of age, EU personal ID, German personal ID, Driving licence, Photo ID',
       'Continue with your wallet',
       'My wallet is on this device',
       'Back to Wine & Co without sharing',
@@ -366,7 +424,7 @@ describe('the hosted page', () => {
     const session = await createVerification(app, key, { template: 'driving_licence', purpose: 'x'.repeat(300) })
     const page = await openPage(origin, { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
     await page.goto(`/v/${session.id}`)
-    await page.getByRole('link', { name: 'Open a wallet app' }).waitFor()
+    await page.getByRole('button', { name: 'Continue with your wallet' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     await expectAccessible(page)
     await shoot(page, 'hosted-long')
@@ -401,7 +459,7 @@ describe('the hosted page', () => {
     const { id } = await createVerification(app, key, { template: 'identity_basic' })
     const page = await openPage(origin, { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true })
     await page.goto(`/v/${id}`)
-    await page.getByRole('link', { name: 'Open a wallet app' }).waitFor()
+    await page.getByRole('button', { name: 'Continue with your wallet' }).waitFor()
     const stretched = await page.evaluate<number>(`(() => {
       const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
       let count = 0

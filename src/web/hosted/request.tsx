@@ -110,50 +110,68 @@ function Way(props: Props) {
   return <Choices {...props} />
 }
 
-/** A button comes first on a phone, the code on a desktop. */
+/** One button on a phone, with everything else under "Another way"; the code on a desktop. */
 function Choices({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
   // Read once: turning the phone must not remove the button.
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const fallback = useFallback(digital)
-  const code = asked.qr_uri !== undefined && (
+  const opening = useOpening()
+  const { wallet_uri = '', qr_uri, further_uris: further = [] } = asked
+  const code = qr_uri !== undefined && (
     <figure class="code stack tight" ref={isPhone ? undefined : fallback} tabIndex={-1}>
-      <QrCode text={asked.qr_uri} label={words.qrLabel} />
-      <figcaption class="secondary">{words.scan}</figcaption>
-      <LeadsHere link={asked.wallet_uri ?? ''} />
+      <QrCode text={qr_uri} label={words.qrLabel} />
+      <figcaption class="secondary">{isPhone ? words.otherDevice : words.scan}</figcaption>
+      <LeadsHere link={wallet_uri} />
     </figure>
   )
   const remaining = <Remaining asked={asked} aheadMs={aheadMs} />
+  const nothingOpened = opening.isNothing && (
+    <Notice tone="wait" alert>
+      {words.nothingOpened}
+    </Notice>
+  )
   if (!isPhone) {
     return (
       <section class="way stack centred">
         {code || (digital.offer === 'none' && <p class="secondary">{words.samePhone(backName(asked))}</p>)}
         {remaining}
         <Offer digital={digital} isFirst={!code} />
-        <a class="touch" href={asked.wallet_uri}>
+        <a class="touch" href={wallet_uri} onClick={opening.begin}>
           {words.openHere}
         </a>
+        {nothingOpened}
         <GiveUp asked={asked} />
       </section>
     )
   }
   const hasOffer = digital.offer !== 'none'
+  const links = hasOffer ? [wallet_uri, ...further] : further
   return (
     <section class="way stack centred">
       <Offer digital={digital} isFirst />
-      <LinkButton ref={fallback} kind={hasOffer ? 'plain' : 'primary'} large={!hasOffer} wide href={asked.wallet_uri ?? ''}>
-        <Icon name="wallet" />
-        {hasOffer ? words.openApp : words.open}
-      </LinkButton>
+      {!hasOffer && (
+        <LinkButton kind="primary" large wide href={wallet_uri} onClick={opening.begin}>
+          <Icon name="wallet" />
+          {words.open}
+        </LinkButton>
+      )}
+      {nothingOpened}
       {remaining}
-      <Further links={asked.further_uris ?? []} />
-      {code && (
+      {(links.length > 0 || code) && (
         <details class="unfolds">
-          <summary>
-            {words.otherDevice}
+          <summary ref={fallback}>
+            {words.anotherWay}
             <Icon name="down" size={16} />
           </summary>
-          {code}
+          <div class="stack tight centred">
+            {links.map(link => (
+              <a key={link} class="touch" href={link} onClick={opening.begin}>
+                {link === wallet_uri ? words.open : words.wallets[link.slice(0, link.indexOf(':'))]}
+              </a>
+            ))}
+            {code}
+          </div>
         </details>
       )}
       <GiveUp asked={asked} />
@@ -161,30 +179,36 @@ function Choices({ asked, aheadMs, digital }: Props) {
   )
 }
 
-/** No link opens every wallet. */
-function Further({ links }: { links: readonly string[] }) {
-  const words = useHostedWords()
-  if (links.length === 0) return null
-  return (
-    <details class="unfolds">
-      <summary>
-        {words.nothingOpened}
-        <Icon name="down" size={16} />
-      </summary>
-      <div class="stack tight centred">
-        {links.map(link => (
-          <a key={link} class="touch" href={link}>
-            {words.wallets[link.slice(0, link.indexOf(':'))]}
-          </a>
-        ))}
-      </div>
-    </details>
-  )
+const OPENING_MS = 2000
+
+/** No browser says that no app took a link: the page is just still there. A page that is left may come back without an answer. */
+function useOpening(): { isNothing: boolean; begin: () => void } {
+  const [isNothing, setIsNothing] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const end = () => {
+    clearTimeout(timer.current)
+    setIsNothing(false)
+  }
+  useEffect(() => {
+    const look = () => document.visibilityState === 'hidden' && end()
+    document.addEventListener('visibilitychange', look)
+    addEventListener('pagehide', end)
+    return () => {
+      clearTimeout(timer.current)
+      document.removeEventListener('visibilitychange', look)
+      removeEventListener('pagehide', end)
+    }
+  }, [])
+  const begin = () => {
+    end()
+    timer.current = setTimeout(() => setIsNothing(true), OPENING_MS)
+  }
+  return { isNothing, begin }
 }
 
 /** The other way takes the focus after a call that shared nothing. */
 function useFallback({ note }: Digital) {
-  const fallback = useRef<HTMLAnchorElement>(null)
+  const fallback = useRef<HTMLElement>(null)
   useEffect(() => {
     if (note) fallback.current?.focus({ preventScroll: true })
   }, [note])
@@ -240,6 +264,7 @@ function Remaining({ asked: { created_at, expires_at }, aheadMs }: { asked: Host
   )
 }
 
+/** One line; the rest of it on a tap. */
 function Accepted({ shares }: { shares: readonly Share[] }) {
   const words = useHostedWords()
   const { document } = useClaimWords()
@@ -247,11 +272,16 @@ function Accepted({ shares }: { shares: readonly Share[] }) {
     ...alternatives.flatMap(each => each.documents),
     ...(more?.documents ?? []),
   ])
-  const documents = new Set(types.map(document))
+  const documents = [...new Set(types.map(document))]
+  const line = `${words.accepted} ${documents.join(', ')}`
+  if (documents.length < 3) return <p class="secondary">{line}</p>
   return (
-    <p class="secondary">
-      {words.accepted} {[...documents].join(', ')}
-    </p>
+    <details class="unfolds accepted">
+      <summary>
+        <span class="clipped">{line}</span>
+        <Icon name="down" size={16} />
+      </summary>
+    </details>
   )
 }
 
