@@ -45,7 +45,8 @@ const ALLOWED: Record<string, string[]> = {
   verifications: [...THIRD, 'proximity'],
   people: [...THIRD, 'verifications'],
   oidc: [...THIRD, 'verifications'],
-  dashboard: VERBS,
+  // Its examples are answered by the sandbox's wallet.
+  dashboard: [...VERBS, 'sandbox'],
   doctor: VERBS,
   upkeep: VERBS,
   demo: [...VERBS, 'sdk'],

@@ -102,6 +102,7 @@ export const PAGE_ERRORS = {
   own_user: [409, 'You cannot remove yourself; another owner can.'],
   builtin_template: [409, 'This is a built-in template, which stays as it is; choose another key.'],
   template_changed: [409, 'The template was saved or deleted since it was read; read it again.'],
+  examples_under_way: [409, 'Examples are being made for this shop already; try again in half a minute.'],
   delivery_under_way: [409, 'This delivery is being sent right now; try again in a few seconds.'],
 } as const satisfies Record<string, readonly [number, string]>
 

@@ -23,6 +23,8 @@ import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow,
 export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
   /** Of a log-in: the name of the client, and the language that it wants for the page. */
   login?: { client: string; language?: Language | undefined } | undefined
+  /** Made to be looked at: nobody is told its result. */
+  isExample?: true | undefined
 }
 
 /** What is sealed of a query of its own. */

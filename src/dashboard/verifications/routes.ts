@@ -5,17 +5,30 @@ import { Environmental, Nothing } from '../../http/wire.ts'
 import { guard } from '../../people/guard.ts'
 import { actorOf } from '../../people/session.ts'
 import { cancelVerification } from '../../verifications/end/cancel.ts'
+import { emptyTest } from '../../verifications/erasure/empty.ts'
 import { eraseVerification } from '../../verifications/erasure/erase.ts'
 import { ErasureResult, Verification } from '../../verifications/schema.ts'
 import type { Deps } from '../deps.ts'
 import { CHANGED, FRESH, FRESH_HOUR, READ, TENANT, TENANT_ITEM } from '../tenant-options.ts'
+import { createExamples } from './examples.ts'
 import { EXPORT_COST, exportSummaries } from './export.ts'
-import { TryVerification, VerificationDetail, VerificationExport, VerificationFilter, VerificationPage } from './schema.ts'
+import {
+  EmptiedTest,
+  EmptyTest,
+  ExampleStep,
+  MadeExamples,
+  TryVerification,
+  VerificationDetail,
+  VerificationExport,
+  VerificationFilter,
+  VerificationPage,
+} from './schema.ts'
 import { listSummaries, readDetail, tryVerification } from './verifications.ts'
 
 /** One tenant's verifications. */
-export const verificationRoutes = (deps: Deps) =>
-  new Elysia({ prefix: '/tenants/:tenant/verifications' })
+export const verificationRoutes = (deps: Deps) => {
+  const makeExamples = createExamples(deps)
+  return new Elysia({ prefix: '/tenants/:tenant/verifications' })
     .use(guard(deps))
     .get('', ({ tenant, query }) => listSummaries(deps, tenant.id, query), {
       ...TENANT,
@@ -26,6 +39,17 @@ export const verificationRoutes = (deps: Deps) =>
       ...TENANT,
       body: TryVerification,
       response: { 201: Verification, ...CHANGED },
+    })
+    .post(
+      '/examples',
+      ({ visit, tenant, body, request }) => makeExamples({ visit, tenant, step: body, requestId: traceOf(request).id }),
+      { ...TENANT, body: ExampleStep, response: { 200: MadeExamples, ...CHANGED } },
+    )
+    .post('/empty', ({ visit, tenant }) => emptyTest(deps, tenant.id, actorOf(visit.user)), {
+      ...TENANT,
+      member: { who: 'owner', fresh: 'hour' },
+      body: EmptyTest,
+      response: { 200: EmptiedTest, ...CHANGED },
     })
     .post(
       '/export',
@@ -61,3 +85,4 @@ export const verificationRoutes = (deps: Deps) =>
         response: { 200: Verification, ...CHANGED, ...errorResponses(410) },
       },
     )
+}

@@ -172,3 +172,18 @@ export const TryVerification = Exactly({
   formats: CreateVerification.properties.formats,
 })
 export type TryVerification = typeof TryVerification.static
+
+/** The first has no run yet; each names how many there are. */
+export const ExampleStep = Exactly({
+  run: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9]{22}$' })),
+  from: Type.Integer({ minimum: 0, maximum: 49 }),
+})
+export type ExampleStep = typeof ExampleStep.static
+
+export const MadeExamples = Exactly({ run: Type.String(), made: Type.Integer(), of: Type.Integer() })
+export type MadeExamples = typeof MadeExamples.static
+
+/** The word is what somebody typed. */
+export const EmptyTest = Exactly({ word: Type.Literal('empty') })
+export const EmptiedTest = Exactly({ erased: Type.Integer(), remaining: Type.Integer() })
+export type EmptiedTest = typeof EmptiedTest.static

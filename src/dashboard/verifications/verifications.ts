@@ -17,20 +17,13 @@ import {
 } from '../../verifications/browse/browse.ts'
 import { createVerification } from '../../verifications/create/create.ts'
 import { isOverdue } from '../../verifications/failures.ts'
-import type { Verification } from '../../verifications/schema.ts'
+import type { CreateVerification, Verification } from '../../verifications/schema.ts'
 import type { RecordedEvent } from '../../verifications/timeline.ts'
 import { readActorLabels } from '../actors.ts'
 import type { Deps } from '../deps.ts'
 import { readLoggedDeliveries } from '../developers/webhooks/deliveries.ts'
 import { recordLook } from '../readings.ts'
-import type {
-  Moment,
-  TryVerification,
-  VerificationDetail,
-  VerificationFilter,
-  VerificationPage,
-  VerificationSummary,
-} from './schema.ts'
+import type { Moment, VerificationDetail, VerificationFilter, VerificationPage, VerificationSummary } from './schema.ts'
 
 const LIMIT_DEFAULT = 20
 
@@ -180,7 +173,8 @@ export async function tryVerification(
   deps: Deps,
   { user }: Visit,
   tenant: TenantRow,
-  trial: TryVerification,
+  trial: CreateVerification,
+  isExample?: true,
 ): Promise<Verification> {
   const caller = {
     kind: 'key' as const,
@@ -192,5 +186,5 @@ export async function tryVerification(
     dailyQuota: dailyQuotaOf(tenant),
     appSchemes: tenant.appSchemes ?? [],
   }
-  return (await createVerification(deps, { caller, body: trial })).verification
+  return (await createVerification(deps, { caller, body: trial, isExample })).verification
 }

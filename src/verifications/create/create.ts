@@ -46,15 +46,15 @@ export type LoginCaller = Omit<KeyCaller, 'kind' | 'keyId' | 'scopes' | 'appSche
   keep(tx: Db, session: KeyedSession, sessionKey: Uint8Array): Promise<void>
 }
 
-type NewVerification = { caller: Caller | LoginCaller; body: CreateVerification }
+type NewVerification = { caller: Caller | LoginCaller; body: CreateVerification; isExample?: true | undefined }
 
 export async function createVerification(
   deps: Deps,
-  { caller, body, idempotencyKey }: NewVerification & { caller: Caller; idempotencyKey?: string | undefined },
+  { caller, body, idempotencyKey, isExample }: NewVerification & { caller: Caller; idempotencyKey?: string | undefined },
 ): Promise<Creation> {
   refuseInvalid(caller, body)
   refuseBeyondRights(caller, body)
-  if (idempotencyKey === undefined) return await create(deps, { caller, body })
+  if (idempotencyKey === undefined) return await create(deps, { caller, body, isExample })
   const begun = await deps.creations.idempotency.begin(caller, idempotencyKey, body)
   if ('replay' in begun) return { verification: begun.replay, replayed: true }
   let isKept = false
@@ -113,11 +113,20 @@ function refuseBeyondRights(caller: Caller, body: CreateVerification): void {
   })
 }
 
-async function create(deps: Deps, { caller, body: given, claim }: NewVerification & { claim?: Claim }): Promise<Creation> {
+async function create(
+  deps: Deps,
+  { caller, body: given, claim, isExample }: NewVerification & { claim?: Claim },
+): Promise<Creation> {
   const asked = await resolveQuestion(deps, caller, given)
   const body = { ...given, purpose: given.purpose ?? asked.purpose }
   if (body.webhook_url !== undefined && caller.kind !== 'login') await refuseForbidden(deps, caller, body.webhook_url)
-  const { row, secrets, sessionKey } = draft(deps, { caller, body, asked, identity: await deps.identity(caller.tenantId) })
+  const { row, secrets, sessionKey } = draft(deps, {
+    caller,
+    body,
+    isExample,
+    asked,
+    identity: await deps.identity(caller.tenantId),
+  })
   const { keptVersions } = deps.creations
   const { tenantId } = caller
 
@@ -184,10 +193,13 @@ type Draft = {
 
 type ToDraft = NewVerification & { asked: ResolvedQuestion; identity: RequestIdentity }
 
-function draft({ random, sealer, sessionKeys, config, creations }: Deps, { caller, body, asked, identity }: ToDraft): Draft {
+function draft(
+  { random, sealer, sessionKeys, config, creations }: Deps,
+  { caller, body, isExample, asked, identity }: ToDraft,
+): Draft {
   const { webhook_url, redirect_url, metadata, purpose } = body
   const login = caller.kind === 'login' ? caller : undefined
-  const secrets = { webhook_url, redirect_url, metadata, purpose, login: login?.shown }
+  const secrets = { webhook_url, redirect_url, metadata, purpose, login: login?.shown, isExample }
   const ownQuery: OwnQuery | null = asked.version === null ? { query: asked.query, shares: sharesOf(asked.query) } : null
   const sealable = JSON.stringify(secrets)
   const id = newVerificationId(random)

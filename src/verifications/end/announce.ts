@@ -44,16 +44,16 @@ const receiverOf = async (deps: Reading & Unsealing, row: VerificationRow): Prom
 
 export type Ended = { status: 'completed' | 'failed'; error?: Verification['error'] }
 
-/** Queues the webhook, unless the session is a log-in, inside the transaction that ends a session; returns what to publish as `owed` after the commit. */
+/** Queues the webhook, unless the session is a log-in or an example, inside the transaction that ends a session; returns what to publish as `owed` after the commit. */
 export async function queueResult(
   deps: Sealing & Configured,
   tx: Db,
   { id: verificationId, tenantId, environment, loginClientId }: PlacedSession & Pick<VerificationRow, 'loginClientId'>,
-  { webhook_url: url }: SessionSecrets,
+  { webhook_url: url, isExample }: SessionSecrets,
   { status, at, requestId }: Ended & { at: number; requestId: string | null },
 ): Promise<string | undefined> {
   // The client gets it by itself.
-  if (loginClientId !== null) return undefined
+  if (loginClientId !== null || isExample) return undefined
   const type = `verification.${status}` as const
   return await enqueueDelivery(deps, tx, { tenantId, environment, verificationId, type, url, at, requestId })
 }

@@ -1,3 +1,4 @@
+import { noticeName } from '../../db/topics.ts'
 import { retentions } from '../../tenants/settings.ts'
 import { countEnds, type End } from '../../usage/outcomes.ts'
 import type { Held } from '../../webhooks/attempts.ts'
@@ -22,7 +23,8 @@ export async function sweepLogins(deps: Deps): Promise<void> {
   while ((await eraseBatch(deps, await listEndedLogins(deps.db, deps.now(), BATCH_MAX), 'log-in')) === BATCH_MAX);
 }
 
-async function eraseBatch(deps: Deps, due: VerificationRow[], actor: string): Promise<number> {
+/** Erases sessions in one transaction; returns how many there were. */
+export async function eraseBatch(deps: Deps, due: VerificationRow[], actor: string): Promise<number> {
   if (due.length === 0) return 0
   const at = deps.now()
   await deps.erasures.note(
@@ -46,8 +48,10 @@ async function eraseBatch(deps: Deps, due: VerificationRow[], actor: string): Pr
     due.map(({ id }) => id),
     erased.flatMap(({ held }) => held),
   )
-  for (const { session } of erased)
+  for (const { session } of erased) {
+    deps.publish('session', noticeName(session.id))
     deps.metrics.count('vidimus_verifications_total', { event: 'erased', environment: session.environment })
+  }
   await shred(deps)
   return due.length
 }

@@ -26,6 +26,18 @@ export async function listEnded(db: Db, tenantId: string, endedBy: number, limit
     .limit(limit)
 }
 
+const isTest = (tenantId: string) =>
+  and(eq(verificationSessions.tenantId, tenantId), eq(verificationSessions.environment, 'test'))
+
+/** Test sessions of a tenant in any state, oldest first. */
+export async function listTest(db: Db, tenantId: string, limit: number): Promise<VerificationRow[]> {
+  const { createdAt } = verificationSessions
+  return await db.select(SESSION_COLUMNS).from(verificationSessions).where(isTest(tenantId)).orderBy(createdAt).limit(limit)
+}
+
+export const countTest = async (db: Db, tenantId: string): Promise<number> =>
+  await db.$count(verificationSessions, isTest(tenantId))
+
 /** Log-ins that ended long enough ago, oldest first. They end with their result or, without one, by time. */
 export async function listEndedLogins(db: Db, now: number, limit: number): Promise<VerificationRow[]> {
   const { createdAt, expiresAt, eraseAfter, status } = verificationSessions

@@ -14,8 +14,12 @@ import { judge, readOrRefuse } from './settle.ts'
 const FORM_BYTES_MAX = 1024 * 1024
 
 /** Takes a wallet's answer: read, judge, record once. */
-export async function respond(deps: Deps, id: string, request: Request, from: From): Promise<{ redirect_uri?: string }> {
-  const { id: requestId } = traceOf(request)
+export async function respond(
+  deps: Deps,
+  id: string,
+  request: Request,
+  { from, requestId = traceOf(request).id }: { from: From; requestId?: string },
+): Promise<{ redirect_uri?: string }> {
   const session = await readOpenSession(deps, id)
   const asked = await askedOf(deps, session)
   const key = await openResponseKey(deps, session)

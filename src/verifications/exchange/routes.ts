@@ -116,10 +116,14 @@ export const walletRoutes = (deps: Deps) =>
         },
       },
     )
-    .post('/response/:sessionId', ({ params, query, request }) => respond(deps, params.sessionId, request, fromOf(query)), {
-      open: { perSession: 'wallet-post' },
-      params: SessionId,
-      query: From,
-      response: { 200: WalletAnswered, ...errorResponses(400, 404, 409, 410, 413, 429, 500) },
-      detail: { operationId: 'postWalletResponse', summary: "Take a wallet's answer", requestBody: WalletResponseForm },
-    })
+    .post(
+      '/response/:sessionId',
+      ({ params, query, request }) => respond(deps, params.sessionId, request, { from: fromOf(query) }),
+      {
+        open: { perSession: 'wallet-post' },
+        params: SessionId,
+        query: From,
+        response: { 200: WalletAnswered, ...errorResponses(400, 404, 409, 410, 413, 429, 500) },
+        detail: { operationId: 'postWalletResponse', summary: "Take a wallet's answer", requestBody: WalletResponseForm },
+      },
+    )

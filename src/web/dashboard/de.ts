@@ -98,6 +98,7 @@ export const dashboard: typeof en.dashboard = {
     rename_needed: 'Dort haben sich schon Menschen angemeldet: Bestätigen Sie, dass sie andere Namen bekommen.',
     unknown_template: 'Eine Vorlage mit diesem Schlüssel gibt es nicht.',
     delivery_not_found: 'Diese Zustellung gibt es hier nicht.',
+    examples_under_way: 'Es werden schon Beispiele gemacht. Warten Sie eine halbe Minute.',
     delivery_under_way: 'Es wird gerade gesendet. Warten Sie einen Moment.',
     quota_exceeded: 'Die Prüfungen für heute sind verbraucht. Um Mitternacht UTC wird neu gezählt.',
     invalid_webhook_url:

@@ -95,6 +95,7 @@ export const dashboard = {
     rename_needed: 'People have logged in there: confirm that they get other names.',
     unknown_template: 'There is no template with this key.',
     delivery_not_found: 'There is no such delivery here.',
+    examples_under_way: 'Examples are being made already. Wait half a minute.',
     delivery_under_way: 'It is being sent right now. Wait a moment.',
     quota_exceeded: "Today's verifications are used up. The count starts again at midnight UTC.",
     invalid_webhook_url:

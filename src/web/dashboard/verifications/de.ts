@@ -39,6 +39,17 @@ export const verifications: typeof en.verifications = {
   emptyTitle: { test: 'Noch keine Prüfungen in Test', live: 'Noch keine Prüfungen in Live' },
   empty: 'Eine Prüfung ist eine Frage an einen Menschen. Sie wartet auf die Wallet und sagt dann Ja oder Nein mit dem Grund.',
   liveKey: 'Schlüssel für Live anlegen',
+  fill: 'Test mit 50 Beispielen füllen',
+  fillMore:
+    'Fünfzig echte Prüfungen in Test, beantwortet von den Wallets der Sandbox: bestätigt, aus mehreren Gründen abgelehnt, nicht geteilt, abgelaufen, abgebrochen. Sie zählen für heute mit und senden keinen Webhook.',
+  fillDo: 'Füllen',
+  fillStop: 'Aufhören',
+  progress: (done, of) => `${done} von ${of}`,
+  emptyTest: 'Test leeren',
+  emptyTestTitle: 'Alle Prüfungen dieses Geschäfts in Test löschen?',
+  emptyTestWord: 'leeren',
+  emptyTestMore:
+    'Jede Prüfung in Test wird endgültig gelöscht, mit dem, was gezeigt wurde, und ihren Zustellungen. Live, Einstellungen und die Zählung von heute bleiben; im Protokoll steht, dass jede gelöscht wurde.',
   noMatch: 'Dazu passt nichts.',
   wholeOnly:
     'Die Suche findet ganze Kennungen und Werte, und Wörter an ihren ersten Buchstaben: mindestens drei, in den ersten drei Wörtern eines Werts.',

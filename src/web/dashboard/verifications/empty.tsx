@@ -4,10 +4,13 @@ import { Icon } from '../../kit/icons.tsx'
 import { curlLine } from '../parts/service-line.ts'
 import { ButtonTo, hrefTo } from '../route.tsx'
 import { usePlace } from '../session.tsx'
+import { FillTest } from './test-data.tsx'
 import { TryIt } from './try-it.tsx'
 import { useVerificationsWords } from './words.ts'
 
-export function VerificationsEmpty({ title, children }: { title: string; children: ComponentChildren }) {
+type Props = { title: string; onFilled?: () => void; children: ComponentChildren }
+
+export function VerificationsEmpty({ title, onFilled, children }: Props) {
   const words = useVerificationsWords()
   const { environment } = usePlace()
   return (
@@ -15,7 +18,10 @@ export function VerificationsEmpty({ title, children }: { title: string; childre
       title={title}
       action={
         environment === 'test' ? (
-          <TryIt />
+          <div class="row centred">
+            <TryIt />
+            {onFilled && <FillTest onDone={onFilled} />}
+          </div>
         ) : (
           <ButtonTo kind="primary" href={hrefTo('keys')}>
             <Icon name="plus" />

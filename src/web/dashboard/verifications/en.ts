@@ -36,6 +36,17 @@ export const verifications = {
   emptyTitle: { test: 'No verifications in Test yet', live: 'No verifications in Live yet' },
   empty: 'A verification is one question to one customer. It waits for their wallet, then says yes or no with the reason.',
   liveKey: 'Create a live key',
+  fill: 'Fill Test with 50 example checks',
+  fillMore:
+    'Fifty real test checks, answered by the sandbox wallets: verified, refused for several reasons, declined, expired, stopped. They count against today’s quota, and send no webhook.',
+  fillDo: 'Fill',
+  fillStop: 'Stop',
+  progress: (done: number, of: number) => `${done} of ${of}`,
+  emptyTest: 'Empty Test',
+  emptyTestTitle: 'Erase all test checks of this shop?',
+  emptyTestWord: 'empty',
+  emptyTestMore:
+    'Every verification in Test is erased for good, with what was shown and its deliveries. Live, settings and today’s count stay; the audit log keeps that each was erased.',
   noMatch: 'Nothing matches this filter.',
   wholeOnly:
     'Search finds whole ids and values, and words by their first letters: three at least, in the first three words of a value.',

@@ -16,6 +16,7 @@ import { VerificationDetailPanel } from './detail.tsx'
 import { VerificationsEmpty } from './empty.tsx'
 import { Filters, filterOf, isFiltered, queryOf } from './filters.tsx'
 import { VerificationTable } from './table.tsx'
+import { EmptyTest, FillTest } from './test-data.tsx'
 import { TryIt } from './try-it.tsx'
 import { useVerificationsWords } from './words.ts'
 
@@ -55,7 +56,9 @@ export function Verifications({ id }: { id: string }) {
       <Split
         list={
           isEmpty ? (
-            <VerificationsEmpty title={words.emptyTitle[environment]}>{words.empty}</VerificationsEmpty>
+            <VerificationsEmpty title={words.emptyTitle[environment]} onFilled={pages.reload}>
+              {words.empty}
+            </VerificationsEmpty>
           ) : (
             <>
               <Filters filter={filter} templates={templates} />
@@ -68,6 +71,10 @@ export function Verifications({ id }: { id: string }) {
                   )
                 }
               </Listed>
+              <div class="row">
+                <FillTest onDone={pages.reload} />
+                <EmptyTest onDone={pages.reload} />
+              </div>
             </>
           )
         }
