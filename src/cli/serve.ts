@@ -60,6 +60,7 @@ ${table(['VARIABLE', 'DEFAULT', 'MEANING'], VARIABLE_ROWS)}`,
       logOpenPorts(deps)
       deps.log.info('service.started', { address: service.url })
       const stopUpkeep = startUpkeep(deps)
+      void service.warmUp()
       const lost = portLost(service, hangUps)
       const isStopped = await Promise.race([stopped.then(() => true), lost.then(() => false)])
       await stopUpkeep()

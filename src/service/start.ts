@@ -20,6 +20,7 @@ import { addGauges, addTlsGauge } from './gauges.ts'
 import { listen, shownHost } from './listener.ts'
 import { startPeriodic } from './periodic.ts'
 import { reloadTls } from './tls-reload.ts'
+import { warmUp } from './warm-up.ts'
 
 const DRAIN_MS = 10_000
 
@@ -27,6 +28,8 @@ export type Service = {
   url: string
   /** Reads VIDIMUS_TLS_CERT and VIDIMUS_TLS_KEY again; false when the port was lost. */
   reloadTls: () => boolean
+  /** Loads what the first customer needs. */
+  warmUp: () => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -55,7 +58,8 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   await shred(deps)
   const pair = config.tls && readTlsPair(config.tls)
   if (pair) warnOfDates(pair, deps.now(), deps.log)
-  const listener = listen(createApp(deps, demo), config, pair)
+  const app = createApp(deps, demo)
+  const listener = listen(app, config, pair)
   addTlsGauge(deps, listener)
   const url = `${pair ? 'https' : 'http'}://${shownHost(config.host)}:${listener.port}`
   deps.egress.listener.port = listener.port
@@ -73,10 +77,13 @@ async function startService(deps: Deps, { demo, sending }: Options): Promise<Ser
   const stopPeriodic = startPeriodic(deps)
   const stopLinking = startLinking(deps)
   compileHotCode()
+  let isStopped = false
   return {
     url,
     reloadTls: () => reloadTls(deps, listener),
+    warmUp: () => warmUp(deps, app.routes, () => isStopped),
     async stop() {
+      isStopped = true
       const jobsEnded = stopPeriodic()
       // Event streams would stay open as long as their sessions.
       deps.changes.close()
