@@ -18,6 +18,9 @@ export type ExpiryDays = (typeof EXPIRY_DAYS)[number]
 export const ROLL_GRACE_MS = { now: 0, '1h': 3_600_000, '24h': DAY_MS, '7d': 7 * DAY_MS } as const
 export type RollGrace = keyof typeof ROLL_GRACE_MS
 
+/** Of the key that a first start makes for developers. */
+export const FIRST_KEY_LABEL = 'first test key'
+
 type NewKey = {
   tenantId: string
   environment: Environment

@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { createKey } from '../access/keys.ts'
+import { createKey, FIRST_KEY_LABEL } from '../access/keys.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { describeFailure } from '../base/log.ts'
 import { type Config, loadConfig } from '../config.ts'
@@ -94,7 +94,7 @@ const openSetupIfPossible = (deps: Deps): Promise<string | null> =>
 async function makeFirstKey(deps: Deps): Promise<string | undefined> {
   if ((await readTenants(deps.db)).length > 0) return undefined
   const { tenant } = await createTenant(deps, { name: 'Development' }, ACTOR)
-  const wanted = { tenantId: tenant.id, environment: 'test', scopes: SCOPES, label: 'first test key', actor: ACTOR } as const
+  const wanted = { tenantId: tenant.id, environment: 'test', scopes: SCOPES, label: FIRST_KEY_LABEL, actor: ACTOR } as const
   return (await createKey(deps, wanted)).key
 }
 

@@ -3,7 +3,7 @@ import type { Reading } from '../ground.ts'
 import { medianOf } from './answer-time.ts'
 import { type Ends, kindOf, noEnds } from './kinds.ts'
 import { hasOutcome, listAnswerTimes, listOutcomes, listSources, type Owner } from './outcome-store.ts'
-import type { NumberDays, Numbers } from './schema.ts'
+import type { Numbers } from './schema.ts'
 
 const DAYS_DEFAULT = 30
 const DAY_MS = 86_400_000
@@ -15,7 +15,7 @@ type Sources = { templates: Map<string, Ends>; tills: Map<string, Ends> }
 export async function readNumbers(
   { db, now }: Reading,
   owner: Owner,
-  range: NumberDays = DAYS_DEFAULT,
+  range: number = DAYS_DEFAULT,
 ): Promise<Omit<Numbers, 'by_template' | 'by_till'> & Sources> {
   const at = now()
   const days = Array.from({ length: range }, (_, i) => ({ day: utcDay(at - (range - 1 - i) * DAY_MS), ...noEnds() }))

@@ -30,10 +30,6 @@ const Ends = {
   expired: Type.Integer(),
 }
 
-/** How far the numbers go back. */
-export const NumberDays = Type.Union([Type.Literal(7), Type.Literal(30), Type.Literal(90)])
-export type NumberDays = typeof NumberDays.static
-
 /** Ends of one environment in the last days; sessions that the shop stopped are left out. */
 export const Numbers = Type.Object(
   {

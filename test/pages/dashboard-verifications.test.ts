@@ -71,19 +71,37 @@ describe('the overview', () => {
     await verify(app, key, 'untrusted_issuer')
     const { page } = await enter(app, openPage)
     await page.getByText('Today: 3 of 4 verifications. 1 left until midnight UTC.').waitFor()
-    await page.getByRole('img', { name: 'Outcomes per day over 30 days: 12 in total, 4 on the busiest day' }).waitFor()
-    const bars = await page.locator('.chart g').last().locator('.bar').all()
-    const drawn = bars.map(bar => Promise.all(['class', 'y', 'height'].map(name => bar.getAttribute(name))))
+    const bars = page.getByRole('list', { name: 'Outcomes per day: 12 in total, 4 on the busiest day.' }).getByRole('link')
+    const parts = await bars.last().locator('.part').all()
+    const drawn = parts.map(async part => [await part.getAttribute('class'), (await part.boundingBox())!.height])
     expect(await Promise.all(drawn)).toEqual([
-      ['bar verified', '105', '35'],
-      ['bar refused', '35', '70'],
+      ['part expired', 0],
+      ['part declined', 0],
+      ['part refused', 69],
+      ['part verified', 34.5],
     ])
+    // One bar is in the order of Tab, the others are reached by arrows, and each says its numbers where it has the focus.
+    await bars.last().focus()
+    for (const key of ['ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key)
+    expect(await bars.evaluateAll(all => all.flatMap((bar, i) => (bar.tabIndex === 0 ? [i] : [])))).toEqual([27])
+    expect(await bars.locator('.tip').evaluateAll(all => all.map(tip => getComputedStyle(tip).opacity).indexOf('1'))).toBe(27)
+    expect(await bars.nth(27).textContent()).toContain('Expired 4')
     const figures = page.locator('.figures')
-    for (const [name, figure] of Object.entries({ Verified: 1, Refused: 2, Declined: 0, Expired: 9, 'Success rate': '8.3%' }))
-      expect([name, await figures.locator('div', { hasText: name }).locator('dd').textContent()]).toEqual([name, String(figure)])
-    expect(await figures.locator('div', { hasText: 'Median' }).locator('dd').textContent()).toBe('4.3 s')
+    for (const [name, figure] of Object.entries({
+      Verified: 1,
+      Refused: 2,
+      Declined: 0,
+      Expired: 9,
+      'Success rate': '8.3%',
+    }))
+      expect([name, await figures.locator('div', { hasText: name }).locator('dd').first().textContent()]).toEqual([
+        name,
+        String(figure),
+      ])
+    expect(await figures.locator('div', { hasText: 'Median' }).locator('dd').textContent()).toBe('about 4 s')
     const reasons = page.getByRole('table', { name: 'Why verifications were refused' })
     expect(await reasons.getByRole('row').count()).toBe(3)
+    expect(await page.getByRole('table', { name: 'By template' }).getByRole('row').last().textContent()).toContain('1212')
     await page.getByText('As a table').click()
     const table = page.getByRole('table', { name: 'The last 30 days' })
     expect(await table.getByRole('row').count()).toBe(31)
@@ -96,6 +114,9 @@ describe('the overview', () => {
     expect(await page.getByRole('table', { name: 'Verifications, newest first' }).getByRole('row').count()).toBe(11)
     await expectAccessible(page)
     await shoot(page, 'dashboard-overview')
+    await page.getByRole('combobox', { name: 'Range' }).selectOption('7')
+    await page.getByRole('heading', { name: 'The last 7 days' }).waitFor()
+    expect(await page.locator('.bars a').count()).toBe(7)
     await page.getByRole('link', { name: 'Add an issuer' }).click()
     await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
     expect(await page.getByRole('radio', { name: 'Live' }).isChecked()).toBe(true)
@@ -110,7 +131,7 @@ describe('the overview', () => {
     const steps = page.getByRole('region', { name: 'First steps' }).getByRole('listitem')
     await steps.first().waitFor()
     const done = () => steps.filter({ hasText: '(done)' }).count()
-    expect([await steps.count(), await done(), await page.locator('.chart').count()]).toEqual([4, 0, 0])
+    expect([await steps.count(), await done(), await page.locator('.chart').count()]).toEqual([5, 0, 0])
     await page.getByRole('link', { name: 'Health of the installation' }).waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-first-steps')

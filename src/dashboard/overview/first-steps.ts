@@ -1,27 +1,29 @@
-import { isExpired, readKeys } from '../../access/keys.ts'
+import { FIRST_KEY_LABEL, readKeys } from '../../access/keys.ts'
 import { readDevices } from '../../devices/read.ts'
 import { readGoLive } from '../../tenants/go-live.ts'
 import { hasCompleted } from '../../usage/numbers.ts'
+import type { Numbers } from '../../usage/schema.ts'
 import { hasReceived } from '../../webhooks/browse.ts'
 import type { Deps } from '../deps.ts'
 import type { FirstSteps } from './schema.ts'
 
-/** Null once a live verification was completed. */
-export async function readFirstSteps(deps: Deps, tenantId: string): Promise<FirstSteps | null> {
+/** Ends from which on a shop at work looks at numbers. */
+const WORTH_A_LOOK = 20
+
+/** Null once a live verification was completed, or a till or the API made numbers to look at. */
+export async function readFirstSteps(deps: Deps, tenantId: string, { total }: Numbers): Promise<FirstSteps | null> {
   const { firstLiveAt } = await readGoLive(deps.db, tenantId)
   if (firstLiveAt !== null) return null
-  return {
-    tried: await hasCompleted(deps, { tenantId, environment: 'test' }),
-    connected: await isConnected(deps, tenantId),
-    received: await hasReceived(deps, tenantId),
-  }
+  const paired = await hasTill(deps, tenantId)
+  const called = (await readKeys(deps, tenantId)).some(key => key.lastUsedAt !== null && key.label !== FIRST_KEY_LABEL)
+  const ended = total.verified + total.refused + total.declined + total.expired
+  if ((paired || called) && ended >= WORTH_A_LOOK) return null
+  const tried = await hasCompleted(deps, { tenantId, environment: 'test' })
+  return { tried, paired, called, received: await hasReceived(deps, tenantId) }
 }
 
-/** A key or a till, in either environment. */
-async function isConnected(deps: Deps, tenantId: string): Promise<boolean> {
-  const at = deps.now()
-  const keys = await readKeys(deps, tenantId)
-  if (keys.some(key => key.revokedAt === null && !isExpired(key, at))) return true
+/** In either environment. */
+async function hasTill(deps: Deps, tenantId: string): Promise<boolean> {
   for (const environment of ['test', 'live'] as const)
     if ((await readDevices(deps, { tenantId, environment })).some(({ status }) => status === 'active')) return true
   return false

@@ -3,15 +3,15 @@ import { templateOf } from '../../templates/forms.ts'
 import type { Owner } from '../../tenants/settings.ts'
 import { type Ends, KINDS, noEnds } from '../../usage/kinds.ts'
 import { readNumbers } from '../../usage/numbers.ts'
-import type { NumberDays, Numbers } from '../../usage/schema.ts'
+import type { Numbers } from '../../usage/schema.ts'
 import type { Deps } from '../deps.ts'
 
 /** A shop looks at the ones it uses most. */
 const SOURCES_MAX = 20
 
 /** The numbers with the names of tills, and templates under one name each. */
-export async function readNamedNumbers(deps: Deps, owner: Owner, days: NumberDays | undefined): Promise<Numbers> {
-  const { templates, tills, ...numbers } = await readNumbers(deps, owner, days)
+export async function readNamedNumbers(deps: Deps, owner: Owner, days: string | undefined): Promise<Numbers> {
+  const { templates, tills, ...numbers } = await readNumbers(deps, owner, days === undefined ? days : Number(days))
   const names = new Map((await readDevices(deps, owner)).map(({ id, name }) => [id, name]))
   return {
     ...numbers,
@@ -33,6 +33,6 @@ function merged(byName: ReadonlyMap<string, Ends>): Map<string, Ends> {
 }
 
 const mostFrequent = (all: ReadonlyMap<string, Ends>): [string, Ends][] =>
-  [...all].toSorted(([, a], [, b]) => sumOf(b) - sumOf(a)).slice(0, SOURCES_MAX)
+  [...all].toSorted(([one, a], [other, b]) => sumOf(b) - sumOf(a) || (one < other ? -1 : 1)).slice(0, SOURCES_MAX)
 
 const sumOf = (ends: Ends): number => KINDS.reduce((sum, kind) => sum + ends[kind], 0)

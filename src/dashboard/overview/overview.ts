@@ -33,7 +33,7 @@ export async function readOverview(deps: Deps, tenant: TenantRow, { environment,
   const { data } = await readSummaries(deps, tenant.id, { environment, limit: RECENT_MAX })
   const attention = await readAttention(deps, { tenantId: tenant.id, environment, usage })
   const numbers = await readNamedNumbers(deps, { tenantId: tenant.id, environment }, days)
-  return { usage, recent: data, attention, numbers, first_steps: await readFirstSteps(deps, tenant.id) }
+  return { usage, recent: data, attention, numbers, first_steps: await readFirstSteps(deps, tenant.id, numbers) }
 }
 
 type Shown = Owner & { usage: Usage }

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Timestamp } from '../../http/schema.ts'
-import { Environment, Exactly, Nullable } from '../../http/wire.ts'
-import { NumberDays, Numbers, Usage } from '../../usage/schema.ts'
+import { Environment, Exactly, Nullable, OneOf } from '../../http/wire.ts'
+import { Numbers, Usage } from '../../usage/schema.ts'
 import { VerificationSummary } from '../verifications/schema.ts'
 
-export const OverviewQuery = Exactly({ environment: Environment, days: Type.Optional(NumberDays) })
+export const OverviewQuery = Exactly({ environment: Environment, days: Type.Optional(OneOf('7', '30', '90')) })
 export type OverviewQuery = typeof OverviewQuery.static
 
 const OfList = { id: Type.String(), label: Type.String(), environment: Environment }
@@ -41,8 +41,10 @@ export type Attention = typeof Attention.static
 export const FirstSteps = Exactly({
   /** A test verification was completed. */
   tried: Type.Boolean(),
-  /** True with a key or a paired till. */
-  connected: Type.Boolean(),
+  /** A till is paired. */
+  paired: Type.Boolean(),
+  /** A key was used, other than the one that a first start makes for developers. */
+  called: Type.Boolean(),
   /** A receiver took a webhook. */
   received: Type.Boolean(),
 })
@@ -53,7 +55,7 @@ export const Overview = Exactly({
   recent: Type.Array(VerificationSummary),
   attention: Type.Array(Attention),
   numbers: Numbers,
-  /** Null once a live verification was completed. */
+  /** Null once a live verification was completed, or there are numbers to look at. */
   first_steps: Nullable(FirstSteps),
 })
 export type Overview = typeof Overview.static

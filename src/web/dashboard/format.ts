@@ -45,6 +45,12 @@ export function useFormat() {
         fractionalSecondDigits: 3,
         hourCycle: 'h23',
       }).format(Date.parse(at)),
+    /** As exact as a guess: seconds below ten, steps of five below a minute, then half minutes. */
+    about: (ms: number): string => {
+      const step = ms < 9500 ? 1000 : ms < 57_500 ? 5000 : 30_000
+      const seconds = Math.max(step, Math.round(ms / step) * step) / 1000
+      return seconds < 60 ? `${seconds} s` : `${fine.format(seconds / 60)} min`
+    },
     duration: (ms: number): string => {
       if (ms < 1000) return `${numbers.format(ms)} ms`
       if (ms < 60_000) return `${fine.format(ms / 1000)} s`

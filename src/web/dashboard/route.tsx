@@ -68,6 +68,7 @@ type LinkProps = {
   class?: string
   'aria-current'?: 'page' | 'true'
   'aria-label'?: string
+  tabIndex?: number
   children: ComponentChildren
 }
 

@@ -6,16 +6,26 @@ export const overview: typeof en.overview = {
   left: left => `Noch ${left} bis Mitternacht UTC.`,
   usedUp: 'Bis Mitternacht UTC aufgebraucht.',
   bothCount: 'Test und Live zählen zusammen.',
-  chart: 'Die letzten 30 Tage',
-  chartLabel: (total, most) => `Ergebnisse je Tag in 30 Tagen: insgesamt ${total}, höchstens ${most} an einem Tag`,
+  chart: days => `Die letzten ${days} Tage`,
+  range: 'Zeitraum',
+  days: days => `${days} Tage`,
+  chartLabel: (total, most) =>
+    `Ergebnisse je Tag: insgesamt ${total}, höchstens ${most} an einem Tag. Pfeiltasten wechseln den Tag, Enter öffnet seine Liste.`,
   asTable: 'Als Tabelle',
   day: 'Tag',
   counted: names =>
     `„${names.failed}“ zählt „${names.wallet_error}“ und „${names.not_same_person}“ mit, „${names.expired}“ zählt „${names.redirect_not_followed}“ und „${names.not_compared}“ mit. „${names.cancelled}“ zählt nicht.`,
   successRate: 'Erfolgsquote',
+  ofAllAsked: 'von allen Gefragten',
+  about: time => `etwa ${time}`,
+  byTemplate: 'Nach Vorlage',
+  byTill: 'Nach Kasse',
+  template: 'Vorlage',
+  till: 'Kasse',
+  byKeys: 'Ihre Software',
   median: 'Mittlere Zeit bis zur Antwort',
   reasons: 'Warum Prüfungen abgelehnt wurden',
-  noReasons: 'In den letzten 30 Tagen wurde keine abgelehnt.',
+  noReasons: days => `In den letzten ${days} Tagen wurde keine abgelehnt.`,
   reason: 'Grund',
   count: 'Prüfungen',
   firstSteps: {
@@ -26,10 +36,14 @@ export const overview: typeof en.overview = {
       more: 'Starten Sie eine Testprüfung und beantworten Sie sie mit der Sandbox-Wallet. Ein echter Ausweis ist nicht nötig.',
       action: 'Ausprobieren',
     },
-    connected: {
-      title: 'Eine Kasse koppeln oder einen Schlüssel anlegen',
-      more: 'Eine Kasse fragt an der Theke. Mit einem Schlüssel fragt Ihre eigene Software.',
-      till: 'Kasse koppeln',
+    paired: {
+      title: 'Eine Kasse koppeln',
+      more: 'Eine Kasse fragt an der Theke.',
+      action: 'Kasse koppeln',
+    },
+    called: {
+      title: 'Die API nutzen',
+      more: 'Mit einem Schlüssel fragt Ihre eigene Software. Eine Kasse oder die API genügt.',
       action: 'Schlüssel anlegen',
     },
     received: {

@@ -6,16 +6,26 @@ export const overview = {
   left: (left: string) => `${left} left until midnight UTC.`,
   usedUp: 'Used up until midnight UTC.',
   bothCount: 'Test and live count together.',
-  chart: 'The last 30 days',
-  chartLabel: (total: string, most: string) => `Outcomes per day over 30 days: ${total} in total, ${most} on the busiest day`,
+  chart: (days: number) => `The last ${days} days`,
+  range: 'Range',
+  days: (days: string) => `${days} days`,
+  chartLabel: (total: string, most: string) =>
+    `Outcomes per day: ${total} in total, ${most} on the busiest day. Arrow keys move between days, Enter opens the list of one.`,
   asTable: 'As a table',
   day: 'Day',
   counted: (names: OutcomeNames) =>
     `“${names.failed}” counts “${names.wallet_error}” and “${names.not_same_person}” too, “${names.expired}” counts “${names.redirect_not_followed}” and “${names.not_compared}”. “${names.cancelled}” is left out.`,
   successRate: 'Success rate',
+  ofAllAsked: 'of all asked',
+  about: (time: string) => `about ${time}`,
+  byTemplate: 'By template',
+  byTill: 'By till',
+  template: 'Template',
+  till: 'Till',
+  byKeys: 'Your software',
   median: 'Median time to answer',
   reasons: 'Why verifications were refused',
-  noReasons: 'None was refused in the last 30 days.',
+  noReasons: (days: number) => `None was refused in the last ${days} days.`,
   reason: 'Reason',
   count: 'Verifications',
   firstSteps: {
@@ -26,10 +36,14 @@ export const overview = {
       more: 'Start a test verification and answer it with the sandbox wallet. No real document is needed.',
       action: 'Try one',
     },
-    connected: {
-      title: 'Pair a till or create a key',
-      more: 'A till asks customers at the counter. A key lets your own software ask.',
-      till: 'Pair a till',
+    paired: {
+      title: 'Pair a till',
+      more: 'A till asks customers at the counter.',
+      action: 'Pair a till',
+    },
+    called: {
+      title: 'Use the API',
+      more: 'With a key your own software asks. A till or the API is enough.',
       action: 'Create a key',
     },
     received: {

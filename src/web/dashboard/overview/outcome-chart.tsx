@@ -1,26 +1,13 @@
+import { useRef, useState } from 'preact/hooks'
+import { KINDS } from '../../../usage/kinds.ts'
 import type { Numbers } from '../../../usage/schema.ts'
 import { Table } from '../../kit/table.tsx'
-import { useOutcomeNames } from '../../shared/outcome.ts'
 import { useFormat } from '../format.ts'
+import { hrefTo, Link } from '../route.tsx'
+import { sumOf, useKindNames } from './kinds.ts'
 import { useOverviewWords } from './words.ts'
 
-/** The parts of a bar from bottom to top. */
-export const KINDS = ['verified', 'refused', 'declined', 'expired'] as const
-
-const NAMES = { verified: 'completed', refused: 'failed', declined: 'wallet_declined', expired: 'expired' } as const
-
-/** The word of each part. */
-export function useKindNames(): (kind: (typeof KINDS)[number]) => string {
-  const names = useOutcomeNames()
-  return kind => names[NAMES[kind]]
-}
-
-const BAR = { width: 14, step: 20 }
-const HEIGHT = 140
-
 type Day = Numbers['days'][number]
-
-const sumOf = (day: Day): number => KINDS.reduce((sum, kind) => sum + day[kind], 0)
 
 /** A bar for each day, and the same as a table. */
 export function OutcomeChart({ days }: { days: readonly Day[] }) {
@@ -35,7 +22,7 @@ export function OutcomeChart({ days }: { days: readonly Day[] }) {
       <details class="as-table">
         <summary>{words.asTable}</summary>
         <Table
-          caption={words.chart}
+          caption={words.chart(days.length)}
           columns={[
             { title: words.day, cell: each => sayDay(each.day), kind: 'grows' },
             ...KINDS.map(kind => ({
@@ -52,47 +39,68 @@ export function OutcomeChart({ days }: { days: readonly Day[] }) {
   )
 }
 
+const STEPS: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowLeft: at => at - 1,
+  ArrowRight: at => at + 1,
+  Home: () => 0,
+  End: (_, last) => last,
+}
+
+/** Each bar leads to its day's list. One of them is in the order of Tab; arrow keys reach the others. */
 function Bars({ days, most, label }: { days: readonly Day[]; most: number; label: string }) {
-  const nameOf = useKindNames()
   const { number, day: sayDay } = useFormat()
-  const [first, last] = [days[0], days.at(-1)]
+  const list = useRef<HTMLOListElement>(null)
+  const last = days.length - 1
+  const [chosen, setChosen] = useState(last)
+  const current = Math.min(chosen, last)
+  const move = (event: KeyboardEvent) => {
+    const next = STEPS[event.key]?.(current, last)
+    if (next === undefined || next < 0 || next > last) return
+    event.preventDefault()
+    setChosen(next)
+    list.current?.querySelectorAll('a')[next]?.focus()
+  }
   return (
     <div class="chart small">
-      {/* The text is outside of the picture, which is stretched. */}
       <p aria-hidden="true">{number(most)}</p>
-      <svg viewBox={`0 0 ${days.length * BAR.step} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <ol ref={list} class="bars" aria-label={label} onKeyDown={move}>
         {days.map((day, i) => (
-          <g key={day.day}>
-            <title>{`${sayDay(day.day)}: ${KINDS.map(kind => `${nameOf(kind)} ${number(day[kind])}`).join(', ')}`}</title>
-            {/* The whole column shows the title on hover. */}
-            <rect class="column" x={i * BAR.step} y="0" width={BAR.step} height={HEIGHT} />
-            {partsOf(day, most).map(({ kind, y, height }) => (
-              <rect
-                key={kind}
-                class={`bar ${kind}`}
-                x={i * BAR.step + (BAR.step - BAR.width) / 2}
-                y={y}
-                width={BAR.width}
-                height={height}
-              />
-            ))}
-          </g>
+          <Bar key={day.day} day={day} most={most} isCurrent={i === current} side={i > last / 2 ? 'left' : 'right'} />
         ))}
-      </svg>
+      </ol>
       <p class="row between" aria-hidden="true">
-        <span>{first && sayDay(first.day)}</span>
-        <span>{last && sayDay(last.day)}</span>
+        <span>{days[0] && sayDay(days[0].day)}</span>
+        <span>{days[last] && sayDay(days[last].day)}</span>
       </p>
     </div>
   )
 }
 
-/** The pieces of a bar, each on top of the one before. */
-function partsOf(day: Day, most: number): { kind: (typeof KINDS)[number]; y: number; height: number }[] {
-  let top = HEIGHT
-  return KINDS.filter(kind => day[kind] > 0).map(kind => {
-    const height = (day[kind] / most) * HEIGHT
-    top -= height
-    return { kind, y: top, height }
-  })
+type BarProps = {
+  day: Day
+  most: number
+  isCurrent: boolean /** Of the bar, where its numbers have room. */
+  side: 'left' | 'right'
+}
+
+function Bar({ day, most, isCurrent, side }: BarProps) {
+  const nameOf = useKindNames()
+  const { number, day: sayDay } = useFormat()
+  return (
+    <li>
+      <Link href={hrefTo('verifications', { from: day.day, to: day.day })} tabIndex={isCurrent ? 0 : -1}>
+        {KINDS.toReversed().map(kind => (
+          <span key={kind} class={`part ${kind}`} style={{ height: `${most ? (day[kind] / most) * 100 : 0}%` }} />
+        ))}
+        <span class={`tip ${side}`}>
+          <strong>{sayDay(day.day)}</strong>
+          {KINDS.map(kind => (
+            <span key={kind} class={kind}>
+              {nameOf(kind)} {number(day[kind])}
+            </span>
+          ))}
+        </span>
+      </Link>
+    </li>
+  )
 }

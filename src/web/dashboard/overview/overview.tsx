@@ -3,7 +3,7 @@ import { useData } from '../data.ts'
 import { useFormat } from '../format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
-import { hrefTo, Link } from '../route.tsx'
+import { hrefTo, Link, useRoute } from '../route.tsx'
 import { useMayChange, usePlace } from '../session.tsx'
 import { useTemplates } from '../template-names.ts'
 import { VerificationsEmpty } from '../verifications/empty.tsx'
@@ -11,16 +11,16 @@ import { VerificationTable } from '../verifications/table.tsx'
 import { TryIt } from '../verifications/try-it.tsx'
 import { AttentionList } from './attention.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { Numbers } from './numbers.tsx'
+import { Numbers, rangeOf } from './numbers.tsx'
 import { useOverviewWords } from './words.ts'
 
 export function Overview() {
   const words = useOverviewWords()
   const { environment, inTenant } = usePlace()
   const mayChange = useMayChange()
-  const data = useData<OverviewData>(inTenant(`overview?environment=${environment}`))
+  const data = useData<OverviewData>(inTenant(`overview?environment=${environment}&days=${rangeOf(useRoute())}`))
   return (
-    <Page title={words.title} actions={<TryIt />}>
+    <Page title={words.title} areActionsHeld={!data.value} actions={data.value?.first_steps?.tried !== false && <TryIt />}>
       <Loaded data={data}>
         {({ usage, recent, attention, numbers, first_steps: steps }) => (
           <>
