@@ -1,6 +1,8 @@
 import type { Ends, Kind } from '../../../usage/kinds.ts'
-import { KINDS } from '../../../usage/kinds.ts'
 import { useOutcomeNames } from '../../shared/outcome.ts'
+
+/** The parts of a bar from bottom to top. */
+export const KINDS = ['verified', 'refused', 'declined', 'expired'] as const satisfies readonly Kind[]
 
 const NAMES = { verified: 'completed', refused: 'failed', declined: 'wallet_declined', expired: 'expired' } as const
 

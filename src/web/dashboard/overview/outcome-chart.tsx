@@ -1,10 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
-import { KINDS } from '../../../usage/kinds.ts'
 import type { Numbers } from '../../../usage/schema.ts'
 import { Table } from '../../kit/table.tsx'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
-import { sumOf, useKindNames } from './kinds.ts'
+import { KINDS, sumOf, useKindNames } from './kinds.ts'
 import { useOverviewWords } from './words.ts'
 
 type Day = Numbers['days'][number]
