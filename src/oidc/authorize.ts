@@ -54,9 +54,12 @@ export async function authorize(deps: Deps, issuer: Issuer, request: Request): P
   return { location: withAnswer(redirectUri, issuerOf(deps.config, issuer), { error, error_description: description, state }) }
 }
 
+/** PostgreSQL takes no U+0000 in a text. */
+const CLIENT_ID = /^oc_\w{1,61}$/
+
 /** Of this issuer. */
 export async function clientOf({ db }: Pick<Deps, 'db'>, issuer: Issuer, id: string | undefined): Promise<ClientRow | undefined> {
-  const client = id === undefined ? undefined : await findClient(db, id.slice(0, 64))
+  const client = CLIENT_ID.test(id ?? '') ? await findClient(db, id!) : undefined
   return client?.tenantId === issuer.tenantId && client.environment === issuer.environment ? client : undefined
 }
 

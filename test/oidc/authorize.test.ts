@@ -99,6 +99,7 @@ describe.each<Way>(['GET', 'POST'])('an authorization request by %s', way => {
     ['no client_id', { client_id: undefined }, 'unknown_client'],
     ['an unknown client', { client_id: 'oc_test_0000000000000000000000' }, 'unknown_client'],
     ['a client in capitals', { client_id: 'OC_TEST' }, 'unknown_client'],
+    ['a client of a thousand characters', { client_id: 'oc_test_'.repeat(125) }, 'unknown_client'],
     ['no redirect_uri', { redirect_uri: undefined }, 'redirect_uri_mismatch'],
     ['another redirect_uri', { redirect_uri: 'https://evil.example/<script>' }, 'redirect_uri_mismatch'],
   ])('with %s gets a page that leads nowhere and repeats nothing', async (_, asked, reason) => {
@@ -251,6 +252,19 @@ describe('an issuer', () => {
         ).status,
       ).toBe(404)
   })
+})
+
+test('U+0000 in an address is refused as if it was another character', async () => {
+  const unknown = await app.call('GET', authorizePath(party, { ...PKCE, client_id: `${party.client.id}\0` }))
+  expect([unknown.status, unknown.text.includes('data-reason="unknown_client"')]).toEqual([400, true])
+  const elsewhere = await app.call('GET', authorizePath(party, { ...PKCE, redirect_uri: `${CALLBACK}\0` }))
+  expect([elsewhere.status, elsewhere.text.includes('data-reason="redirect_uri_mismatch"')]).toEqual([400, true])
+  const own = { 'sec-fetch-site': 'same-origin' }
+  for (const path of ['return/ol_%00', 'return/ol_x%00x'])
+    expect((await app.call('POST', `${issuerPath(party)}/${path}`, { body: {}, headers: own })).status).toBeOneOf([400, 404])
+  expect((await app.call('GET', authorizePath(party).replace('/test/', '%00/test/'))).status).toBe(404)
+  const state = await app.call('GET', authorizePath(party, { ...PKCE, state: '\0' }))
+  expect(answerIn(state.headers.get('location')).error).toBe('invalid_request')
 })
 
 test('an optional client begins without PKCE', async () => {

@@ -187,6 +187,12 @@ describe('client authentication', () => {
       '200',
     ],
     ['the form', 'client_secret', of => ({ headers: {}, form: { client_id: id(of), client_secret: secret(of) } }), '200'],
+    [
+      'a Basic with U+0000 in its id',
+      'client_secret',
+      of => ({ headers: { authorization: basic(`${id(of)}\0`, secret(of)) } }),
+      '401 invalid_client',
+    ],
     ['nothing but the id', 'client_secret', of => ({ headers: {}, form: { client_id: id(of) } }), '401 invalid_client'],
     ['nothing', 'client_secret', () => ({ headers: {} }), '401 invalid_client'],
     [
