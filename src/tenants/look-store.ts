@@ -12,6 +12,7 @@ export type Logo = { bytes: Buffer; type: LogoType }
 const LOOK = {
   accent: tenantLooks.accent,
   privacyUrl: tenantLooks.privacyUrl,
+  withoutWallet: tenantLooks.withoutWallet,
   logoType: tenantLooks.logoType,
   updatedAt: tenantLooks.updatedAt,
 }

@@ -1,6 +1,7 @@
-// The look of a shop's pages: a logo, a colour for the main button, a link to the privacy notice.
+// The look of a shop's pages: a logo, a colour for the main button, a link to the privacy notice, a line for people without a wallet.
 import type { Setting } from '../audit/deps.ts'
 import type { Db } from '../db/engine.ts'
+import type { Language } from '../words/languages.ts'
 import { contrast } from './contrast.ts'
 import { findLogo, findLook, type Logo, type LogoType, type Look, upsertLook } from './look-store.ts'
 
@@ -19,17 +20,27 @@ export const readLook = async (db: Db, tenantId: string): Promise<Look | undefin
 export const readLogo = async (db: Db, tenantId: string): Promise<Logo | undefined> => await findLogo(db, tenantId)
 
 /** Null removes a part; a part left out stays as it is. */
-type LookChanges = { accent?: string | null; privacyUrl?: string | null; logo?: Uint8Array | null }
+type LookChanges = {
+  accent?: string | null
+  privacyUrl?: string | null
+  withoutWallet?: Partial<Record<Language, string>> | null
+  logo?: Uint8Array | null
+}
 
 export async function setLook(deps: Setting, tenantId: string, changes: LookChanges, actor: string): Promise<Look> {
-  const { accent, privacyUrl, logo } = changes
+  const { accent, privacyUrl, withoutWallet, logo } = changes
   if (accent) refuseBadAccent(accent)
   if (privacyUrl) refuseBadPrivacyUrl(privacyUrl)
   const picture = logo === undefined ? {} : logo ? { logo: Buffer.from(logo), logoType: typeOf(logo) } : NO_LOGO
   const at = deps.now()
   return await deps.writeSettings(async tx => {
-    const look = await upsertLook(tx, tenantId, { accent, privacyUrl, ...picture, updatedAt: at })
-    const details = { accent, privacy_url: privacyUrl, ...('logoType' in picture && { logo: picture.logoType }) }
+    const look = await upsertLook(tx, tenantId, { accent, privacyUrl, withoutWallet, ...picture, updatedAt: at })
+    const details = {
+      accent,
+      privacy_url: privacyUrl,
+      without_wallet: withoutWallet,
+      ...('logoType' in picture && { logo: picture.logoType }),
+    }
     await deps.audit.append(tx, { at, tenantId, actor, action: 'tenant.changed', subjectId: tenantId, details })
     return look
   })

@@ -220,16 +220,6 @@ const Share = Type.Object(
 )
 export type Share = typeof Share.static
 
-const Look = Type.Object(
-  {
-    accent: Type.Optional(Type.Object({ color: Type.String(), ink: Type.String() }, { additionalProperties: false })),
-    privacy_url: Type.Optional(Type.String()),
-    logo: Type.Optional(Type.String({ description: "Its path from the service's root." })),
-  },
-  { additionalProperties: false, description: "The shop's." },
-)
-export type HostedLook = typeof Look.static
-
 const InEveryLanguage = Type.Object(
   {
     en: Type.String(),
@@ -242,6 +232,17 @@ const InEveryLanguage = Type.Object(
   } satisfies Record<Language, TSchema>,
   { additionalProperties: false },
 )
+
+const Look = Type.Object(
+  {
+    accent: Type.Optional(Type.Object({ color: Type.String(), ink: Type.String() }, { additionalProperties: false })),
+    privacy_url: Type.Optional(Type.String()),
+    without_wallet: Type.Optional(Type.Partial(InEveryLanguage, { additionalProperties: false })),
+    logo: Type.Optional(Type.String({ description: "Its path from the service's root." })),
+  },
+  { additionalProperties: false, description: "The shop's." },
+)
+export type HostedLook = typeof Look.static
 
 /** The data of the hosted page. */
 export const HostedVerification = Type.Object(

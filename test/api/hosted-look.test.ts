@@ -41,6 +41,17 @@ test('the page has the look of its shop, and each part is changed or removed by 
   expect((await app.call('GET', '/v/vs_unknown/logo')).status).toBe(404)
 })
 
+test('the line for people without a wallet is shown in the languages that it was written in, to whoever has the link', async () => {
+  const { id } = await createVerification(app, key)
+  const lines = { de: 'Oder zeigen Sie Ihren Ausweis.', pl: 'Albo pokaż dowód.' }
+  await set({ withoutWallet: lines })
+  expect((await lookOf(id))?.without_wallet).toEqual(lines)
+  await set({ privacyUrl: PRIVACY })
+  expect((await lookOf(id))?.without_wallet).toEqual(lines)
+  await set({ withoutWallet: null })
+  expect(await lookOf(id)).not.toHaveProperty('without_wallet')
+})
+
 test('a look that could harm a page is refused', async () => {
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')
   const large = Buffer.concat([LOGOS['image/png'], Buffer.alloc(64 * 1024)])

@@ -56,7 +56,13 @@ const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(
 test('the look of a shop is set part by part, checked, and audited without the picture', async () => {
   const path = `/tenants/${id}/look`
   const set = (body: object) => mia.put<Look>(path, body)
-  expect((await mia.get<Look>(path)).body).toEqual({ accent: null, ink: null, privacy_url: null, logo: null })
+  expect((await mia.get<Look>(path)).body).toEqual({
+    accent: null,
+    ink: null,
+    privacy_url: null,
+    without_wallet: null,
+    logo: null,
+  })
   const base64 = PNG.toString('base64')
   expect((await set({ logo: base64 })).body.logo).toEqual({ type: 'image/png', base64 })
   const privacy_url = 'https://shop.example/privacy'
@@ -64,6 +70,7 @@ test('the look of a shop is set part by part, checked, and audited without the p
     accent: '#ffe000',
     ink: '#000000',
     privacy_url,
+    without_wallet: null,
     logo: { type: 'image/png', base64 },
   })
   for (const body of [
@@ -72,11 +79,27 @@ test('the look of a shop is set part by part, checked, and audited without the p
     { logo: Buffer.from('<svg/>').toString('base64') },
     { logo: Buffer.concat([PNG, Buffer.of(0)]).toString('base64') },
     { logo: 'not base64!' },
+    { without_wallet: {} },
+    { without_wallet: { en: '' } },
+    { without_wallet: { en: ' ' } },
+    { without_wallet: { en: 'two\nlines' } },
+    { without_wallet: { en: 'x'.repeat(301) } },
+    { without_wallet: { tlh: 'x' } },
+    { without_wallet: 'x' },
   ])
     expect(outcome(await set(body))).toBe('400 invalid_request')
   expect((await set({ logo: base64.repeat(2) })).status).toBe(413)
-  expect((await set({ accent: null, logo: null })).body).toEqual({ accent: null, ink: null, privacy_url, logo: null })
+  const without_wallet = { de: 'Oder zeigen Sie Ihren Ausweis.', en: '🍷'.repeat(300) }
+  expect((await set({ without_wallet })).body.without_wallet).toEqual(without_wallet)
+  expect((await set({ accent: null, logo: null })).body).toEqual({
+    accent: null,
+    ink: null,
+    privacy_url,
+    without_wallet,
+    logo: null,
+  })
+  expect((await set({ without_wallet: null })).body.without_wallet).toBeNull()
   const log = (await boss.get<{ data: { action: string }[] }>(`/tenants/${id}/audit`)).text
-  expect(log.match(/"tenant\.changed"/g)).toHaveLength(3)
+  expect(log.match(/"tenant\.changed"/g)).toHaveLength(5)
   expect([log.includes('#ffe000'), log.includes('image/png'), log.includes(base64.slice(0, 12))]).toEqual([true, true, false])
 })

@@ -193,6 +193,7 @@ const MEANINGS: Record<string, Partial<Meaning>> = {
     body: fc.record({
       accent: fc.constantFrom('#1f4fd8', '#ffffff', null),
       privacy_url: fc.constantFrom('https://shop.example/privacy', null),
+      without_wallet: fc.constantFrom({ en: 'Or show your ID.' }, { de: 'Oder mit Ausweis.', pl: 'Albo dowód.' }, null),
     }),
   },
   'GET /dashboard/api/tenants/{tenant}/deliveries/{id}': { query: inEnvironment },

@@ -221,11 +221,20 @@ describe('settings', () => {
       await page.getByText('The button is hard to see on a light page. Choose a darker colour.').waitFor()
       await page.getByText('Contrast of its text: 15.9 to 1.').waitFor()
       await page.getByLabel('Link to your privacy notice').fill('https://shop.example/privacy')
+      await page.getByLabel('English', { exact: true }).fill('Or show your ID at delivery. ')
+      await page.getByLabel('Another language').selectOption('Polski')
+      await page.getByLabel('Polski', { exact: true }).fill('Albo pokaż dowód przy dostawie.')
+      await page.getByLabel('Another language').selectOption('Deutsch')
       const [, look] = await Promise.all([
         page.getByRole('button', { name: 'Save' }).nth(1).click(),
         page.waitForResponse(answer => answer.url().endsWith('/look') && answer.request().method() === 'PUT'),
       ])
-      expect(await look.json()).toMatchObject({ accent: '#ffe000', ink: '#000000', privacy_url: 'https://shop.example/privacy' })
+      expect(await look.json()).toMatchObject({
+        accent: '#ffe000',
+        ink: '#000000',
+        privacy_url: 'https://shop.example/privacy',
+        without_wallet: { en: 'Or show your ID at delivery.', pl: 'Albo pokaż dowód przy dostawie.' },
+      })
       const choose = (name: string, mimeType: string, buffer: Buffer) =>
         page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer })
       await choose('logo.svg', 'image/svg+xml', Buffer.from('<svg/>'))

@@ -357,11 +357,12 @@ test('P53: only the hosted page and the till may ask wallets, and only they and 
   expect(await policyOf('/dashboard')).toEqual(['', true, 'same-origin'])
 })
 
-browserTest('the page has the logo, colour and privacy link of its shop', async openPage => {
+browserTest('the page has the logo, colour, privacy link and line for people without a wallet of its shop', async openPage => {
   const { app, tenantId, page, goTo } = await openSession(openPage, { options: PHONE })
   const logo = await Bun.file(join(import.meta.dir, '../fixtures/logo.png')).bytes()
   for (const accent of ['#ffcc00', '#003366']) {
-    await setLook(app.deps, tenantId, { accent, logo, privacyUrl: 'https://wine.example/privacy' }, 'test')
+    const withoutWallet = { en: 'Or show your ID at delivery.', de: 'Oder mit Ausweis bei der Lieferung.' }
+    await setLook(app.deps, tenantId, { accent, logo, privacyUrl: 'https://wine.example/privacy', withoutWallet }, 'test')
     await goTo()
     await button(page).waitFor()
     const [colour] = await button(page).evaluate(each => [getComputedStyle(each).backgroundColor])
@@ -372,6 +373,14 @@ browserTest('the page has the logo, colour and privacy link of its shop', async 
   expect(await page.getByRole('link', { name: 'Privacy notice of Wine & Co' }).getAttribute('href')).toBe(
     'https://wine.example/privacy',
   )
+  for (const [language, line] of [
+    ['Deutsch', 'Oder mit Ausweis bei der Lieferung.'],
+    ['Polski', 'Or show your ID at delivery.'],
+    ['English', 'Or show your ID at delivery.'],
+  ] as const) {
+    await page.getByRole('combobox').selectOption(language)
+    await page.getByText(line).waitFor()
+  }
   expect(await page.locator('img.logo').evaluate((each: HTMLImageElement) => each.naturalWidth)).toBeGreaterThan(0)
   expect(page.complaints).toEqual([])
 })

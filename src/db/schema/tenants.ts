@@ -1,3 +1,4 @@
+import type { Language } from '../../words/languages.ts'
 import { bytes, environment, integer, json, oneOf, primaryKey, table, text, time } from '../columns.ts'
 
 export const tenants = table('tenants', {
@@ -21,6 +22,8 @@ export const tenantLooks = table('tenant_looks', {
   /** `#rrggbb`. */
   accent: text('accent'),
   privacyUrl: text('privacy_url'),
+  /** For customers without a wallet, by language. */
+  withoutWallet: json<Partial<Record<Language, string>>>('without_wallet'),
   logo: bytes('logo'),
   logoType: oneOf('logo_type', 'image/png', 'image/jpeg', 'image/webp'),
   updatedAt: time('updated_at').notNull(),

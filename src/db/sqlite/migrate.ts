@@ -5,6 +5,7 @@ import revocationLists from '../../../drizzle/sqlite/0002_revocation_lists.sql' 
 import oidc from '../../../drizzle/sqlite/0003_oidc.sql' with { type: 'text' }
 import auditFilters from '../../../drizzle/sqlite/0004_audit_filters.sql' with { type: 'text' }
 import searchAndSources from '../../../drizzle/sqlite/0005_search_and_sources.sql' with { type: 'text' }
+import shopLines from '../../../drizzle/sqlite/0006_shop_lines.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0003_oidc', oidc],
   ['0004_audit_filters', auditFilters],
   ['0005_search_and_sources', searchAndSources],
+  ['0006_shop_lines', shopLines],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

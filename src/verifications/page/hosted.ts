@@ -90,11 +90,12 @@ export async function hostedVerification(
 async function lookOf({ db }: Reading, { id, tenantId }: VerificationRow): Promise<{ look?: HostedLook }> {
   const look = await readLook(db, tenantId)
   if (!look) return {}
-  const { accent, privacyUrl, logoType, updatedAt } = look
+  const { accent, privacyUrl, withoutWallet, logoType, updatedAt } = look
   return {
     look: {
       ...(accent !== null && { accent: { color: accent, ink: inkOn(accent) } }),
       ...(privacyUrl !== null && { privacy_url: privacyUrl }),
+      ...(withoutWallet !== null && { without_wallet: withoutWallet }),
       ...(logoType !== null && { logo: `v/${id}/logo?${updatedAt}` }),
     },
   }

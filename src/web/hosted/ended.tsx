@@ -6,7 +6,7 @@ import { Seal, type SealState } from '../kit/seal.tsx'
 import { useOutcomeNames } from '../shared/outcome.ts'
 import type { OutcomeNames } from '../shared/outcome-code.ts'
 import type { WayBack } from './return.ts'
-import { type HostedWords, useHostedWords } from './words.ts'
+import { type HostedWords, useHostedWords, useWithoutWallet } from './words.ts'
 
 /** The heading of the end, which is announced as well. */
 export function endTitle(words: HostedWords, names: OutcomeNames, ended: HostedVerification): string {
@@ -28,6 +28,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
   const words = useHostedWords()
   const { status, asked_by } = ended
   const title = endTitle(words, useOutcomeNames(), ended)
+  const without = useWithoutWallet(ended)
   const back = <Back way={way} to={backName(ended)} />
   switch (status) {
     case 'completed':
@@ -49,6 +50,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
         <End seal={LATE.includes(ended.reason ?? '') ? 'expired' : 'refused'} title={title} back={back}>
           <p>{words.failed[ended.reason ?? 'not_accepted'].more}</p>
           {!way.isLeaving && <p class="secondary">{words.failedMore(asked_by)}</p>}
+          {without && <p>{without}</p>}
         </End>
       )
     case 'pending':
@@ -61,6 +63,7 @@ export function Ended({ ended, way }: { ended: HostedVerification; way: WayBack 
       return (
         <End seal="expired" title={title} back={back}>
           <p class="secondary">{words.expiredMore(asked_by)}</p>
+          {without && <p>{without}</p>}
         </End>
       )
   }

@@ -11,7 +11,7 @@ import type { Digital } from '../shared/digital.ts'
 import { inLanguage, useReadersLanguage } from '../shared/language.ts'
 import { minutes, useLeftMs } from '../shared/time.tsx'
 import { backName } from './ended.tsx'
-import { useHostedWords } from './words.ts'
+import { useHostedWords, useWithoutWallet } from './words.ts'
 
 const PHONE = '(pointer: coarse) and (max-width: 820px), (pointer: coarse) and (max-height: 500px)'
 
@@ -21,6 +21,7 @@ export function Request({ asked, aheadMs, digital }: Props) {
   const words = useHostedWords()
   const language = useReadersLanguage()
   const { asked_by, login, purpose, shares, look } = asked
+  const without = useWithoutWallet(asked)
   return (
     <article class="card request grid">
       <div class="stack loose">
@@ -48,6 +49,7 @@ export function Request({ asked, aheadMs, digital }: Props) {
             {words.privacy(asked_by)}
           </a>
         )}
+        {without && <p>{without}</p>}
         <Help />
       </div>
     </article>
@@ -117,6 +119,7 @@ function Choices({ asked, aheadMs, digital }: Props) {
   const [isPhone] = useState(() => matchMedia(PHONE).matches)
   const fallback = useFallback(digital)
   const opening = useOpening()
+  const without = useWithoutWallet(asked)
   const { wallet_uri = '', qr_uri, further_uris: further = [] } = asked
   const code = qr_uri !== undefined && (
     <figure class="code stack tight" ref={isPhone ? undefined : fallback} tabIndex={-1}>
@@ -128,7 +131,7 @@ function Choices({ asked, aheadMs, digital }: Props) {
   const remaining = <Remaining asked={asked} aheadMs={aheadMs} />
   const nothingOpened = opening.isNothing && (
     <Notice tone="wait" alert>
-      {words.nothingOpened}
+      {words.nothingOpened} {without}
     </Notice>
   )
   if (!isPhone) {

@@ -1,4 +1,5 @@
-import { offer, type SharedWords, useWords } from '../shared/language.ts'
+import type { HostedVerification } from '../../verifications/schema.ts'
+import { offer, type SharedWords, useReadersLanguage, useWords } from '../shared/language.ts'
 import * as common from '../shared/words/en.ts'
 import * as de from './de.ts'
 import * as en from './en.ts'
@@ -27,3 +28,10 @@ const shared = ({ common: own, outcomes, claims, ageOver, documents }: ShopperWo
 
 export const useHostedWords = (): HostedWords =>
   useWords({ en: en.hosted, de: de.hosted, es: es.hosted, fr: fr.hosted, it: it.hosted, nl: nl.hosted, pl: pl.hosted })
+
+/** What the shop offers people without a wallet: in the reader's language, else in English, else as it was first written. */
+export function useWithoutWallet({ look }: HostedVerification): string | undefined {
+  const language = useReadersLanguage()
+  const lines = look?.without_wallet
+  return lines?.[language] ?? lines?.en ?? Object.values(lines ?? {})[0]
+}

@@ -1,12 +1,14 @@
 // A shop, the origins of its pages, and the look that its customers see.
-import { Type } from '@sinclair/typebox'
-import { Text, Timestamp } from '../../../http/schema.ts'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Text, Timestamp, VisibleText } from '../../../http/schema.ts'
 import { Environment, Exactly, ListOf, Nullable, OneOf } from '../../../http/wire.ts'
 import { LOGO_BYTES_MAX } from '../../../tenants/look.ts'
+import type { Language } from '../../../words/languages.ts'
 import { LABEL_CHARS_MAX } from '../../schema.ts'
 
 const ORIGIN_CHARS_MAX = 255
 const PRIVACY_URL_CHARS_MAX = 1000
+const WITHOUT_WALLET_CHARS_MAX = 300
 
 export const Tenant = Exactly({
   id: Type.String(),
@@ -45,12 +47,21 @@ export const OriginList = ListOf(Origin)
 export const NamedOrigin = Exactly({ origin: Text({ minLength: 1, maxLength: ORIGIN_CHARS_MAX }) })
 export type NamedOrigin = typeof NamedOrigin.static
 
+const Line = Type.Optional(VisibleText({ minLength: 1, maxLength: WITHOUT_WALLET_CHARS_MAX }))
+/** One line in each language of the page that has one. */
+const WithoutWallet = Type.Object(
+  { en: Line, de: Line, es: Line, fr: Line, it: Line, nl: Line, pl: Line } satisfies Record<Language, TSchema>,
+  { additionalProperties: false, minProperties: 1 },
+)
+
 export const Look = Exactly({
   /** Such as #1f4fd8. */
   accent: Nullable(Type.String()),
   /** Black or white, whichever is easier to read on the accent. */
   ink: Nullable(Type.String()),
   privacy_url: Nullable(Type.String()),
+  /** What the shop offers customers without a wallet. */
+  without_wallet: Nullable(WithoutWallet),
   logo: Nullable(Exactly({ type: OneOf('image/png', 'image/jpeg', 'image/webp'), base64: Type.String() })),
 })
 export type Look = typeof Look.static
@@ -59,6 +70,7 @@ export type Look = typeof Look.static
 export const ChangeLook = Exactly({
   accent: Type.Optional(Nullable(Text({ maxLength: 7 }))),
   privacy_url: Type.Optional(Nullable(Text({ maxLength: PRIVACY_URL_CHARS_MAX }))),
+  without_wallet: Type.Optional(Nullable(WithoutWallet)),
   logo: Type.Optional(
     Nullable(Type.String({ maxLength: Math.ceil(LOGO_BYTES_MAX / 3) * 4 + 4, pattern: '^[A-Za-z0-9+/]*={0,2}$' })),
   ),

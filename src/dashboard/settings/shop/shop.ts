@@ -32,11 +32,12 @@ function requireRights(deps: Deps, visit: Visit, { environment }: Owner): void {
 
 export async function readShopLook({ db }: Reading, tenantId: string): Promise<Look> {
   const [look, logo] = [await readLook(db, tenantId), await readLogo(db, tenantId)]
-  const { accent = null, privacyUrl = null } = look ?? {}
+  const { accent = null, privacyUrl = null, withoutWallet = null } = look ?? {}
   return {
     accent,
     ink: accent && inkOn(accent),
     privacy_url: privacyUrl,
+    without_wallet: withoutWallet,
     logo: logo ? { type: logo.type, base64: logo.bytes.toString('base64') } : null,
   }
 }
@@ -45,10 +46,10 @@ export async function changeShopLook(
   deps: Deps,
   visit: Visit,
   tenantId: string,
-  { accent, privacy_url, logo }: ChangeLook,
+  { accent, privacy_url, without_wallet, logo }: ChangeLook,
 ): Promise<Look> {
   const picture = typeof logo === 'string' ? Buffer.from(logo, 'base64') : logo
-  const changes = { accent, privacyUrl: privacy_url, logo: picture }
+  const changes = { accent, privacyUrl: privacy_url, withoutWallet: without_wallet, logo: picture }
   await setLook(deps, tenantId, changes, actorOf(visit.user)).catch(explain)
   return await readShopLook(deps, tenantId)
 }

@@ -35,6 +35,10 @@ export const shop: typeof en.shop = {
   privacy: 'Link zu Ihrem Datenschutzhinweis',
   privacyHint: 'Etwa https://shop.example/datenschutz. Leer: keiner.',
   privacyProblem: 'Schreiben Sie die ganze Adresse, beginnend mit https://.',
+  withoutWallet: 'Für Kunden ohne Wallet',
+  withoutWalletHint:
+    'Eine Zeile, die sie auf der Seite lesen, etwa: Oder zeigen Sie Ihren Ausweis bei der Lieferung. Leer zeigt keine.',
+  furtherLanguage: 'Weitere Sprache',
   shops: 'Geschäfte',
   shopsMore: 'Jedes hat eigene Schlüssel, Kassen, Vorlagen und ein eigenes Kontingent.',
   newShop: 'Neues Geschäft',

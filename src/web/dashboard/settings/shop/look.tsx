@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChangeLook, Look } from '../../../../dashboard/settings/shop/schema.ts'
 import { contrast } from '../../../../tenants/contrast.ts'
+import { LANGUAGES } from '../../../../words/languages.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Field } from '../../../kit/field.tsx'
@@ -13,6 +14,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Saved } from '../../parts/saved.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { type Lines, linesOf, WithoutWallet } from './without-wallet.tsx'
 import { useShopWords } from './words.ts'
 
 const LOGO_BYTES_MAX = 64 * 1024
@@ -45,6 +47,7 @@ function Form({ path, look, onChange }: FormProps) {
   const mayChange = useMayChange()
   const [accent, setAccent] = useState(look.accent ?? '')
   const [privacy, setPrivacy] = useState(look.privacy_url ?? '')
+  const [lines, setLines] = useState(look.without_wallet ?? {})
   const [isSaved, setIsSaved] = useState(false)
   const colour = accent.trim().toLowerCase()
   const isColour = /^#[0-9a-f]{6}$/.test(colour)
@@ -56,14 +59,14 @@ function Form({ path, look, onChange }: FormProps) {
     setIsSaved(true)
   })
   const isReady = (isColour || colour === '') && (isLink || link === '')
-  const isChanged = colour !== (look.accent ?? '') || link !== (look.privacy_url ?? '')
+  const isChanged = colour !== (look.accent ?? '') || link !== (look.privacy_url ?? '') || areOther(lines, look)
   return (
     <form
       class="stack"
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        save.run({ accent: colour || null, privacy_url: link || null })
+        save.run({ accent: colour || null, privacy_url: link || null, without_wallet: linesOf(lines) })
       }}
     >
       <Logo logo={look.logo} onLogo={mayChange ? logo => save.run({ logo }) : undefined} />
@@ -89,6 +92,7 @@ function Form({ path, look, onChange }: FormProps) {
         value={privacy}
         onText={setPrivacy}
       />
+      <WithoutWallet lines={lines} onChange={mayChange ? setLines : undefined} />
       <Saved action={save} isSaved={isSaved} />
       {mayChange && (
         <div>
@@ -100,6 +104,9 @@ function Form({ path, look, onChange }: FormProps) {
     </form>
   )
 }
+
+const areOther = (lines: Lines, { without_wallet }: Look): boolean =>
+  LANGUAGES.some(language => (lines[language]?.trim() ?? '') !== (without_wallet?.[language] ?? ''))
 
 type LogoProps = { logo: Look['logo']; onLogo: ((base64: string | null) => void) | undefined }
 

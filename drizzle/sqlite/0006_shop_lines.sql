@@ -1,0 +1,1 @@
+ALTER TABLE `tenant_looks` ADD `without_wallet` text;
