@@ -1,6 +1,7 @@
 // Readers' signatures: what they are over, and in which version of a request they go.
 import { describe, expect, test } from 'bun:test'
 import { DeviceRequest } from '@owf/mdoc'
+import { CompactSign, compactVerify } from 'jose'
 import type { DcqlQuery } from '../../src/openid4vp/dcql/dcql.ts'
 import { deviceRequestParts } from '../../src/openid4vp/exchange/device-request.ts'
 import { type Reader, requestForBrowsers, requestInPerson } from '../../src/openid4vp/exchange/reader-auth.ts'
@@ -99,6 +100,21 @@ describe('a request in person', () => {
     expect(await holds(second, one!.get('readerAuth'), authentication(one!))).toBe(false)
     expect(await holds(first, one!.get('readerAuth'), ['ReaderAuthentication', null, one!.get('itemsRequest')!])).toBe(false)
     expect(DeviceRequest.decode(request).docRequests.map(({ readerAuth }) => readerAuth !== undefined)).toEqual([true, true])
+  })
+
+  test('and a request object that one key signed lend each other no signature', async () => {
+    const { docRequests } = await inPerson(ONE, { each: first.reader, all: [] })
+    const { privateKey, publicKey } = first.keys
+    const readerAuth = docRequests[0]!.get('readerAuth')!
+    const signed: Cbor = ['ReaderAuthentication', transcript, docRequests[0]!.get('itemsRequest')!]
+    expect(await holds(first, readerAuth, signed)).toBe(true)
+    const jws = await new CompactSign(encodeCbor(signed)).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    const [header, payload, signature = ''] = jws.split('.')
+    expect((await compactVerify(jws, publicKey)).payload.length).toBeGreaterThan(0)
+    const lent = readerAuth.with(3, Buffer.from(signature, 'base64url')) as Sign1
+    expect(await holds(first, lent, signed)).toBe(false)
+    const borrowed = `${header}.${payload}.${Buffer.from(readerAuth[3]).toString('base64url')}`
+    expect(await compactVerify(borrowed, publicKey).catch((error: Error) => error.name)).toBe('JWSSignatureVerificationFailed')
   })
 
   test('is signed as a whole too, for a phone that takes that, in version 1.1 only', async () => {
