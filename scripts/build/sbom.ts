@@ -1,14 +1,15 @@
 import { join } from 'node:path'
-
-type Locked = [id: string, registry: string, needs: { dependencies?: Names }, integrity: string]
-type Names = Record<string, string>
-type Lock = { packages: Record<string, Locked> }
+import { type Locked, packagesInside } from '../../src/cli/licences/parts.ts'
 
 /** CycloneDX 1.6: what runs in the program, read off the lock file. What only develops or tests it is not in it. */
 export async function billOfMaterials(root: string): Promise<object> {
   const manifest = await Bun.file(join(root, 'package.json')).json()
-  const lock = Bun.JSONC.parse(await Bun.file(join(root, 'bun.lock')).text()) as Lock
-  const packages = closure(lock, Object.keys(manifest.dependencies))
+  const byId = new Map(
+    packagesInside()
+      .values()
+      .map(locked => [locked[0], locked]),
+  )
+  const packages = [...byId.values()].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
@@ -33,22 +34,6 @@ export async function billOfMaterials(root: string): Promise<object> {
       ...packages.map(component),
     ],
   }
-}
-
-/** A package inside another's folder is locked under both names, and found there first. */
-function closure({ packages }: Lock, names: string[]): Locked[] {
-  const found = new Map<string, Locked>()
-  const visit = (name: string, within: string) => {
-    const key = [`${within}/${name}`, name].find(each => packages[each])
-    const locked = key === undefined ? undefined : packages[key]
-    if (key === undefined || !locked || found.has(key)) return
-    found.set(key, locked)
-    // No optional ones: those are libraries of single systems, and stay outside.
-    for (const each of Object.keys(locked[2].dependencies ?? {})) visit(each, key)
-  }
-  for (const name of names) visit(name, '')
-  const byId = new Map([...found.values()].map(locked => [locked[0], locked]))
-  return [...byId.values()].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function component([id, , , integrity]: Locked): object {

@@ -139,6 +139,11 @@ const TRIALS: Record<string, Trial> = {
     const pathsOf = (text: string) => Object.keys((JSON.parse(text) as { paths: object }).paths)
     must(pathsOf(printed).join() === pathsOf(served).join(), 'openapi prints another document than is served')
   }),
+  licences: beside(async ({ program }) => {
+    const { parts } = await program.json<{ parts: { name: string; text: string }[] }>('licences')
+    const known = parts.filter(({ name, text }) => ['jose', 'elysia', 'cbor-x'].includes(name) && text.length > 500)
+    must(known.length === 3, 'licences leaves out parts of the program, or their texts')
+  }),
   version: beside(async ({ program }) => {
     must(/^vidimus \d+\.\d+\.\d+ /.test(await program.text('version')), 'version prints no version')
   }),

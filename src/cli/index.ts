@@ -38,6 +38,7 @@ export const COMMANDS = new Map<string, () => Promise<{ command: Command }>>(
     upgrade: () => import('./storage/upgrade.ts'),
     move: () => import('./storage/move.ts'),
     openapi: () => import('./openapi.ts'),
+    licences: () => import('./licences/licences.ts'),
     version: () => import('./version.ts'),
   }),
 )

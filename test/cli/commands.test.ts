@@ -264,6 +264,22 @@ describe('--json prints exactly one object on standard output', () => {
   })
 })
 
+test('licences names every dependency of the program, its own ones and the runtime with them, each with a licence', async () => {
+  type Part = { name: string; version: string; licence: string; text: string }
+  const { parts } = await vidimusJson<{ parts: Part[] }>(NOTHING_MADE, 'licences')
+  const { dependencies } = await Bun.file(join(import.meta.dir, '../../package.json')).json()
+  const named = parts.map(({ name, version }) => `${name} ${version}`)
+  const wanted = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
+  expect(wanted.filter(each => !named.includes(each))).toEqual([])
+  // Found below the folder of another package only.
+  expect(named).toContain(`bun ${Bun.version}`)
+  expect(named).toContain('@peculiar/asn1-schema 2.11.1')
+  expect(parts.filter(({ licence }) => !/^[\w.-]+( (OR|AND) [\w.-]+)*$|^\(.+\)$/.test(licence) || licence === 'unknown')).toEqual(
+    [],
+  )
+  expect(parts.find(({ name }) => name === 'jose')?.text).toContain('Permission is hereby granted')
+})
+
 describe('output for people', () => {
   test('says what was done and what comes next', async () => {
     const own = join(temporaryDir(), 'data')

@@ -42,7 +42,7 @@ const CALLS: Record<string, string> = {
   upgrade: 'upgrade',
   move: 'move --to postgres://user@localhost:1/none',
 }
-const WITHOUT_DATABASE = ['demo', 'tls', 'openapi', 'version']
+const WITHOUT_DATABASE = ['demo', 'tls', 'openapi', 'licences', 'version']
 const WITH_TESTS_OF_THEIR_OWN = ['serve', 'restore']
 
 let good: string
