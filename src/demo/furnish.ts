@@ -9,10 +9,11 @@ import type { Receiver } from './receiver.ts'
 
 const ACTOR = 'demo'
 
-/** A template of the shop's own. A template has one title, so it is in both languages. */
+/** A template of the shop's own. */
 const PARCEL = {
   key: 'parcel',
-  title: 'Name (parcel / Paket)',
+  title: 'Name, for a parcel',
+  translations: { de: { title: 'Name, für ein Paket' } },
   query: {
     credentials: [
       {

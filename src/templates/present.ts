@@ -4,22 +4,23 @@ import { askedBy, hintsFor } from './minimise.ts'
 import type { KnownTemplate } from './read.ts'
 import { effectiveRules } from './rules.ts'
 
-/** `title`, `purpose` and `rules` as the API has them; `localized`, `saved_rules` and `aliases` are for the dashboard. */
+/** `title`, `purpose` and `rules` as the API has them; `localized`, `translations`, `saved_rules` and `aliases` are for the dashboard. */
 export function presentTemplate(template: KnownTemplate) {
-  const { key, isBuiltin, title, purpose, profile, query, rules, ageOver, updatedAt, aliases } = template
+  const { key, isBuiltin, plain, title, purpose, translations, profile, query, rules, ageOver, updatedAt, aliases } = template
   const asks = askedBy(query)
   return {
     key,
-    title: title.en,
+    title: plain.title,
     builtin: isBuiltin,
     formats: formatsOf(query),
     documents: [...new Set(asks.flatMap(({ types }) => types))],
     claims: [...new Set(asks.flatMap(({ claims }) => claims))],
     rules: [...effectiveRules(query, rules)],
-    purpose: purpose?.en ?? null,
+    purpose: plain.purpose,
     profile,
     query: { ...query },
     localized: { title, purpose },
+    translations,
     saved_rules: rules && [...rules],
     asks,
     hints: hintsFor(query),

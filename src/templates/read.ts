@@ -2,7 +2,7 @@ import type { Reading } from '../ground.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import { inFormat, type Localized } from '../words/templates.ts'
+import { inFormat, type Localized, type Translations, titleIn } from '../words/templates.ts'
 import { BUILTIN_TEMPLATES } from './builtin.ts'
 import { ALIASES, type Alias } from './forms.ts'
 import { listTemplates, type TemplateRow } from './store.ts'
@@ -11,8 +11,11 @@ import { listTemplates, type TemplateRow } from './store.ts'
 export type KnownTemplate = {
   key: string
   isBuiltin: boolean
+  /** In the shop's language; in English for a built-in one. */
+  plain: { title: string; purpose: string | null }
   title: Localized
   purpose: Localized | null
+  translations: Translations | null
   /** Null: the operator's choice. */
   profile: Profile | null
   query: DcqlQuery
@@ -38,22 +41,28 @@ export async function readTemplates({ db }: Pick<Reading, 'db'>, tenantId: strin
 export const withAliases = (templates: readonly KnownTemplate[]): KnownTemplate[] =>
   templates.flatMap(template => [
     template,
-    ...template.aliases.map(({ key, format, query }) => ({
-      ...template,
-      key,
-      query,
-      title: inFormat(template.title, format),
-      aliases: [],
-      aliasOf: template.key,
-    })),
+    ...template.aliases.map(({ key, format, query }) => {
+      const title = inFormat(template.title, format)
+      return {
+        ...template,
+        key,
+        query,
+        plain: { ...template.plain, title: title.en },
+        title,
+        aliases: [],
+        aliasOf: template.key,
+      }
+    }),
   ])
 
 export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()].map(
   ({ key, title, purpose, profile, query, ageOver }) => ({
     key,
     isBuiltin: true,
+    plain: { title: title.en, purpose: purpose.en },
     title,
     purpose,
+    translations: null,
     profile: profile === 'haip' ? null : profile,
     query,
     rules: null,
@@ -64,11 +73,13 @@ export const BUILTIN: readonly KnownTemplate[] = [...BUILTIN_TEMPLATES.values()]
   }),
 )
 
-const own = ({ key, title, query, profile, rules, purpose, updatedAt }: TemplateRow): KnownTemplate => ({
+const own = ({ key, title, query, profile, rules, purpose, translations, updatedAt }: TemplateRow): KnownTemplate => ({
   key,
   isBuiltin: false,
-  title: { en: title, de: title },
-  purpose: purpose === null ? null : { en: purpose, de: purpose },
+  plain: { title, purpose },
+  title: titleIn(title, translations),
+  purpose: purpose === null ? null : { en: translations?.en?.purpose ?? purpose, de: translations?.de?.purpose ?? purpose },
+  translations,
   profile,
   query,
   rules,

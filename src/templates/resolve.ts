@@ -6,7 +6,8 @@ import { narrowed } from '../openid4vp/dcql/credential-sets.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
-import type { Format } from '../words/templates.ts'
+import type { Language } from '../words/languages.ts'
+import type { Format, Translations } from '../words/templates.ts'
 import { BUILTIN_TEMPLATES, type Template } from './builtin.ts'
 import { ALIASES, formatsOf, mayBeOwn } from './forms.ts'
 import { effectiveRules } from './rules.ts'
@@ -25,6 +26,8 @@ export type ResolvedTemplate = Question & {
   profile?: Profile
   /** The purpose for creations without one of their own. */
   purpose?: string
+  /** The same in further languages. */
+  purposes?: Partial<Record<Language, string>>
   /** A tenant's own template that no live verification has used. */
   isNewToLive?: boolean
   version: string
@@ -59,10 +62,23 @@ export async function resolveTemplate(db: Db, tenantId: string, key: string): Pr
   if (known && !mayBeOwn(key)) return known
   const own = await findTemplate(db, tenantId, key)
   if (!own) return known
-  const { query, rules, profile, purpose, liveSince } = own
-  const isNewToLive = liveSince === null
-  return { query, rules, profile: profile ?? undefined, purpose: purpose ?? undefined, isNewToLive, version: versionOf(own) }
+  const { query, rules, profile, purpose, translations, liveSince } = own
+  return {
+    query,
+    rules,
+    profile: profile ?? undefined,
+    ...(purpose !== null && { purpose, purposes: purposesIn(translations) }),
+    isNewToLive: liveSince === null,
+    version: versionOf(own),
+  }
 }
+
+const purposesIn = (translations: Translations | null): ResolvedTemplate['purposes'] =>
+  translations
+    ? Object.fromEntries(
+        Object.entries(translations).flatMap(([language, { purpose }]) => (purpose ? [[language, purpose]] : [])),
+      )
+    : undefined
 
 /** The template in these formats only, as a version of its own. */
 export function inFormats(key: string, resolved: ResolvedTemplate, formats: readonly Format[]): ResolvedTemplate {

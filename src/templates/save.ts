@@ -4,6 +4,7 @@ import { apiError } from '../http/errors.ts'
 import type { DcqlQuery } from '../openid4vp/dcql/dcql.ts'
 import type { Profile } from '../openid4vp/exchange/request-object.ts'
 import type { Rule } from '../openid4vp/rules.ts'
+import type { Translations } from '../words/templates.ts'
 import { isBuiltinName } from './forms.ts'
 import { deleteTemplate, lockTemplate, type TemplateRow, upsertTemplate } from './store.ts'
 
@@ -16,11 +17,12 @@ export type TemplateDraft = {
   /** Undefined: the default. */
   rules?: Rule[]
   purpose?: string
+  translations?: Translations
   /** The last change that its editor knows, null for none: with a later one nothing is saved. */
   seenAt?: number | null
 }
 
-const PARTS = ['title', 'query', 'rules', 'purpose', 'profile'] as const
+const PARTS = ['title', 'query', 'rules', 'purpose', 'translations', 'profile'] as const
 export type Part = (typeof PARTS)[number]
 
 /** The parts in which a draft differs from what is saved; nothing is saved before a first one. */
@@ -33,7 +35,7 @@ type Judge = (tx: Db, before: TemplateRow | undefined) => Promise<void>
 const anyTime: Judge = async () => {}
 
 export async function saveTemplate(deps: Setting, draft: TemplateDraft, actor: string, judge = anyTime): Promise<void> {
-  const { tenantId, key, title, query, profile, rules, purpose, seenAt } = draft
+  const { tenantId, key, title, query, profile, rules, purpose, translations, seenAt } = draft
   const at = deps.now()
   await deps.writeSettings(async tx => {
     const before = await lockTemplate(tx, tenantId, key)
@@ -49,6 +51,7 @@ export async function saveTemplate(deps: Setting, draft: TemplateDraft, actor: s
       profile: profile ?? null,
       rules: rules ?? null,
       purpose: purpose ?? null,
+      translations: translations ?? null,
       createdAt: at,
       updatedAt: at,
       liveSince: null,

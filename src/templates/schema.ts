@@ -1,5 +1,6 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { Text, VisibleText } from '../http/schema.ts'
+import type { Language } from '../words/languages.ts'
 
 const KEY_PATTERN = '^[a-z0-9_]{1,64}$'
 
@@ -12,6 +13,26 @@ export const TITLE_CHARS_MAX = 100
 export const PURPOSE_CHARS_MAX = 300
 export const TemplateTitle = VisibleText({ minLength: 1, maxLength: TITLE_CHARS_MAX })
 export const TemplatePurpose = VisibleText({ minLength: 1, maxLength: PURPOSE_CHARS_MAX })
+
+const Translation = Type.Object(
+  { title: Type.Optional(TemplateTitle), purpose: Type.Optional(TemplatePurpose) },
+  { additionalProperties: false },
+)
+/** Title and purpose in languages beside the shop's. */
+export const TemplateTranslations = Type.Partial(
+  Type.Object(
+    {
+      en: Translation,
+      de: Translation,
+      es: Translation,
+      fr: Translation,
+      it: Translation,
+      nl: Translation,
+      pl: Translation,
+    } satisfies Record<Language, unknown>,
+    { additionalProperties: false },
+  ),
+)
 
 export const RULES_MAX = 50
 const ALLOWED_MAX = 100

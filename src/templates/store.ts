@@ -34,13 +34,13 @@ export async function listTemplates(db: Db, tenantId: string): Promise<TemplateR
 
 /** Keeps `created_at` and `live_since` when the template exists already. */
 export async function upsertTemplate(tx: Db, row: TemplateRow): Promise<void> {
-  const { title, query, profile, rules, purpose, updatedAt } = row
+  const { title, query, profile, rules, purpose, translations, updatedAt } = row
   await tx
     .insert(templates)
     .values(row)
     .onConflictDoUpdate({
       target: [templates.tenantId, templates.key],
-      set: { title, query, profile, rules, purpose, updatedAt },
+      set: { title, query, profile, rules, purpose, translations, updatedAt },
     })
 }
 

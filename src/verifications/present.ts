@@ -10,7 +10,7 @@ import { byReferenceUri, byValueUri, type OnPage, requestUri } from '../openid4v
 import { builtinOf, type FixedQuestion, type Made, withPurpose } from '../templates/resolve.ts'
 import { mayBeRetained, withIntentToRetain } from '../templates/retention.ts'
 import { readTenant } from '../tenants/settings.ts'
-import type { Language } from '../words/languages.ts'
+import { LANGUAGES, type Language } from '../words/languages.ts'
 import { purposeOf } from '../words/purposes.ts'
 import type { Resolving } from './deps.ts'
 import { failureOfHeld, isHeld } from './hold.ts'
@@ -21,6 +21,8 @@ import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow,
 
 /** The sealed members of a session, but for its query. */
 export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
+  /** The purpose in further languages, where that of the template was taken. */
+  purposes?: Partial<Record<Language, string>> | undefined
   /** Of a log-in: the name of the client, and the language that it wants for the page. */
   login?: { client: string; language?: Language | undefined } | undefined
   /** Made to be looked at: nobody is told its result. */
@@ -113,11 +115,25 @@ export async function walletLinks(
   }
 }
 
-/** The purpose as a wallet is told it: one that nobody gave is that of a built-in template, and no part of the session. */
-export const toldPurpose = (session: Made, { purpose }: SessionSecrets, language: Language = 'en'): string | undefined => {
-  if (purpose !== undefined) return purpose
-  const builtin = builtinOf(session)
-  return builtin && purposeOf(builtin.key)[language]
+type Purposes = Pick<SessionSecrets, 'purpose' | 'purposes'>
+
+/** In every language that it has. One that nobody gave is that of a built-in template, and no part of the session. */
+export function purposesOf(
+  session: Made,
+  { purpose, purposes }: Purposes,
+): string | Readonly<Record<Language, string>> | undefined {
+  if (purpose === undefined) {
+    const builtin = builtinOf(session)
+    return builtin && purposeOf(builtin.key)
+  }
+  if (!purposes) return purpose
+  return Object.fromEntries(LANGUAGES.map(each => [each, purposes[each] ?? purpose])) as Record<Language, string>
+}
+
+/** The purpose as a wallet is told it. */
+export function toldPurpose(session: Made, given: Purposes, language: Language = 'en'): string | undefined {
+  const told = purposesOf(session, given)
+  return typeof told === 'object' ? told[language] : told
 }
 
 /** The query as a wallet is asked: a template says what its shop will keep. A query of its own says so itself. */

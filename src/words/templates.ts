@@ -1,5 +1,16 @@
 // Titles and purposes of the built-in templates. Callers of the API, wallets and pages show them, so this runs on either side.
+import type { Language } from './languages.ts'
+
 export type Localized = Readonly<Record<'en' | 'de', string>>
+
+/** Of a shop's own template: where its title or purpose is not in its shop's language. */
+export type Translations = { readonly [Each in Language]?: { readonly title?: string; readonly purpose?: string } }
+
+/** The title for staff, who read the shop's language where theirs is missing. */
+export const titleIn = (title: string, translations: Translations | null): Localized => ({
+  en: translations?.en?.title ?? title,
+  de: translations?.de?.title ?? title,
+})
 
 type Words = { readonly title: Localized; readonly purpose: Localized }
 

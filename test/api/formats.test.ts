@@ -210,7 +210,7 @@ describe('names', () => {
     const name = 'age_over_18_or_birthdate_sd_jwt'
     const row = { tenantId: older.id, key: name, title: 'Ours', query: { credentials: [PID] } as DcqlQuery, profile: null }
     const times = { createdAt: 1, updatedAt: 1, liveSince: null }
-    await app.deps.writeSettings(tx => upsertTemplate(tx, { ...row, rules: null, purpose: null, ...times }))
+    await app.deps.writeSettings(tx => upsertTemplate(tx, { ...row, rules: null, purpose: null, translations: null, ...times }))
     const { verification } = await verifyWith(app, older.key, 'adult', { body: { template: name } })
     expect(verification.claims).toEqual({ family_name: expect.any(String) })
     const named = (await list(older.key)).filter(template => template.key === name)

@@ -4,7 +4,14 @@ import { Environment, Exactly, ListOf, Nullable, OneOf } from '../../http/wire.t
 import { STEPS_MAX } from '../../templates/build.ts'
 import { DOCUMENTS } from '../../templates/catalogue.ts'
 import { FORMATS } from '../../templates/forms.ts'
-import { Template as ListedTemplate, Rule, TemplateKey, TemplatePurpose, TemplateTitle } from '../../templates/schema.ts'
+import {
+  Template as ListedTemplate,
+  Rule,
+  TemplateKey,
+  TemplatePurpose,
+  TemplateTitle,
+  TemplateTranslations,
+} from '../../templates/schema.ts'
 
 const Format = OneOf(...FORMATS)
 
@@ -37,6 +44,7 @@ export const Template = Exactly({
   profile: Nullable(Profile),
   query: Query,
   localized: Exactly({ title: Localized, purpose: Nullable(Localized) }),
+  translations: Nullable(TemplateTranslations),
   /** Null for the default. */
   saved_rules: Nullable(Type.Array(Rule)),
   asks: Type.Array(Asked),
@@ -61,6 +69,7 @@ export const SaveTemplate = Exactly({
   /** Checked by templates/rules.ts, which gives the reason; null or absent for the default. */
   rules: Type.Optional(Type.Unknown()),
   purpose: Type.Optional(Nullable(TemplatePurpose)),
+  translations: Type.Optional(Nullable(TemplateTranslations)),
   profile: Type.Optional(Nullable(Profile)),
   /** `updated_at` of the template that was edited, null for a new one; absent saves over anything. */
   seen_at: Type.Optional(Nullable(Timestamp)),

@@ -13,7 +13,7 @@ import { askedBy, hintsFor } from '../../templates/minimise.ts'
 import { presentTemplate } from '../../templates/present.ts'
 import { readTemplates } from '../../templates/read.ts'
 import { effectiveRules, findRulesProblem } from '../../templates/rules.ts'
-import { changedParts, removeTemplate, saveTemplate } from '../../templates/save.ts'
+import { changedParts, type Part, removeTemplate, saveTemplate } from '../../templates/save.ts'
 import type { Owner } from '../../tenants/settings.ts'
 import { readLatestUse } from '../../verifications/template-use.ts'
 import type { Deps } from '../deps.ts'
@@ -63,13 +63,16 @@ export function buildTemplate(choice: Choice): BuiltQuery {
   return { query: query && { ...query }, left_out: leftOut }
 }
 
+/** They change no verdict. */
+const FREE: readonly Part[] = ['title', 'purpose', 'translations']
+
 type Which = { tenantId: string; key: string }
 
 export async function saveTenantTemplate(
   deps: Deps,
   visit: Visit,
   { tenantId, key }: Which,
-  { title, query, rules, purpose, profile, seen_at }: SaveTemplate,
+  { title, query, rules, purpose, translations, profile, seen_at }: SaveTemplate,
 ): Promise<Template> {
   const problem = findQueryProblem(query)
   if (problem) throw apiError('invalid_request', { message: `query${problem.path ? `.${problem.path}` : ''}: ${problem.reason}` })
@@ -84,10 +87,11 @@ export async function saveTenantTemplate(
     profile: profile ?? undefined,
     rules: (rules ?? undefined) as Rule[] | undefined,
     purpose: purpose ?? undefined,
+    translations: translations ?? undefined,
     seenAt: typeof seen_at === 'string' ? Date.parse(seen_at) : seen_at,
   }
   await saveTemplate(deps, draft, actorOf(visit.user), async (db, before) => {
-    const isJudgedAnew = changedParts(before, draft).some(part => part !== 'title' && part !== 'purpose')
+    const isJudgedAnew = changedParts(before, draft).some(part => !FREE.includes(part))
     const liveSince = before?.liveSince ?? null
     if (isJudgedAnew) await requireFreshFor({ ...deps, db }, visit, { tenantId, key, liveSince, profile: draft.profile })
   })

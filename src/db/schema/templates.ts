@@ -1,5 +1,6 @@
 import type { DcqlQuery } from '../../openid4vp/dcql/dcql.ts'
 import type { Rule } from '../../openid4vp/rules.ts'
+import type { Translations } from '../../words/templates.ts'
 import { json, oneOf, primaryKey, table, text, time } from '../columns.ts'
 import { tenants } from './tenants.ts'
 
@@ -20,6 +21,8 @@ export const templates = table(
     rules: json<Rule[]>('rules'),
     /** Shown to the holder when a creation gives no purpose. */
     purpose: text('purpose'),
+    /** Title and purpose in further languages. */
+    translations: json<Translations>('translations'),
     /** When its first live verification was created, which may be erased by now. */
     liveSince: time('live_since'),
   },

@@ -6,6 +6,7 @@ import oidc from '../../../drizzle/sqlite/0003_oidc.sql' with { type: 'text' }
 import auditFilters from '../../../drizzle/sqlite/0004_audit_filters.sql' with { type: 'text' }
 import searchAndSources from '../../../drizzle/sqlite/0005_search_and_sources.sql' with { type: 'text' }
 import shopLines from '../../../drizzle/sqlite/0006_shop_lines.sql' with { type: 'text' }
+import templateTranslations from '../../../drizzle/sqlite/0007_template_translations.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0004_audit_filters', auditFilters],
   ['0005_search_and_sources', searchAndSources],
   ['0006_shop_lines', shopLines],
+  ['0007_template_translations', templateTranslations],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

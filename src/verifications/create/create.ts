@@ -173,7 +173,8 @@ async function create(
   return { ...created, replayed: false }
 }
 
-type ResolvedQuestion = Question & Pick<ResolvedTemplate, 'profile' | 'purpose' | 'isNewToLive'> & { version: string | null }
+type ResolvedQuestion = Question &
+  Pick<ResolvedTemplate, 'profile' | 'purpose' | 'purposes' | 'isNewToLive'> & { version: string | null }
 
 async function resolveQuestion(
   deps: Peeking,
@@ -198,8 +199,9 @@ function draft(
   { caller, body, isExample, asked, identity }: ToDraft,
 ): Draft {
   const { webhook_url, redirect_url, metadata, purpose } = body
+  const purposes = purpose === asked.purpose ? asked.purposes : undefined
   const login = caller.kind === 'login' ? caller : undefined
-  const secrets = { webhook_url, redirect_url, metadata, purpose, login: login?.shown, isExample }
+  const secrets = { webhook_url, redirect_url, metadata, purpose, purposes, login: login?.shown, isExample }
   const ownQuery: OwnQuery | null = asked.version === null ? { query: asked.query, shares: sharesOf(asked.query) } : null
   const sealable = JSON.stringify(secrets)
   const id = newVerificationId(random)

@@ -6,16 +6,14 @@ import type { Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { costOfQuery } from '../../http/rate-limit.ts'
 import { SLICE_MS } from '../../http/turns.ts'
-import { builtinOf } from '../../templates/resolve.ts'
 import { leavesAgeOpen } from '../../templates/rules.ts'
 import { inkOn, readLogo, readLook } from '../../tenants/look.ts'
 import { readTenant } from '../../tenants/settings.ts'
 import { preferredLanguage } from '../../words/languages.ts'
-import { purposeOf } from '../../words/purposes.ts'
 import type { Deps } from '../deps.ts'
 import { hasHappened } from '../event-store.ts'
 import { isHeldForComparison } from '../hold.ts'
-import { furtherLinks, isOpenAt, openSecrets, present, questionOf, toldQuery, walletLinks } from '../present.ts'
+import { furtherLinks, isOpenAt, openSecrets, present, purposesOf, questionOf, toldQuery, walletLinks } from '../present.ts'
 import { requireSession } from '../read.ts'
 import type { HostedLook, HostedVerification } from '../schema.ts'
 import { statusAt } from '../status.ts'
@@ -47,11 +45,10 @@ export async function hostedVerification(
   const owns = isOwner(deps.config, session, request)
   const { login } = secrets
   const isForeign = !mayShow(deps.config, session, request)
-  const builtin = builtinOf(session)
   const accepted = preferredLanguage(request.headers.get('accept-language'))
   // English goes without saying: a shorter QR code.
   const language = accepted === 'en' ? undefined : accepted
-  const purpose = secrets.purpose ?? (builtin && purposeOf(builtin.key))
+  const purpose = purposesOf(session, secrets)
   return {
     id,
     status,

@@ -23,6 +23,7 @@ import { useDraft } from './draft.ts'
 import { EditorResult } from './editor-result.tsx'
 import { type QueryCheck, useQueryCheck } from './query-check.ts'
 import { RuleBuilder, rulesText } from './rule-builder.tsx'
+import { purposesIn, TranslationFields, withoutTitles, written } from './translations.tsx'
 import { useChoice } from './use-choice.ts'
 import { useEditorWords, useTemplatesWords } from './words.ts'
 
@@ -81,10 +82,11 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
   const { work, change, isKept } = useDraft(() => ({
     seenAt: known?.updated_at ?? null,
     ownKey: known?.key,
-    title: known?.localized.title[language] ?? (copied && words.copyOf(copied.localized.title[language])) ?? '',
+    title: known?.title ?? (copied && words.copyOf(copied.localized.title[language])) ?? '',
     ...contentOf(from, language, all),
+    ...(known && { translations: known.translations ?? {} }),
   }))
-  const { seenAt, title, profile, rules, text } = work
+  const { seenAt, title, translations, profile, rules, text } = work
   const key = work.ownKey ?? freeKey(keyFrom(title), all)
   const setText = (next: string) => change({ text: next })
   const setRules = (next: string) => change({ rules: next })
@@ -99,6 +101,7 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
       query: check.query,
       rules: check.rules,
       purpose: purpose.trim() || null,
+      translations: written(translations),
       profile: profile || null,
       seen_at: seenAt,
     }
@@ -143,7 +146,8 @@ function Editor({ known, copied, all, catalogue }: EditorProps) {
           value={purpose}
           onText={next => change({ purpose: next, isPurposeTyped: true })}
         />
-        <StrayAges purpose={purpose} check={check} />
+        <StrayAges purposes={[purpose, ...purposesIn(translations)]} check={check} />
+        <TranslationFields translations={translations} onChange={next => change({ translations: next })} />
         <Fold title={words.advanced} holds={isUnusual}>
           <div class="stack">
             <Field
@@ -208,12 +212,13 @@ const contentOf = (template: Template | undefined, language: StaffLanguage, all:
   profile: template?.profile ?? ('' as NonNullable<Template['profile']> | ''),
   rules: savedRules(template),
   ...purposeOf(template, language, all),
+  translations: withoutTitles(template?.translations ?? {}),
   text: pretty(template?.query),
 })
 
 /** An own template's purpose was typed by somebody, unless it is that of a built-in one. */
 function purposeOf(template: Template | undefined, language: StaffLanguage, all: readonly Template[]) {
-  const purpose = template?.localized.purpose?.[language] ?? ''
+  const purpose = (template?.builtin ? template.localized.purpose?.[language] : template?.purpose) ?? ''
   const builtin = all.filter(each => each.builtin).flatMap(({ localized }) => Object.values(localized.purpose ?? {}))
   return { purpose, isPurposeTyped: template !== undefined && !template.builtin && !isAutomatic(purpose, builtin) }
 }
@@ -226,14 +231,14 @@ function useAsked(check: QueryCheck, choice: Choice | undefined): string[] | und
   return known.current
 }
 
-/** A hint where the purpose names an age that is not asked for. */
-function StrayAges({ purpose, check }: { purpose: string; check: QueryCheck }) {
+/** A hint where a purpose names an age that is not asked for. */
+function StrayAges({ purposes, check }: { purposes: readonly string[]; check: QueryCheck }) {
   const words = useEditorWords()
   const { ageOver } = useVerificationWords()
   if (check.state !== 'good') return null
   const claims = check.asks.flatMap(asked => asked.claims)
   const ages = check.effective_rules.flatMap(rule => ('age_at_least' in rule ? [rule.age_at_least] : []))
-  const { named, asked } = strayAges(purpose, { claims, ages })
+  const { named, asked } = strayAges(purposes.join('. '), { claims, ages })
   if (named.length === 0) return null
   const list = (years: readonly number[]) => years.map(each => ageOver(String(each))).join(', ')
   return <Notice tone="wait">{words.strayAge(list(named), list(asked))}</Notice>

@@ -113,6 +113,13 @@ export const editor = {
     'Left empty, every age you ask for must be reached. With [] there are no rules: a minor’s genuine document completes too. Otherwise every rule you write must hold.',
   purpose: 'Purpose (optional)',
   purposeHint: 'The customer reads it unless your software gives another one.',
+  addLanguage: 'Add a language',
+  language: 'Another language',
+  chooseLanguage: 'Choose one',
+  languageHint: 'Whoever reads a language that is not here gets the title and the purpose above.',
+  titleIn: (language: string) => `Title (${language})`,
+  purposeIn: (language: string) => `Purpose (${language})`,
+  removeLanguage: (language: string) => `Remove ${language}`,
   strayAge: (named: string, asked: string) =>
     `The purpose says “${named}”, and this template asks for ${asked ? `“${asked}”` : 'no age'}.`,
   checking: 'Checking',

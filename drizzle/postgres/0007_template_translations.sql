@@ -1,0 +1,1 @@
+ALTER TABLE "templates" ADD COLUMN "translations" text COLLATE "C";
