@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { newVerificationId } from '../../src/base/ids.ts'
-import type { VerificationPage } from '../../src/dashboard/verifications/schema.ts'
+import type { VerificationCount, VerificationPage } from '../../src/dashboard/verifications/schema.ts'
 import { verificationSessions } from '../../src/db/schema/verifications.ts'
 import { insertResult } from '../../src/verifications/end/answer-store.ts'
 import { sealResult } from '../../src/verifications/present.ts'
@@ -155,6 +155,10 @@ test('combined filters find the right sessions by the filter that leaves the few
     )
     const { ids, pages, isWhole } = await readPages({ ...filter, until: new Date(until).toISOString() })
     expect([filter, ids]).toEqual([filter, isWhole ? wanted : wanted.slice(0, ids.length)])
+    const counted = await boss.get<VerificationCount>(
+      `/tenants/${tenantId}/verifications/count?${new URLSearchParams({ environment: 'test', ...filter, until: new Date(until).toISOString() })}`,
+    )
+    expect([filter, counted.body]).toEqual([filter, { count: wanted.length, is_more: false }])
     const pagesMax = 1 + Math.floor(ids.length / PAGE) + (given.length > 0 ? Math.max(...unfilled) : 0)
     expect([filter, pages <= pagesMax ? 'few' : `${pages} of ${pagesMax}`]).toEqual([filter, 'few'])
     const isContinued = new Set(unfilled.map(count => count > 0))

@@ -57,6 +57,12 @@ const ARGUMENTS: Record<string, unknown[]> = {
     { createdAt: 1, auditSeq: 1 },
   ],
   'verifications/browse/browse-store.ts findReach': [OWNER, { name: 'key', value: 'key_1' }, 'few', { from: 1, before: 2 }],
+  'verifications/browse/browse-store.ts countOutlines': [
+    OWNER,
+    { name: 'beginning' },
+    { sought: { whole: [Buffer.alloc(16)], words: [[Buffer.alloc(4)]] }, status: 'expired', at: 1 },
+    { from: 1, before: 2, limit: 5 },
+  ],
   'verifications/browse/browse-store.ts listOutlines': [
     OWNER,
     { name: 'status', value: 'pending' },

@@ -186,6 +186,51 @@ describe('the list', () => {
   })
 
   browserTest(
+    'the list says how many there are, offers new ones, renews what it shows, and has pages of 20 to 100',
+    async openPage => {
+      const app = await startForBrowser()
+      const { key } = await app.tenant()
+      const { wallet_uri = '' } = await createVerification(app, key, { metadata: { order: 'first' } })
+      for (let i = 0; i < 29; i++) await createVerification(app, key)
+      const { page } = await enter(app, openPage)
+      await page.clock.install()
+      await page.goto('/dashboard/verifications')
+      await page.getByText('30 verifications', { exact: true }).waitFor()
+      const rows = page.getByRole('table').getByRole('row')
+      expect(await rows.count()).toBe(21)
+      await page.getByRole('combobox', { name: 'Rows of a page' }).selectOption('50')
+      await until(async () => (await rows.count()) === 31)
+      await answerWith(app, await holderOf(app), wallet_uri)
+      for (let i = 0; i < 2; i++) await createVerification(app, key, { template: 'country' })
+      await page.clock.fastForward(10_000)
+      await page.getByRole('button', { name: '2 new, show' }).click()
+      await until(async () => (await rows.count()) === 33)
+      expect(await rows.nth(1).textContent()).toContain('Country')
+      await page.getByText('32 verifications', { exact: true }).waitFor()
+      await rows.filter({ hasText: 'first' }).getByText('Verified').waitFor()
+      expect(await page.getByRole('button', { name: /new, show/ }).count()).toBe(0)
+      // Nobody is there any more: the session of the user must be able to end.
+      const calls: string[] = []
+      page.on('request', request => calls.push(request.url()))
+      await page.clock.fastForward(6 * 60_000)
+      await page.clock.fastForward(10_000)
+      expect(calls.filter(url => url.includes('/verifications?'))).toEqual([])
+      await page.mouse.move(10, 10)
+      await page.clock.fastForward(10_000)
+      await until(async () => calls.some(url => url.includes('/verifications?')))
+      await page.setViewportSize({ width: 390, height: 844 })
+      const status = page.getByRole('combobox', { name: 'Status' })
+      expect(await status.isVisible()).toBe(false)
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await status.selectOption('completed')
+      await page.getByRole('button', { name: 'Filter (1)' }).waitFor()
+      await page.getByText('1 verification', { exact: true }).waitFor()
+      await expectAccessible(page)
+      expect(page.complaints).toEqual([])
+    },
+  )
+
+  browserTest(
     'a verification is found by its order number, and opening it moves nothing; the list is saved as CSV',
     async openPage => {
       const app = await startForBrowser()
@@ -206,7 +251,7 @@ describe('the list', () => {
       expect(await places()).toEqual(before)
       await shoot(page, 'dashboard-list-open')
       await page.keyboard.press('Escape')
-      const box = page.getByRole('searchbox', { name: 'Search by id or metadata value' })
+      const box = page.getByRole('searchbox', { name: 'Search by id or metadata' })
       await box.fill(' A-3 ')
       await box.press('Enter')
       await until(async () => (await rows.count()) === 2)
@@ -216,7 +261,7 @@ describe('the list', () => {
       await rows.getByText('Bar').filter({ visible: true }).waitFor()
       await box.fill('A-')
       await box.press('Enter')
-      await page.getByText('Search finds a whole id or a whole metadata value, not a part of it.').waitFor()
+      await page.getByText('Search finds whole ids and values, and words by their first letters').waitFor()
       await box.fill('')
       await box.press('Enter')
       await until(async () => (await rows.count()) === 7)

@@ -18,12 +18,13 @@ import {
   ExampleStep,
   MadeExamples,
   TryVerification,
+  VerificationCount,
   VerificationDetail,
   VerificationExport,
   VerificationFilter,
   VerificationPage,
 } from './schema.ts'
-import { listSummaries, readDetail, tryVerification } from './verifications.ts'
+import { countSummaries, listSummaries, readDetail, tryVerification } from './verifications.ts'
 
 /** One tenant's verifications. */
 export const verificationRoutes = (deps: Deps) => {
@@ -60,6 +61,11 @@ export const verificationRoutes = (deps: Deps) => {
       },
       { ...TENANT, member: { ...FRESH_HOUR.member, cost: EXPORT_COST }, query: VerificationExport, body: Nothing },
     )
+    .get('/count', ({ tenant, query }) => countSummaries(deps, tenant.id, query), {
+      ...TENANT,
+      query: VerificationExport,
+      response: { 200: VerificationCount, ...READ },
+    })
     .get('/:id', ({ visit, tenant, params, query }) => readDetail(deps, visit, { tenantId: tenant.id, ...query }, params.id), {
       ...TENANT_ITEM,
       query: Environmental,

@@ -50,6 +50,10 @@ export const VerificationPage = Exactly({
 })
 export type VerificationPage = typeof VerificationPage.static
 
+/** `is_more`: there are more than were counted. */
+export const VerificationCount = Exactly({ count: Type.Integer(), is_more: Type.Boolean() })
+export type VerificationCount = typeof VerificationCount.static
+
 /** The label where the actor is an API key that has one. */
 const ACTOR = { actor: Type.String(), actor_label: Type.Optional(Type.String()) }
 

@@ -11,6 +11,7 @@ import { dailyQuotaOf, type Owner, type TenantRow } from '../../tenants/settings
 import {
   type Browsed,
   browseVerifications,
+  countVerifications,
   readWhole,
   showsAnswer,
   type WholeVerification,
@@ -23,7 +24,15 @@ import { readActorLabels } from '../actors.ts'
 import type { Deps } from '../deps.ts'
 import { readLoggedDeliveries } from '../developers/webhooks/deliveries.ts'
 import { recordLook } from '../readings.ts'
-import type { Moment, VerificationDetail, VerificationFilter, VerificationPage, VerificationSummary } from './schema.ts'
+import type {
+  Moment,
+  VerificationCount,
+  VerificationDetail,
+  VerificationExport,
+  VerificationFilter,
+  VerificationPage,
+  VerificationSummary,
+} from './schema.ts'
 
 const LIMIT_DEFAULT = 20
 
@@ -40,6 +49,16 @@ async function* eachInTurn<One>({ turns }: Deps, all: readonly One[]): AsyncGene
     await turns.next()
     yield one
   }
+}
+
+export async function countSummaries(
+  deps: Deps,
+  tenantId: string,
+  { environment, from, until, ...filter }: VerificationExport,
+): Promise<VerificationCount> {
+  const times = { from: instant(from), until: instant(until) }
+  const { count, isMore } = await countVerifications(deps, { tenantId, environment }, { ...filter, ...times })
+  return { count, is_more: isMore }
 }
 
 export async function readSummaries(

@@ -1,5 +1,5 @@
 // Sessions as lists show them: read by the index of one filter, while the others decide row by row.
-import { and, type Column, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, count, desc, eq, getTableColumns, gte, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import { verificationEvents, verificationSessions, verificationTerms } from '../../db/schema/verifications.ts'
 import { column, holdsBytes, hot } from '../../db/statements.ts'
@@ -67,6 +67,30 @@ export async function listOutlines(
     )
     .orderBy(desc(createdAt))
     .limit(limit)
+}
+
+/** At most `limit`. */
+export async function countOutlines(
+  db: Db,
+  owner: Owner,
+  by: Exclude<By, { name: 'term' }>,
+  wanted: RowFilter,
+  { from, before, limit }: Range & { limit: number },
+): Promise<number> {
+  const conditions = [
+    ...conditionsOf(by.name, { ...owner, value: 'value' in by ? by.value : '' }),
+    ...besides(by, owner, wanted),
+    gte(createdAt, from),
+    lt(createdAt, before),
+  ]
+  const found = db
+    .select({ one: sql`1`.as('one') })
+    .from(verificationSessions)
+    .where(and(...conditions))
+    .limit(limit)
+    .as('found')
+  const [row] = await db.select({ found: count() }).from(found)
+  return row?.found ?? 0
 }
 
 const terms = verificationTerms

@@ -16,6 +16,7 @@ import { termsToFind } from '../terms.ts'
 import { presentOrLog } from '../unreadable.ts'
 import {
   type By,
+  countOutlines,
   findReach,
   type Indexed,
   type LookedAt,
@@ -92,6 +93,31 @@ export async function browseVerifications(
     }
   }
   return { verifications, nextBefore: nextBefore || null }
+}
+
+const COUNTED_MAX = 10_000
+
+/** `isMore`: more than could be counted. */
+export async function countVerifications(deps: Deps, owner: Owner, filter: Filter): Promise<{ count: number; isMore: boolean }> {
+  const wanted = await wantedOf(deps, owner, filter)
+  const turn = deps.turns.start()
+  let count = 0
+  let before = filter.until ?? Number.MAX_SAFE_INTEGER
+  for (let left = SEARCH_PARTS_MAX; left > 0; left--) {
+    const range = { from: filter.from ?? 0, before }
+    const { reads, downTo } = await sourceOf(deps, owner, wanted, range, 'most')
+    const within = { from: Math.max(range.from, downTo), before, limit: COUNTED_MAX + 1 - count }
+    for (const by of reads)
+      count +=
+        by.name === 'term'
+          ? (await listOutlines(deps.db, owner, by, wanted, within)).length
+          : await countOutlines(deps.db, owner, by, wanted, within)
+    if (count > COUNTED_MAX) return { count: COUNTED_MAX, isMore: true }
+    if (downTo === 0) return { count, isMore: false }
+    before = downTo
+    await turn.next()
+  }
+  return { count, isMore: true }
 }
 
 /** False where an age is asked for that no rule judges; false without a template. */

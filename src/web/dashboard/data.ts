@@ -3,6 +3,7 @@ import { Unreachable } from '../shared/api.ts'
 import { useSession } from './session.tsx'
 
 const AGAIN_MS = 5000
+const USED_MS = 5 * 60_000
 
 export type Data<Value> = {
   value: Value | undefined
@@ -51,6 +52,23 @@ export function useData<Value>(path: string | null): Data<Value> {
 function whenVisible(act: () => void): void {
   if (document.visibilityState === 'visible') act()
   else document.addEventListener('visibilitychange', () => whenVisible(act), { once: true })
+}
+
+/** Calls at an interval while somebody uses the page: one that is left alone must not keep its session. */
+export function useWhileUsed(ms: number, act: () => void): void {
+  const usedAt = useRef(performance.now())
+  useEffect(() => {
+    const leaving = new AbortController()
+    const note = () => {
+      usedAt.current = performance.now()
+    }
+    for (const kind of ['pointermove', 'pointerdown', 'keydown', 'wheel'])
+      addEventListener(kind, note, { signal: leaving.signal, passive: true })
+    return () => leaving.abort()
+  }, [])
+  useEvery(ms, true, () => {
+    if (performance.now() - usedAt.current < USED_MS) act()
+  })
 }
 
 /** Calls at an interval while `isOn` and the page is visible. */

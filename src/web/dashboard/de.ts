@@ -40,6 +40,8 @@ export const dashboard: typeof en.dashboard = {
   stale: 'So war es zuletzt; der Dienst antwortet gerade nicht.',
   more: 'Ältere zeigen',
   lookFurther: 'Weiter zurück suchen',
+  rows: 'Zeilen je Seite',
+  rowsOf: rows => `${rows} je Seite`,
   closePanel: 'Einzelheiten schließen',
   done: 'Fertig',
   save: 'Speichern',

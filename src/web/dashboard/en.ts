@@ -39,6 +39,8 @@ export const dashboard = {
   stale: 'This is how it was; the service does not answer at the moment.',
   more: 'Show older ones',
   lookFurther: 'Look further back',
+  rows: 'Rows of a page',
+  rowsOf: (rows: number) => `${rows} a page`,
   closePanel: 'Close the details',
   done: 'Done',
   save: 'Save',

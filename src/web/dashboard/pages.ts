@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRows } from './rows.ts'
 import { useSession } from './session.tsx'
 
 /** A filter may leave pages empty: at most so many are fetched per click. */
@@ -13,14 +14,17 @@ export type Pages<Row> = {
   hasMore: boolean
   more: () => void
   reload: () => void
+  /** The first page as it is now. */
+  look: () => Promise<readonly Row[]>
   change: (change: (rows: readonly Row[]) => readonly Row[]) => void
 }
 
 type PagedState<Row> = { path: string; rows?: readonly Row[]; next: string | number | null; problem?: unknown; isBusy: boolean }
 
 /** A long list, newest first, that grows at its end. */
-export function usePages<Row>(path: string): Pages<Row> {
+export function usePages<Row>(list: string): Pages<Row> {
   const { call } = useSession()
+  const path = `${list}&limit=${useRows()}`
   const [kept, setKept] = useState<PagedState<Row>>({ path, next: null, isBusy: true })
   const [round, setRound] = useState(0)
   const leaving = useRef(new AbortController())
@@ -59,6 +63,7 @@ export function usePages<Row>(path: string): Pages<Row> {
       setKept({ ...kept, isBusy: true })
       void load(kept.rows ?? [], kept.next)
     },
+    look: async () => (await call<Page<Row>>(path, { signal: leaving.current.signal })).data,
     reload: () => setRound(known => known + 1),
     change: change => setKept(known => ({ ...known, rows: known.rows && change(known.rows) })),
   }

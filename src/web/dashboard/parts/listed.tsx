@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../kit/button.tsx'
+import { Choice } from '../../kit/field.tsx'
 import type { Pages } from '../pages.ts'
 import { goTo, hrefTo } from '../route.tsx'
+import { chooseRows, ROWS, useRows } from '../rows.ts'
 import { useVerificationsWords } from '../verifications/words.ts'
 import { useDashboardWords } from '../words.ts'
 import { Failed, Loading } from './loaded.tsx'
@@ -12,6 +14,7 @@ type Props<Row> = { pages: Pages<Row>; children: (rows: readonly Row[]) => Compo
 /** A long list: the rows so far, and a button for more. */
 export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, reload }, children }: Props<Row>) {
   const words = useDashboardWords()
+  const chosenRows = useRows()
   if (!rows) return problem === undefined ? <Loading /> : <Failed problem={problem} onRetry={reload} />
   return (
     <div class="stack" aria-busy={isBusy || undefined}>
@@ -20,9 +23,17 @@ export function Listed<Row>({ pages: { rows, hasMore, isBusy, more, problem, rel
         <div class="stack centred">
           <Problem of={problem} />
           {hasMore && (
-            <Button busy={isBusy} onClick={more}>
-              {rows.length > 0 ? words.more : words.lookFurther}
-            </Button>
+            <div class="row tight">
+              <Button busy={isBusy} onClick={more}>
+                {rows.length > 0 ? words.more : words.lookFurther}
+              </Button>
+              <Choice
+                label={words.rows}
+                value={chosenRows}
+                options={ROWS.map(each => [each, words.rowsOf(each)])}
+                onChoose={chooseRows}
+              />
+            </div>
           )}
         </div>
       )}

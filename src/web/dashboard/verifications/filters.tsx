@@ -40,10 +40,23 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
   const keys = useData<{ data: ApiKey[] }>(inTenant('keys'))
   const ownKeys = keys.value?.data.filter(key => key.environment === environment) ?? []
   const choose = (change: Partial<Filter>) => goTo(hrefTo('verifications', { ...filter, ...change }), { replace: true })
+  const [isOpen, setIsOpen] = useState(false)
+  const chosen = NAMES.filter(name => name !== 'search' && filter[name] !== null).length
   return (
-    <>
+    <div class="filter-bar stack dense">
       <Search text={filter.search ?? ''} onSearch={search => choose({ search: search || null })} />
-      <fieldset class="filters row tight">
+      {/* Only phones show the button, and fold the filters behind it (parts.css). */}
+      <button
+        type="button"
+        class="button filters-button"
+        aria-expanded={isOpen}
+        aria-controls="filters"
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {chosen > 0 ? words.filtersChosen(chosen) : words.filters}
+        <Icon name="down" />
+      </button>
+      <fieldset id="filters" class={`filters foldable row tight ${isOpen ? 'open' : ''}`}>
         <legend class="only-heard">{words.filters}</legend>
         <Choice
           label={words.status}
@@ -83,10 +96,12 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
           ]}
           onChoose={channel => choose({ channel: channel || null })}
         />
-        <Day label={words.from} day={filter.from} onDay={from => choose({ from })} />
-        <Day label={words.to} day={filter.to} onDay={to => choose({ to })} />
+        <div class="days">
+          <Day label={words.from} day={filter.from} onDay={from => choose({ from })} />
+          <Day label={words.to} day={filter.to} onDay={to => choose({ to })} />
+        </div>
       </fieldset>
-    </>
+    </div>
   )
 }
 

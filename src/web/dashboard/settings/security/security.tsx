@@ -35,7 +35,7 @@ function SignIns() {
   const words = useSecurityWords()
   const { session } = useSession()
   const [whose, setWhose] = useState<'own' | 'all'>('own')
-  const pages = usePages<SignIn>(whose === 'all' ? 'sign-ins?limit=20' : 'security/sign-ins?limit=20')
+  const pages = usePages<SignIn>(whose === 'all' ? 'sign-ins?' : 'security/sign-ins?')
   return (
     <Card title={words.signIns}>
       <p class="secondary">{words.signInsMore}</p>
