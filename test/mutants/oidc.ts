@@ -22,6 +22,7 @@ export default [
     'oidc/authorize',
     'oidc/token',
   ],
+  ['a token may be sent twice', 'tokenOf', 'sent.length > 1', 'false', 'oidc/token'],
   ['any address is registered', 'isRegistered', 'each === given ||', 'true ||', 'oidc/authorize'],
   ['a replay leaves the token', 'recordReplay', 'await revokeToken(tx, login, deps.now())', '', 'oidc/token'],
   ['an old token reads on', 'read', '&& login.tokenExpiresAt! > deps.now()', '', 'oidc/token'],

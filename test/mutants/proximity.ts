@@ -6,6 +6,7 @@ export default [
   ['codes of any version are taken', 'engagementIn', '/^1\\.\\d{1,3}$/', '/^\\d\\.\\d{1,3}$/', 'proximity/engagement'],
   ['a code may have any number of methods', 'engagementIn', ' || methods.length > METHODS_MAX', '', 'proximity/engagement'],
   ['a code may be nested as deeply as a document', 'engagementIn', ', depthMax: DEPTH_MAX', '', 'proximity/engagement'],
+  ['a PSM may be a fraction', 'isPsm', 'Number.isSafeInteger(psm) && ', '', 'proximity/engagement'],
   ['a mode of BLE that is off counts', 'bleTransports', 'options.get(mode)?.decode() === true', 'true', 'proximity/engagement'],
   [
     'a method of another version counts',
