@@ -26,6 +26,16 @@ test('a difference that most answers have, but not the fast ones, is not told', 
   expect(judge(disturbed, steady(193))).toEqual([])
 })
 
+test('a difference among the fast answers that most pairs do not have is not told', () => {
+  const busy = (fastUs: number) => steady(400).map((us, i) => (i % 8 === 0 ? fastUs : us))
+  expect(judge(busy(233), busy(160))).toEqual([])
+})
+
+test('a difference that pairs have while the machine is busy in turn is told', () => {
+  const inTurns = (us: number) => steady(us).map((each, i) => (Math.floor(i / 20) % 2 ? each * 4 : each))
+  expect(judge(inTurns(260), inTurns(193))).toHaveLength(1)
+})
+
 test('a difference of 50 microseconds, or of a fifth, is not told', () => {
   expect(judge(steady(150), steady(100))).toEqual([])
   expect(judge(steady(500), steady(400))).toEqual([])

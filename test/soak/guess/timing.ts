@@ -67,13 +67,21 @@ export function judgeTimes(samples: ReadonlyMap<string, Samples>): string[] {
   })
 }
 
-/** 1 or -1 where one of the two is slower by more than is allowed. */
+/**
+ * 1 or -1 where one of the two is slower by more than is allowed: among the fast answers, and in most pairs too. The two of a pair
+ * follow each other, so the machine was as busy for the one as for the other.
+ */
 function differs(foreignUs: readonly number[], neverUs: readonly number[]): -1 | 0 | 1 {
   const [foreign, never] = [undisturbed(foreignUs), undisturbed(neverUs)]
-  const difference = Math.abs(foreign - never)
-  if (difference <= DIFFERENCE_US_MAX || difference / Math.max(foreign, never) <= DIFFERENCE_MAX) return 0
-  return foreign > never ? 1 : -1
+  const difference = foreign - never
+  if (Math.abs(difference) <= DIFFERENCE_US_MAX) return 0
+  const share = difference / Math.max(foreign, never)
+  const inPairs = median(foreignUs.map((us, i) => (us - neverUs[i]!) / Math.max(us, neverUs[i]!)))
+  if (Math.min(Math.abs(share), Math.abs(inPairs)) <= DIFFERENCE_MAX || Math.sign(share) !== Math.sign(inPairs)) return 0
+  return difference > 0 ? 1 : -1
 }
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /** One for each probe. */
 export const differencesUs = (samples: ReadonlyMap<string, Samples>): number[] =>
