@@ -40,7 +40,7 @@ import { CompleteLogin, Confirmation, HalfLogin, PasskeyLogin, PasskeyRequest } 
 import { actorOf, endAllSessions, endSession, presentSession, readSessions, type Visit } from './session.ts'
 import { choosePassword, readLink } from './users/links.ts'
 import { needsSetup, setUp } from './users/setup.ts'
-import { changeRole, inviteUser, readUsers, removeUser, resetUser } from './users/users.ts'
+import { changeRole, invitedBy, inviteUser, readUsers, removeUser, resetUser } from './users/users.ts'
 
 const READ = errorResponses(401, 403, 429, 500)
 const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 429, 500)
@@ -195,12 +195,11 @@ export const peopleRoutes = (deps: Deps) => {
       user: { who: 'owner' },
       response: { 200: UserList, ...READ },
     })
-    .post(
-      '/users',
-      async ({ visit, body }) =>
-        status(201, await inviteUser(deps, { name: body.name, memberOf: body.tenant, role: body.role }, actorOf(visit.user))),
-      { user: { who: 'owner', fresh: true }, body: InviteUser, response: { 201: UserLink, ...CHANGED } },
-    )
+    .post('/users', async ({ visit, body }) => status(201, await inviteUser(deps, invitedBy(body), actorOf(visit.user))), {
+      user: { who: 'owner', fresh: true },
+      body: InviteUser,
+      response: { 201: UserLink, ...CHANGED },
+    })
     .put('/users/:id/role', ({ visit, params, body }) => changeRole(deps, params.id, body.role, actorOf(visit.user)), {
       user: { who: 'owner', fresh: true },
       params: ItemPath,

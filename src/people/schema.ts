@@ -45,8 +45,6 @@ export const ChangePassword = Exactly({ password: Password, new_password: Passwo
 const TenantSummary = Exactly({ id: Type.String(), name: Type.String() })
 
 const RoleOf = OneOf(...ROLES)
-/** Roles of a user who belongs to a tenant. */
-const TenantRole = OneOf('member', 'viewer')
 
 export const Session = Exactly({
   user: Exactly({ id: Type.String(), name: Type.String(), is_owner: Type.Boolean(), role: RoleOf }),
@@ -91,11 +89,13 @@ export const User = Exactly({
 })
 export type User = typeof User.static
 export const UserList = ListOf(User)
+/** An owner has no tenant; everybody else has one, and is a member unless it says otherwise. */
 export const InviteUser = Exactly({
   name: UserName,
-  tenant: Type.String({ minLength: 1, maxLength: 64 }),
-  role: Type.Optional(TenantRole),
+  tenant: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  role: Type.Optional(RoleOf),
 })
-export const ChangeRole = Exactly({ role: TenantRole })
+export type InviteUser = typeof InviteUser.static
+export const ChangeRole = Exactly({ role: RoleOf })
 /** The link is shown once, and must reach its user by a safe way. */
 export const UserLink = Exactly({ user: User, url: Type.String(), expires_at: Timestamp })

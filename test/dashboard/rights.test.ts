@@ -210,6 +210,22 @@ test('a role counts from the next request on', async () => {
   expect(outcome(await boss.put(`/users/${owner.id}/role`, { role: 'viewer' }))).toBe('400 invalid_request')
 })
 
+test('an owner invites a second owner, who has no tenant, and makes an owner of a member', async () => {
+  const refused = await Promise.all([
+    boss.post('/users', { name: 'otto', role: 'owner', tenant: shop.id }),
+    boss.post('/users', { name: 'otto', role: 'member' }),
+    boss.post('/users', { name: 'otto' }),
+  ])
+  expect(refused.map(outcome)).toEqual(['400 invalid_request', '400 invalid_request', '400 invalid_request'])
+  const invited = await boss.post<{ user: { id: string } }>('/users', { name: 'otto', role: 'owner' })
+  expect(invited.body.user).toMatchObject({ name: 'otto', role: 'owner', tenant: null, status: 'invited' })
+  expect(outcome(await vera.post('/users', { name: 'eve', role: 'owner' }))).toBe('403 owner_required')
+  const mona = await boss.post<{ user: { id: string } }>('/users', { name: 'mona', tenant: shop.id })
+  const made = await boss.put(`/users/${mona.body.user.id}/role`, { role: 'owner' })
+  expect(made.body as unknown).toMatchObject({ name: 'mona', role: 'owner', tenant: null })
+  for (const { body } of [invited, mona]) expect((await boss.delete(`/users/${body.user.id}`)).status).toBe(200)
+})
+
 test('items of another tenant or environment are 404 under one’s own tenant', async () => {
   const items = routes.filter(({ path }) => /:tenant\/.*:(id|key)/.test(path) && !path.includes('/templates/'))
   expect(items.length).toBe(13)

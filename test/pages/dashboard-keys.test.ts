@@ -416,6 +416,8 @@ describe('a device', () => {
         .fill('Till at the door')
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke till' }).click()
       await page.getByRole('button', { name: 'Show 1 revoked' }).waitFor()
+      await page.getByRole('heading', { name: 'No tills in Test yet' }).waitFor()
+      expect(await page.getByRole('table').count()).toBe(0)
       const after = await app.call<{ data: Device[] }>('GET', '/v1/devices', { key })
       expect(after.body.data[0]?.status).toBe('revoked')
       expect(page.complaints).toEqual([])

@@ -32,10 +32,10 @@ export function weaknessOf(password: string, userName: string, common: CommonPas
   const names = [SERVICE, ...userName.toLowerCase().split(/[^a-z0-9]+/)].filter(part => part.length >= NAME_PART_MIN)
   if (names.some(part => lettersOf(plain).includes(part)))
     return 'The password contains your name or that of this service; leave both out.'
+  if (isCommon(plain, common) || isCommon(lettersOf(plain), common))
+    return 'The password is one of the first that people try; add words of your own.'
   if (new Set(plain).size < DISTINCT_MIN || isRepeated(plain))
     return 'The password repeats the same few characters; use more different ones.'
-  if (isCommon(plain, common) || isCommon(lettersOf(plain), common))
-    return 'The password is one that many people use, or two of them; add words of your own.'
   if (piecesOf(lettersOf(plain)) < PIECES_MIN)
     return 'The password is made of what many people use: common words, years, or keys in a row.'
   return undefined

@@ -10,7 +10,7 @@ import { takeFactors } from '../factors/factors.ts'
 import { hasFactor } from '../factors/proofs.ts'
 import { createPasswords } from '../log-in/passwords.ts'
 import { type Role, roleOf } from '../role.ts'
-import type { User } from '../schema.ts'
+import type { InviteUser, User } from '../schema.ts'
 import { tenantIdOf, type Visit } from '../session.ts'
 import {
   deleteSessionsOf,
@@ -46,6 +46,13 @@ export async function ownersWithoutFactor({ db }: Reading): Promise<string[]> {
 }
 
 type Invited = { name: string; memberOf: string | null; role?: UserRow['role'] }
+
+/** What an owner asks for in the dashboard. */
+export function invitedBy({ name, tenant, role = 'member' }: InviteUser): Invited {
+  if (role !== 'owner' && tenant !== undefined) return { name, memberOf: tenant, role }
+  if (role === 'owner' && tenant === undefined) return { name, memberOf: null }
+  throw apiError('invalid_request', { message: role === 'owner' ? 'tenant: An owner has none.' : 'tenant: Name the shop.' })
+}
 
 /** A member or viewer of one tenant, or an owner when `memberOf` is null. */
 export async function inviteUser(deps: Deps, { name, memberOf, role }: Invited, actor: string): Promise<UserWithLink> {
@@ -91,8 +98,9 @@ export async function resetUser(deps: Deps, id: string, actor: string, { takesFa
   return withLink(deps, presentUser(user, names, !takesFactors && (await hasFactor(deps.db, user))), link)
 }
 
-/** A role in the user's tenant. Only the command line makes and unmakes owners. */
-export async function changeRole(deps: Deps, id: string, role: UserRow['role'], actor: string): Promise<User> {
+/** Makes an owner, or gives a role in the user's tenant. Only the command line unmakes owners. */
+export async function changeRole(deps: Deps, id: string, role: Role, actor: string): Promise<User> {
+  if (role === 'owner') return await assignRole(deps, id, { role }, actor)
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const changed = await deps.writeSettings(async tx => {
     const user = await lockUser(tx, id)
@@ -103,7 +111,7 @@ export async function changeRole(deps: Deps, id: string, role: UserRow['role'], 
   return presentUser(changed, names, await hasFactor(deps.db, changed))
 }
 
-/** Any role, for the command line. The last owner who can log in stays one. */
+/** Any role. The last owner who can log in stays one. */
 export async function assignRole(deps: Deps, id: string, { role, memberOf }: Assigned, actor: string): Promise<User> {
   const names = new Map((await readTenants(deps.db)).map(tenant => [tenant.id, tenant.name]))
   const changed = await deps.writeSettings(async tx => {

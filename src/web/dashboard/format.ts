@@ -6,6 +6,9 @@ const DAY_MS = 86_400_000
 /** Midnight of the reader's clock. */
 const midnightOf = (at: number | Date): number => new Date(at).setHours(0, 0, 0, 0)
 
+/** Not inside a command or an address. */
+const ISO_TIME = /(?<![\w=/-])\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?(?![\w/-])/g
+
 /** Numbers, dates and durations in the reader's region. */
 export function useFormat() {
   const region = useRegion()
@@ -37,6 +40,14 @@ export function useFormat() {
     },
     time: (at: string): string =>
       new Intl.DateTimeFormat(region, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' }).format(Date.parse(at)),
+    /** A sentence with times as programs write them. */
+    dated: (text: string): string =>
+      text.replace(ISO_TIME, at =>
+        new Intl.DateTimeFormat(region, {
+          dateStyle: 'medium',
+          ...(at.includes('T') ? { timeStyle: 'short', hourCycle: 'h23' } : { timeZone: 'UTC' }),
+        }).format(Date.parse(at)),
+      ),
     clock: (at: string): string =>
       new Intl.DateTimeFormat(region, {
         hour: '2-digit',

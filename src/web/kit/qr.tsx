@@ -23,11 +23,11 @@ function drawn(text: string): { size: number; path: string } {
   return { size: rows.length, path }
 }
 
-/** A warning beside a code for localhost, which no phone can reach. In the frames of the demo the wallet is on the same page. */
-export function LeadsHere({ link }: { link: string }) {
+/** A warning beside a code, or a link, to localhost. In the frames of the demo the wallet is on the same page. */
+export function LeadsHere({ link, sentence }: { link: string; sentence?: string }) {
   const words = useCommon()
   if (self !== top) return null
-  return LOOPBACK.test(decodeURIComponent(link)) ? <Notice tone="wait">{words.leadsHere}</Notice> : null
+  return LOOPBACK.test(decodeURIComponent(link)) ? <Notice tone="wait">{sentence ?? words.leadsHere}</Notice> : null
 }
 
 const LOOPBACK = /https?:\/\/(localhost|[^/:]*\.localhost|127(\.\d+){3}|\[::1\])[:/]/

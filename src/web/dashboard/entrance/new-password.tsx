@@ -35,15 +35,15 @@ export function NewPassword({ label, value, onText, autofocus }: Props) {
   )
 }
 
-type NameProps = { label: string; value: string; onText: (name: string) => void; autocomplete: 'username' | 'off' }
+type NameProps = { label: string; hint?: string; value: string; onText: (name: string) => void; autocomplete: 'username' | 'off' }
 
 /** The name of a new user, in lower case. */
-export function NewUserName({ label, value, onText, autocomplete }: NameProps) {
+export function NewUserName({ label, hint, value, onText, autocomplete }: NameProps) {
   const words = useEntranceWords()
   return (
     <Field
       label={label}
-      hint={words.nameHint}
+      hint={hint ?? words.nameHint}
       name="username"
       autocomplete={autocomplete}
       autocapitalize="none"

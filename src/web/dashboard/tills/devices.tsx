@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PairingLockList } from '../../../dashboard/tills/schema.ts'
 import type { TillDevice as Device } from '../../../devices/schema.ts'
@@ -45,28 +46,25 @@ export function Devices() {
       </Button>
     </ForEditors>
   )
-  const isEmpty = data.value?.data.length === 0
+  const isEmpty = data.value?.data.every(isRevoked)
+  const empty = (
+    <Empty
+      title={words.emptyTitle[environment]}
+      action={register}
+      curl={curlLine({
+        path: 'v1/devices',
+        key: `vk_${environment}_…`,
+        body: { name: 'Till 1', allowed_templates: ['age_over_18'] },
+      })}
+    >
+      {words.empty}
+    </Empty>
+  )
   return (
     <Page title={words.title} intro={words.intro} actions={!isEmpty && register}>
       {session.user.is_owner && <PairingLocks />}
       <Loaded data={data}>
-        {({ data: devices }) =>
-          isEmpty ? (
-            <Empty
-              title={words.emptyTitle[environment]}
-              action={register}
-              curl={curlLine({
-                path: 'v1/devices',
-                key: `vk_${environment}_…`,
-                body: { name: 'Till 1', allowed_templates: ['age_over_18'] },
-              })}
-            >
-              {words.empty}
-            </Empty>
-          ) : (
-            <DeviceList devices={devices} onAct={(act, device) => setOpen({ act, device })} />
-          )
-        }
+        {({ data: devices }) => <DeviceList devices={devices} empty={empty} onAct={(act, device) => setOpen({ act, device })} />}
       </Loaded>
       {open?.act === 'register' && <DeviceDialog onClose={close} />}
       {open?.act === 'change' && <DeviceDialog device={open.device} onClose={close} />}
@@ -116,68 +114,78 @@ function PairingLocks() {
   )
 }
 
-type ListProps = { devices: readonly Device[]; onAct: (act: 'change' | 'pair' | 'revoke', device: Device) => void }
+const isRevoked = ({ status }: Device): boolean => status === 'revoked'
 
-function DeviceList({ devices, onAct }: ListProps) {
+type ListProps = {
+  devices: readonly Device[]
+  /** Instead of the list while no till is in use. */
+  empty: ComponentChildren
+  onAct: (act: 'change' | 'pair' | 'revoke', device: Device) => void
+}
+
+function DeviceList({ devices, empty, onAct }: ListProps) {
   const mayChange = useMayChange()
   const words = useDevicesWords()
   const { actions, never } = useDashboardWords()
   const title = useTemplateTitle(useTemplates())
-  const { rows, toggle } = useEnded(devices, ({ status }) => status === 'revoked', {
+  const { rows, toggle } = useEnded(devices, isRevoked, {
     show: words.ended,
     hide: words.hideEnded,
   })
   return (
     <>
-      <Table
-        caption={words.caption}
-        columns={[
-          {
-            title: words.name,
-            kind: 'wraps',
-            cell: (device, folded) => (
-              <>
-                <strong>{device.name}</strong>
-                {folded}
-              </>
-            ),
-          },
-          { title: words.status, folds: 'phone', below: 'last', cell: device => <DeviceBadge device={device} /> },
-          {
-            title: words.templates,
-            kind: 'wraps',
-            folds: 'tablet',
-            below: 'titled',
-            cell: ({ allowed_templates: keys }) => (
-              <Chips names={keys.map(title)} hrefOf={i => hrefTo(`templates/${encodeURIComponent(keys[i]!)}`)} />
-            ),
-          },
-          {
-            title: words.lastSeen,
-            folds: 'phone',
-            below: 'titled',
-            cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : never),
-          },
-        ]}
-        rows={rows}
-        keyOf={device => device.id}
-        actions={
-          mayChange
-            ? {
-                title: actions,
-                label: ({ name }, verb) => `${verb}: ${name}`,
-                of: device =>
-                  device.status === 'revoked'
-                    ? []
-                    : [
-                        { verb: words.change, act: () => onAct('change', device) },
-                        { verb: words.pairAgain, act: () => onAct('pair', device) },
-                        { verb: words.revoke, isDangerous: true, act: () => onAct('revoke', device) },
-                      ],
-              }
-            : undefined
-        }
-      />
+      {devices.every(isRevoked) && empty}
+      {rows.length > 0 && (
+        <Table
+          caption={words.caption}
+          columns={[
+            {
+              title: words.name,
+              kind: 'wraps',
+              cell: (device, folded) => (
+                <>
+                  <strong>{device.name}</strong>
+                  {folded}
+                </>
+              ),
+            },
+            { title: words.status, folds: 'phone', below: 'last', cell: device => <DeviceBadge device={device} /> },
+            {
+              title: words.templates,
+              kind: 'wraps',
+              folds: 'tablet',
+              below: 'titled',
+              cell: ({ allowed_templates: keys }) => (
+                <Chips names={keys.map(title)} hrefOf={i => hrefTo(`templates/${encodeURIComponent(keys[i]!)}`)} />
+              ),
+            },
+            {
+              title: words.lastSeen,
+              folds: 'phone',
+              below: 'titled',
+              cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : never),
+            },
+          ]}
+          rows={rows}
+          keyOf={device => device.id}
+          actions={
+            mayChange
+              ? {
+                  title: actions,
+                  label: ({ name }, verb) => `${verb}: ${name}`,
+                  of: device =>
+                    device.status === 'revoked'
+                      ? []
+                      : [
+                          { verb: words.change, act: () => onAct('change', device) },
+                          { verb: words.pairAgain, act: () => onAct('pair', device) },
+                          { verb: words.revoke, isDangerous: true, act: () => onAct('revoke', device) },
+                        ],
+                }
+              : undefined
+          }
+        />
+      )}
       {toggle}
     </>
   )

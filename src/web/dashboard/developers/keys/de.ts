@@ -50,6 +50,8 @@ export const keys: typeof en.keys = {
   ended: count => `${count} beendete zeigen`,
   hideEnded: 'Beendete verbergen',
   emptyTitle: { test: 'Noch keine Testschlüssel', live: 'Noch keine Live-Schlüssel' },
-  empty:
-    'Mit einem Schlüssel kann Ihre Software Wallets fragen. Fangen Sie mit einem Testschlüssel an: Damit kann nichts Echtes geschehen.',
+  empty: {
+    test: 'Mit einem Schlüssel kann Ihre Software Wallets fragen. Fangen Sie mit einem Testschlüssel an: Damit kann nichts Echtes geschehen.',
+    live: 'Mit einem Live-Schlüssel fragt Ihre Software echte Kunden.',
+  },
 }

@@ -45,5 +45,8 @@ export const keys = {
   ended: (count: number) => `Show ${count} ended`,
   hideEnded: 'Hide ended',
   emptyTitle: { test: 'No test keys yet', live: 'No live keys yet' },
-  empty: 'With a key your software can ask customers’ wallets. Begin with a test key: nothing real can happen with it.',
+  empty: {
+    test: 'With a key your software can ask customers’ wallets. Begin with a test key: nothing real can happen with it.',
+    live: 'With a live key your software asks real customers.',
+  },
 }

@@ -52,7 +52,7 @@ export function Keys() {
               action={create}
               curl={`vidimus key create --tenant ${tenant.id} --env ${environment}`}
             >
-              {words.empty}
+              {words.empty[environment]}
             </Empty>
           ) : (
             <KeyList keys={own ?? []} onOpen={setOpen} />

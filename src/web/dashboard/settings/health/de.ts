@@ -7,8 +7,11 @@ export const health: typeof en.health = {
   help: 'Mehr im Handbuch (auf Englisch)',
   looking: 'Wird geprüft',
   checked: 'Geprüft',
-  found: (problems, warnings) => {
-    if (problems + warnings === 0) return 'Alles ist in Ordnung.'
+  fine: count => `${count} in Ordnung`,
+  found: (problems, warnings, missing) => {
+    if (problems + warnings + missing === 0) return 'Alles ist in Ordnung.'
+    const notSetUp = missing === 1 ? 'Eins ist nicht eingerichtet.' : `${missing} Dinge sind nicht eingerichtet.`
+    if (problems + warnings === 0) return `Nichts ist falsch. ${notSetUp}`
     const parts = [
       problems > 0 && (problems === 1 ? '1 Problem' : `${problems} Probleme`),
       warnings > 0 && (warnings === 1 ? '1 Warnung' : `${warnings} Warnungen`),

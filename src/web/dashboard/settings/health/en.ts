@@ -5,8 +5,11 @@ export const health = {
   help: 'More in the handbook',
   looking: 'Looking',
   checked: 'Checked',
-  found: (problems: number, warnings: number) => {
-    if (problems + warnings === 0) return 'Everything is in order.'
+  fine: (count: number) => `${count} in order`,
+  found: (problems: number, warnings: number, missing: number) => {
+    if (problems + warnings + missing === 0) return 'Everything is in order.'
+    const notSetUp = missing === 1 ? 'One thing is not set up.' : `${missing} things are not set up.`
+    if (problems + warnings === 0) return `Nothing is wrong. ${notSetUp}`
     const parts = [
       problems > 0 && (problems === 1 ? '1 problem' : `${problems} problems`),
       warnings > 0 && (warnings === 1 ? '1 warning' : `${warnings} warnings`),

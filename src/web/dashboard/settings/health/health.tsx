@@ -8,6 +8,7 @@ import { say } from '../../../shared/findings/say.ts'
 import { useFindings } from '../../../shared/findings/words.ts'
 import { Time } from '../../../shared/time.tsx'
 import { useAction } from '../../action.ts'
+import { useFormat } from '../../format.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { useSession } from '../../session.tsx'
 import { SettingsPage } from '../settings-page.tsx'
@@ -33,7 +34,9 @@ export function HealthSettings() {
           <Seal state={look.isBusy ? 'busy' : sealOf(health)} size={40} />
           <div>
             <h2 class="large">
-              {look.isBusy || !health ? words.looking : words.found(countOf(health, 'problem'), countOf(health, 'warning'))}
+              {look.isBusy || !health
+                ? words.looking
+                : words.found(countOf(health, 'problem'), countOf(health, 'warning'), countOf(health, 'not_set_up'))}
             </h2>
             {health && !look.isBusy && (
               <p class="hint">
@@ -66,20 +69,39 @@ const sealOf = (health: Health | undefined) => {
 
 function Checks({ checks }: { checks: readonly Check[] }) {
   const words = useHealthWords()
-  const sorted = WORST_FIRST.flatMap(status => checks.filter(check => check.status === status))
+  const of = (wanted: readonly Check['status'][]) => wanted.flatMap(status => checks.filter(check => check.status === status))
+  const fine = of(['ok'])
   return (
-    <ul class="health" aria-label={words.title}>
-      {sorted.map(check => (
-        <CheckItem key={check.name} check={check} />
-      ))}
-    </ul>
+    <>
+      <CheckList label={words.title} checks={of(WORST_FIRST.filter(status => status !== 'ok'))} />
+      <details class="folded">
+        <summary>{words.fine(fine.length)}</summary>
+        <CheckList label={words.statuses.ok} checks={fine} />
+      </details>
+    </>
   )
 }
 
+const CheckList = ({ label, checks }: { label: string; checks: readonly Check[] }) => (
+  <ul class="health" aria-label={label}>
+    {checks.map(check => (
+      <CheckItem key={check.name} check={check} />
+    ))}
+  </ul>
+)
+
 function CheckItem({ check: { name, status, ...finding } }: { check: Check }) {
   const words = useHealthWords()
+  const { dated } = useFormat()
+  const { detail, remedy } = say(useFindings(), finding)
   return (
-    <HealthItem look={LOOK[status]} status={words.statuses[status]} title={words.names[name]} {...say(useFindings(), finding)}>
+    <HealthItem
+      look={LOOK[status]}
+      status={words.statuses[status]}
+      title={words.names[name]}
+      detail={dated(detail)}
+      remedy={remedy}
+    >
       {status !== 'ok' && (
         <p class="hint">
           <a href={serviceUrl(`docs/doctor#${name}`)} aria-label={`${words.help}: ${words.names[name]}`}>

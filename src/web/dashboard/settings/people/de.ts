@@ -4,9 +4,13 @@ export const people: typeof en.people = {
   roleOf: 'Rolle',
   roles: { owner: 'Eigentümer', member: 'Mitglied', viewer: 'Betrachter' },
   rolesMore: {
-    member: 'Führt das Geschäft.',
-    viewer: 'Liest Listen und Ergebnisse. Keine persönlichen Daten, keine Geheimnisse, keine Änderungen.',
+    member:
+      'Führt ein Geschäft: fragt, sieht, was Kunden gezeigt haben (Namen, Fotos, Geburtsdaten), und ändert Kassen, Vorlagen und Test-Schlüssel.',
+    viewer: 'Liest Listen und Ergebnisse eines Geschäfts. Sieht keine persönlichen Daten und keine Geheimnisse, ändert nichts.',
+    owner: 'Alles in allen Geschäften: Personen, Vertrauen, Zertifikate, Live-Schlüssel.',
   },
+  ownerSure: name => `${name || 'Diese Person'} darf alles in allen Geschäften und kann auch mich entfernen.`,
+  userNameHint: 'Kleinbuchstaben und Ziffern, etwa der Vorname. Damit meldet sich die Person an.',
   changeRole: 'Rolle ändern',
   roleTitle: name => `Die Rolle von ${name}`,
   roleDo: 'Speichern',
@@ -27,6 +31,8 @@ export const people: typeof en.people = {
   linkKeepsFactor: 'Der zweite Faktor bleibt. Ist auch er verloren, hilft der Befehl',
   linkUntil: when => `Er geht bis ${when}.`,
   link: 'Link',
+  linkLeadsHere:
+    'Dieser Link führt zu localhost und öffnet sich nur auf diesem Rechner. Geben Sie in VIDIMUS_PUBLIC_URL eine Adresse an, die andere öffnen können.',
   resetLink: 'Neuer Passwort-Link',
   removeUser: 'Entfernen',
   removeUserTitle: name => `${name} entfernen?`,

@@ -1,7 +1,14 @@
 export const people = {
   roleOf: 'Role',
   roles: { owner: 'Owner', member: 'Member', viewer: 'Viewer' },
-  rolesMore: { member: 'Runs the shop.', viewer: 'Reads lists and outcomes. No personal data, no secrets, no changes.' },
+  rolesMore: {
+    member:
+      'Runs one shop: asks, sees what customers showed (names, photos, dates of birth), and changes tills, templates and test keys.',
+    viewer: 'Reads lists and outcomes of one shop. Sees no personal data and no secrets, and changes nothing.',
+    owner: 'Everything in all shops: people, trust, certificates, live keys.',
+  },
+  ownerSure: (name: string) => `${name || 'This person'} may do everything in all shops, and may remove me too.`,
+  userNameHint: 'Small letters and digits, for example their first name. They log in with it.',
   changeRole: 'Change role',
   roleTitle: (name: string) => `The role of ${name}`,
   roleDo: 'Save',
@@ -22,6 +29,8 @@ export const people = {
   linkKeepsFactor: 'The second factor stays. If it is lost too, use the command',
   linkUntil: (when: string) => `It works until ${when}.`,
   link: 'the link',
+  linkLeadsHere:
+    'This link leads to localhost, so it opens on this machine only. Set VIDIMUS_PUBLIC_URL to an address that other machines can open.',
   resetLink: 'New password link',
   removeUser: 'Remove',
   removeUserTitle: (name: string) => `Remove ${name}?`,

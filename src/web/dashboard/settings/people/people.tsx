@@ -7,6 +7,8 @@ import { Card } from '../../../kit/card.tsx'
 import { Dialog } from '../../../kit/dialog.tsx'
 import { Check, Select } from '../../../kit/field.tsx'
 import { Icon } from '../../../kit/icons.tsx'
+import { Notice } from '../../../kit/notice.tsx'
+import { LeadsHere } from '../../../kit/qr.tsx'
 import { CopiedButton, Secret } from '../../../kit/secret.tsx'
 import { Table } from '../../../kit/table.tsx'
 import { Time } from '../../../shared/time.tsx'
@@ -173,59 +175,82 @@ function InviteDialog({ onClose, onInvited }: { onClose: () => void; onInvited: 
   const place = usePlace()
   const [name, setName] = useState('')
   const [tenant, setTenant] = useState(place.tenant.id)
-  const [role, setRole] = useState<TenantRole>('member')
+  const [role, setRole] = useState<Role>('member')
+  const [isSure, setIsSure] = useState(false)
+  const body = { name, role, ...(role !== 'owner' && { tenant }) }
   return (
     <FormDialog
       title={words.inviteTitle}
       verb={words.inviteDo}
-      onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body: { name, tenant, role } }))}
+      isReady={role !== 'owner' || isSure}
+      onSubmit={async () => onInvited(await call<Linked>('users', { method: 'POST', body }))}
       onClose={onClose}
     >
-      <NewUserName label={words.userName} autocomplete="off" value={name} onText={setName} />
-      <Select
-        label={words.shopOf}
-        value={tenant}
-        options={session.tenants.map(each => [each.id, each.name])}
-        onChoose={setTenant}
-      />
-      <RoleChoice role={role} onChoose={setRole} />
+      <NewUserName label={words.userName} hint={words.userNameHint} autocomplete="off" value={name} onText={setName} />
+      <RoleChoice {...{ name, role, isSure }} onChoose={setRole} onSure={setIsSure} />
+      {role !== 'owner' && session.tenants.length > 1 && (
+        <Select
+          label={words.shopOf}
+          value={tenant}
+          options={session.tenants.map(each => [each.id, each.name])}
+          onChoose={setTenant}
+        />
+      )}
     </FormDialog>
   )
 }
 
-type TenantRole = 'member' | 'viewer'
+type Role = User['role']
 
-function RoleChoice({ role, onChoose }: { role: TenantRole; onChoose: (role: TenantRole) => void }) {
+type RoleProps = {
+  name: string
+  role: Role
+  /** An owner can do everything, so it is confirmed. */
+  isSure: boolean
+  onChoose: (role: Role) => void
+  onSure: (isSure: boolean) => void
+}
+
+function RoleChoice({ name, role, isSure, onChoose, onSure }: RoleProps) {
   const words = usePeopleWords()
   return (
-    <fieldset class="stack tight">
-      <legend>{words.roleOf}</legend>
-      {(['member', 'viewer'] as const).map(each => (
-        <Check
-          key={each}
-          group="role"
-          label={words.roles[each]}
-          hint={words.rolesMore[each]}
-          isChecked={role === each}
-          onCheck={() => onChoose(each)}
-        />
-      ))}
-    </fieldset>
+    <>
+      <fieldset class="choices">
+        <legend>{words.roleOf}</legend>
+        {(['member', 'viewer', 'owner'] as const).map(each => (
+          <Check
+            key={each}
+            group="role"
+            label={words.roles[each]}
+            hint={words.rolesMore[each]}
+            isChecked={role === each}
+            onCheck={() => onChoose(each)}
+          />
+        ))}
+      </fieldset>
+      {role === 'owner' && (
+        <Notice tone="wait">
+          <Check label={words.ownerSure(name)} isChecked={isSure} onCheck={onSure} />
+        </Notice>
+      )}
+    </>
   )
 }
 
 function RoleDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const words = usePeopleWords()
   const { call } = useSession()
-  const [role, setRole] = useState<TenantRole>(user.role === 'viewer' ? 'viewer' : 'member')
+  const [role, setRole] = useState(user.role)
+  const [isSure, setIsSure] = useState(false)
   return (
     <FormDialog
       title={words.roleTitle(user.name)}
       verb={words.roleDo}
+      isReady={role !== 'owner' || isSure}
       onSubmit={() => call(`users/${user.id}/role`, { method: 'PUT', body: { role } }).then(onClose)}
       onClose={onClose}
     >
-      <RoleChoice role={role} onChoose={setRole} />
+      <RoleChoice {...{ name: user.name, role, isSure }} onChoose={setRole} onSure={setIsSure} />
     </FormDialog>
   )
 }
@@ -239,6 +264,7 @@ function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Li
       <div class="stack">
         <p class="secondary">{words.linkMore(user.name)}</p>
         <Secret text={url} label={words.link} />
+        <LeadsHere link={url} sentence={words.linkLeadsHere} />
         <p class="hint">{words.linkUntil(time(expires_at))}</p>
         {user.has_second_factor && (
           <p class="hint">

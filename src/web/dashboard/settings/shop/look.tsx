@@ -119,7 +119,7 @@ function Logo({ logo, onLogo }: LogoProps) {
     if (isRight) onLogo?.(await base64Of(file))
   }
   return (
-    <fieldset class="stack tight">
+    <fieldset class="choices stack tight">
       <legend>{words.logo}</legend>
       <p class="hint">{words.logoHint}</p>
       {logo && <img class="shop-logo box" src={`data:${logo.type};base64,${logo.base64}`} alt={words.logo} />}
