@@ -6,7 +6,12 @@ import { findGoLive, listLive, upsertGoLiveDocuments } from './store.ts'
 export const DOCUMENT_KINDS = ['eu_age', 'eu_wallet', 'us_licence', 'other'] as const
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number]
 
-export type GoLive = { documents: DocumentKind[]; firstTestAt: number | null; firstLiveAt: number | null }
+export type GoLive = {
+  documents: DocumentKind[]
+  firstTestAt: number | null
+  firstLiveAt: number | null
+  retentionChosenAt: number | null
+}
 
 /** A shop's chosen documents, and its first completed sessions. */
 export async function readGoLive(db: Db, tenantId: string): Promise<GoLive> {
@@ -16,6 +21,7 @@ export async function readGoLive(db: Db, tenantId: string): Promise<GoLive> {
     documents: DOCUMENT_KINDS.filter(kind => row?.documents.includes(kind)),
     firstTestAt: row?.firstTestAt ?? null,
     firstLiveAt: row?.firstLiveAt ?? null,
+    retentionChosenAt: row?.retentionChosenAt ?? null,
   }
 }
 

@@ -4,7 +4,15 @@ import { foldName } from '../base/plain-text.ts'
 import type { Db } from '../db/engine.ts'
 import type { Sealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
-import { findTenant, insertTenant, insertWebhookSecret, listTenants, type TenantRow, updateTenant } from './store.ts'
+import {
+  findTenant,
+  insertTenant,
+  insertWebhookSecret,
+  listTenants,
+  type TenantRow,
+  updateTenant,
+  upsertRetentionChosen,
+} from './store.ts'
 import { sealSecret } from './webhook-secret.ts'
 
 export { lockTenant, type Owner, type TenantRow } from './store.ts'
@@ -62,6 +70,7 @@ export async function changeTenant(
   return await deps.writeSettings(async tx => {
     if (changes.name !== undefined) await refuseTakenName(tx, { id, name: changes.name })
     const tenant = await updateTenant(tx, id, changes)
+    if (tenant && changes.retentionDays !== undefined) await upsertRetentionChosen(tx, id, at)
     const { name, plan, dailyQuota, retentionDays, appSchemes } = changes
     const details = { name, plan, daily_quota: dailyQuota, retention_days: retentionDays, app_schemes: appSchemes }
     if (tenant) await deps.audit.append(tx, { at, tenantId: id, actor, action: 'tenant.changed', subjectId: id, details })

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { goLive, tenants } from '../db/schema/tenants.ts'
 import { webhookEndpoints, webhookSecrets } from '../db/schema/webhooks.ts'
@@ -146,10 +146,22 @@ export async function findGoLive(db: Db, tenantId: string): Promise<GoLiveRow | 
   return row
 }
 
-/** Tenants whose first live verification was completed. */
+/** Tenants whose first live verification was completed, and that decided how long they keep results. */
 export async function listLive(db: Db): Promise<string[]> {
-  const rows = await db.select({ id: goLive.tenantId }).from(goLive).where(isNotNull(goLive.firstLiveAt))
+  const rows = await db
+    .select({ id: goLive.tenantId })
+    .from(goLive)
+    .innerJoin(tenants, eq(tenants.id, goLive.tenantId))
+    .where(and(isNotNull(goLive.firstLiveAt), or(isNotNull(goLive.retentionChosenAt), isNotNull(tenants.retentionDays))))
   return rows.map(({ id }) => id)
+}
+
+export async function upsertRetentionChosen(tx: Db, tenantId: string, at: number): Promise<void> {
+  const row = { tenantId, documents: [], retentionChosenAt: at }
+  await tx
+    .insert(goLive)
+    .values(row)
+    .onConflictDoUpdate({ target: goLive.tenantId, set: { retentionChosenAt: at } })
 }
 
 /** The first times stay as they are. */

@@ -6,6 +6,7 @@ import { ok, problem, warning } from '../../src/db/check.ts'
 import { goLive } from '../../src/db/schema/tenants.ts'
 import { trustSources } from '../../src/db/schema/trust.ts'
 import type { Found } from '../../src/doctor/examine.ts'
+import type { Session } from '../../src/people/schema.ts'
 import { importSigningKey } from '../../src/signing/import.ts'
 import { addRegistration } from '../../src/signing/registrations.ts'
 import { requestNewKey } from '../../src/signing/request.ts'
@@ -58,7 +59,7 @@ describe('the choice of documents', () => {
     const mia = await joinMember(app, id, 'mia')
     const chosen = await choose(mia, id, 'us_licence', 'eu_age')
     expect(chosen.body.documents).toEqual(['eu_age', 'us_licence'])
-    expect(chosen.body.steps).toHaveLength(10)
+    expect(chosen.body.steps).toHaveLength(11)
     expect(await pathOf(boss, id)).toEqual(chosen.body)
     const audit = await boss.get<{ data: { action: string; actor: string; details: object }[] }>(`/tenants/${id}/audit?limit=1`)
     expect(audit.body.data[0]).toMatchObject({
@@ -104,10 +105,29 @@ describe('the steps', () => {
       keys: 'done',
       first_live: 'to_do',
       renewals: 'waiting',
+      retention: 'to_do',
     })
     expect(stepIn(path, 'issuers_test').command).toBe('vidimus trust source add --preset eu-av-acceptance --env test')
     expect(stepIn(path, 'issuers_live').command).toBe('vidimus trust source add --preset eu-av --env live')
+    expect([stepIn(path, 'issuers_test').preset, stepIn(path, 'issuers_live').preset]).toEqual(['eu-av-acceptance', 'eu-av'])
     expect(stepIn(path, 'first_test').command).toContain('{"template":"eu_av_age_18"}')
+  })
+
+  test('the retention is asked until somebody chooses days, or to keep results', async () => {
+    const { app, id, boss } = await start()
+    await choose(boss, id, 'eu_age')
+    expect(stepIn(await pathOf(boss, id), 'retention')).toMatchObject({ state: 'to_do', reason: 'retention_open' })
+    await boss.put(`/tenants/${id}`, { name: 'Renamed' })
+    expect(stepIn(await pathOf(boss, id), 'retention').state).toBe('to_do')
+    const isLive = async () => (await boss.get<Session>('/session')).body.tenants.find(each => each.id === id)?.is_live
+    await app.deps.writeSettings(async tx => void (await tx.update(goLive).set({ firstLiveAt: 1 })))
+    expect(await isLive()).toBe(false)
+    await boss.put(`/tenants/${id}`, { retention_days: 14 })
+    expect(stepIn(await pathOf(boss, id), 'retention')).toMatchObject({ state: 'done', reason: 'kept_days', names: ['14'] })
+    expect(await isLive()).toBe(true)
+    await boss.put(`/tenants/${id}`, { retention_days: null })
+    expect(stepIn(await pathOf(boss, id), 'retention')).toMatchObject({ state: 'done', reason: 'kept_until_erased' })
+    expect(await isLive()).toBe(true)
   })
 
   test('an issuer counts for the document and environment that it is trusted for', async () => {
@@ -337,6 +357,8 @@ describe('the address', () => {
     signing: undefined,
     registration: { state: 'none', beyond: [], ending: null, purposes: [] },
     askers: [],
+    retentionDays: null,
+    retentionChosenAt: null,
     ...changed,
   })
   const address = (...given: Parameters<typeof facts>) => stepIn({ steps: stepsOf(facts(...given)) }, 'address')

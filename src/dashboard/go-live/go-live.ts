@@ -7,6 +7,7 @@ import { examine } from '../../doctor/examine.ts'
 import { isLoopback } from '../../egress/addresses.ts'
 import { askedBy } from '../../templates/minimise.ts'
 import { chooseDocuments, type DocumentKind, readGoLive } from '../../tenants/go-live.ts'
+import { readTenant } from '../../tenants/settings.ts'
 import { readBlocks } from '../../trust/blocks.ts'
 import { readSources } from '../../trust/lists/sources.ts'
 import { readAnchors } from '../../trust/settings.ts'
@@ -54,6 +55,7 @@ export async function readPath(deps: Deps, checks: Checks, tenantId: string): Pr
     signing: await certificateOf(deps, tenantId),
     registration,
     askers: await askersOf(deps, tenantId),
+    retentionDays: (await readTenant(deps.db, tenantId))?.retentionDays ?? null,
   })
   const purposes = documents.includes('eu_wallet') ? registration.purposes : []
   return { documents, steps, purposes, is_done: steps.every(({ state }) => state === 'done' || state === 'not_needed') }

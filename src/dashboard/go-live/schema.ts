@@ -19,6 +19,7 @@ export const STEPS = [
   'keys',
   'first_live',
   'renewals',
+  'retention',
 ] as const
 export type StepName = (typeof STEPS)[number]
 
@@ -56,6 +57,9 @@ const REASONS = [
   'ends_soon',
   'has_ended',
   'list_failing',
+  'kept_days',
+  'kept_until_erased',
+  'retention_open',
 ] as const
 export type Reason = (typeof REASONS)[number]
 
@@ -73,6 +77,8 @@ export const Step = Exactly({
   /** What the check behind the step found. */
   finding: Nullable(FindingOf<Found>()),
   command: Nullable(Type.String()),
+  /** The list that would bring a missing issuer; null where the shop brings a certificate itself. */
+  preset: Nullable(Type.String()),
 })
 export type Step = typeof Step.static
 

@@ -42,6 +42,9 @@ export type Facts = GoLive & {
   registration: RegistrationFacts
   /** Names of live keys and tills. */
   askers: readonly string[]
+  /** Null keeps results until somebody erases them. */
+  retentionDays: number | null
+  retentionChosenAt: number | null
 }
 
 type Result = Pick<Step, 'state' | 'reason'> & Partial<Step>
@@ -57,10 +60,20 @@ const HOW: Record<StepName, (facts: Facts) => Result> = {
   keys,
   first_live: facts => firstSession(facts, 'live'),
   renewals,
+  retention,
 }
 
 export const stepsOf = (facts: Facts): Step[] =>
-  STEPS.map(step => ({ step, documents: [], names: [], at: null, finding: null, command: null, ...HOW[step](facts) }))
+  STEPS.map(step => ({
+    step,
+    documents: [],
+    names: [],
+    at: null,
+    finding: null,
+    command: null,
+    preset: null,
+    ...HOW[step](facts),
+  }))
 
 function address({ publicUrl, isLocal, check }: Facts): Result {
   const command = 'vidimus doctor'
@@ -119,6 +132,7 @@ function issuers(facts: Facts, environment: Environment): Result {
     reason: 'issuers_missing',
     documents: [...new Set(missing.map(({ kind }) => kind))],
     command: addingCommand(first, environment),
+    preset: KINDS[first.kind].presets[environment] ?? null,
   }
 }
 
@@ -159,6 +173,13 @@ function firstSession({ documents, firstTestAt, firstLiveAt, publicUrl }: Facts,
 function keys({ askers, tenantId }: Facts): Result {
   if (askers.length > 0) return { state: 'done', reason: 'may_ask', names: askers.slice(0, 3) }
   return { state: 'to_do', reason: 'no_key', command: `vidimus key create --tenant ${tenantId} --env live` }
+}
+
+/** Asked once: personal data must not stay for ever because nobody thought of it. */
+function retention({ retentionDays, retentionChosenAt, tenantId }: Facts): Result {
+  if (retentionDays !== null) return { state: 'done', reason: 'kept_days', names: [String(retentionDays)] }
+  if (retentionChosenAt !== null) return { state: 'done', reason: 'kept_until_erased' }
+  return { state: 'to_do', reason: 'retention_open', command: `vidimus tenant set ${tenantId} --retention-days 30` }
 }
 
 type Ending = { name: string; at: number }

@@ -6,6 +6,7 @@ import auditFilters from '../../../drizzle/postgres/0004_audit_filters.sql' with
 import searchAndSources from '../../../drizzle/postgres/0005_search_and_sources.sql' with { type: 'text' }
 import shopLines from '../../../drizzle/postgres/0006_shop_lines.sql' with { type: 'text' }
 import templateTranslations from '../../../drizzle/postgres/0007_template_translations.sql' with { type: 'text' }
+import retentionChosen from '../../../drizzle/postgres/0008_retention_chosen.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { OlderDatabase, refuseBeforeFirstRelease, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0005_search_and_sources', sql: searchAndSources, kind: 'expand' },
   { id: '0006_shop_lines', sql: shopLines, kind: 'expand' },
   { id: '0007_template_translations', sql: templateTranslations, kind: 'expand' },
+  { id: '0008_retention_chosen', sql: retentionChosen, kind: 'expand' },
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */

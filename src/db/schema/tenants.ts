@@ -53,4 +53,6 @@ export const goLive = table('go_live', {
   /** The first completed test session with a document of a foreign issuer, and the first live one. */
   firstTestAt: time('first_test_at'),
   firstLiveAt: time('first_live_at'),
+  /** When somebody decided how long results are kept: nobody keeps them for ever by accident. */
+  retentionChosenAt: time('retention_chosen_at'),
 })

@@ -7,6 +7,7 @@ import auditFilters from '../../../drizzle/sqlite/0004_audit_filters.sql' with {
 import searchAndSources from '../../../drizzle/sqlite/0005_search_and_sources.sql' with { type: 'text' }
 import shopLines from '../../../drizzle/sqlite/0006_shop_lines.sql' with { type: 'text' }
 import templateTranslations from '../../../drizzle/sqlite/0007_template_translations.sql' with { type: 'text' }
+import retentionChosen from '../../../drizzle/sqlite/0008_retention_chosen.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0005_search_and_sources', searchAndSources],
   ['0006_shop_lines', shopLines],
   ['0007_template_translations', templateTranslations],
+  ['0008_retention_chosen', retentionChosen],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

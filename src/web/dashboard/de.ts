@@ -27,6 +27,7 @@ export const dashboard: typeof en.dashboard = {
     'settings/health': 'Zustand',
   },
   templateGroups: { everyday: 'Für jeden Tag', own: 'Ihre eigenen', more: 'Mehr …' },
+  backToGoLive: 'Zurück zu „Live gehen“',
   formats: 'Formate',
   oneFormat: { none: 'Jede Wallet', mso_mdoc: 'nur mdoc', 'dc+sd-jwt': 'nur SD-JWT' },
   formatOf: title => `Format von „${title}“`,

@@ -26,6 +26,7 @@ export const dashboard = {
     'settings/health': 'Health',
   },
   templateGroups: { everyday: 'Everyday', own: 'Your own', more: 'More …' },
+  backToGoLive: 'Back to Go live',
   formats: 'Formats',
   oneFormat: { none: 'Any wallet', mso_mdoc: 'mdoc only', 'dc+sd-jwt': 'SD-JWT only' },
   formatOf: (title: string) => `Format of “${title}”`,

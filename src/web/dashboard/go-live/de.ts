@@ -39,6 +39,55 @@ export const goLive: typeof en.goLive = {
     each: 'Wie bei jeder Prüfung angegeben',
   },
   help: 'Mehr im Handbuch (auf Englisch)',
+  retention: {
+    days: 'Tage aufbewahren',
+    hint: 'Nach dem Ende einer Prüfung. Dann wird sie von selbst endgültig gelöscht; die Zahlen bleiben.',
+    problem: 'Eine ganze Zahl von 0 bis 3.650.',
+    keep: days => (days === '1' ? 'Einen Tag aufbewahren' : `${days} Tage aufbewahren`),
+    forever: 'Aufbewahren, bis jemand löscht',
+  },
+  authoritiesRead: 'Gelesen im November 2026. Sehen Sie dort nach, was sich seither geändert hat.',
+  authorities: {
+    identity: {
+      eu_wallet: {
+        text: 'Ein Zugangszertifikat. Die Zugangsstelle Ihres Landes stellt es aus, wenn Sie dort registriert sind: Laden Sie den Antrag von der nächsten Seite in ihr Portal. Die Kommission führt diese Stellen auf:',
+        link: 'https://trust.tech.ec.europa.eu/lists/eudiw/wrpac-providers.json',
+      },
+      us_licence: {
+        text: 'Jede Wallet entscheidet, wessen Zertifikat sie annimmt: Fragen Sie ihren Hersteller. Apple verlangt ein eigenes Händlerzertifikat.',
+      },
+      other: { text: 'Fragen Sie die Hersteller der Wallets, welche Stellen sie annehmen.' },
+    },
+    registration: {
+      eu_wallet: {
+        text: 'Die Registrierungsstelle Ihres Landes, die auch zum Zugangszertifikat führt. Sie stellt je Zweck eine Registrierung aus. Zum Ausprobieren die deutsche Sandbox:',
+        link: 'https://bmi.usercontent.opencode.de/eudi-wallet',
+      },
+    },
+    issuers_test: {
+      eu_age: { text: 'Die Testliste der Europäischen Kommission für Altersnachweise. Nichts zu beantragen.' },
+      eu_wallet: { text: 'Die Testliste der Europäischen Kommission für Identitätsdaten (PID). Nichts zu beantragen.' },
+      us_licence: {
+        text: 'Es gibt keine Testliste: Fügen Sie das Zertifikat des Bundesstaats hinzu, dessen Testführerschein Sie haben.',
+      },
+      other: { text: 'Der Aussteller selbst veröffentlicht sein Zertifikat.' },
+    },
+    issuers_live: {
+      eu_age: {
+        text: 'Die Liste der Europäischen Kommission für Altersnachweise. Nichts zu beantragen. Vergleichen Sie, wer sie signiert:',
+        link: 'https://eidas.ec.europa.eu/efda',
+      },
+      eu_wallet: {
+        text: 'Die Liste der Europäischen Kommission für Identitätsdaten (PID). Nichts zu beantragen. Vergleichen Sie, wer sie signiert:',
+        link: 'https://eidas.ec.europa.eu/efda',
+      },
+      us_licence: {
+        text: 'AAMVA, der Verband der Zulassungsbehörden: Lesen Sie zuerst seine Bedingungen. Staaten, die nicht auf der Liste stehen, veröffentlichen ihr Zertifikat selbst.',
+        link: 'https://vical.dts.aamva.org',
+      },
+      other: { text: 'Der Aussteller selbst veröffentlicht sein Zertifikat.' },
+    },
+  },
   steps: {
     address: { title: 'Telefone erreichen diesen Dienst', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },
     identity: { title: 'Ein Zertifikat, dem Wallets vertrauen', action: 'Zertifikat besorgen', done: 'Zertifikat ansehen' },
@@ -54,6 +103,7 @@ export const goLive: typeof en.goLive = {
     keys: { title: 'Ein Live-Schlüssel oder eine Kasse', action: 'Live-Schlüssel anlegen', done: 'Live-Schlüssel ansehen' },
     first_live: { title: 'Erste Prüfung in Live', action: 'Prüfungen in Live ansehen', done: 'Prüfungen in Live ansehen' },
     renewals: { title: 'Erneuerungen', action: 'Prüfungen ansehen', done: 'Prüfungen ansehen' },
+    retention: { title: 'Wie lange bewahren Sie Ergebnisse auf?', action: 'Wählen', done: 'Aufbewahrung ansehen' },
   },
   reasons: {
     reached: ({ names }) => `Telefone erreichen ${names} über https.`,
@@ -95,5 +145,9 @@ export const goLive: typeof en.goLive = {
     ends_soon: ({ names, when }) => `„${names}“ endet am ${when}. Erneuern Sie es vorher.`,
     has_ended: ({ names, when }) => `„${names}“ ist am ${when} abgelaufen.`,
     list_failing: ({ names, when }) => `Die Liste „${names}“ wurde seit dem ${when} nicht mehr aktualisiert.`,
+    kept_days: ({ names }) => `Ergebnisse werden ${names} Tage nach ihrem Ende gelöscht.`,
+    kept_until_erased: () => 'Ergebnisse bleiben, bis jemand sie löscht.',
+    retention_open: () =>
+      'Heute bleiben Ergebnisse für immer. Bewahren Sie persönliche Daten nur so lange auf wie nötig: Den meisten Geschäften reichen 30 Tage.',
   },
 }

@@ -1,3 +1,6 @@
+import type { StepName } from '../../../dashboard/go-live/schema.ts'
+import type { DocumentKind } from '../../../tenants/go-live.ts'
+
 /** Parts of a sentence, in the reader's language. */
 type Named = { documents: string; names: string; when: string }
 
@@ -37,6 +40,53 @@ export const goLive = {
     each: 'As each creation says',
   },
   help: 'More in the handbook',
+  retention: {
+    days: 'Days to keep',
+    hint: 'After the end of a verification. Then it is erased for good by itself; counts stay.',
+    problem: 'A whole number from 0 to 3,650.',
+    keep: (days: string) => (days === '1' ? 'Keep one day' : `Keep ${days} days`),
+    forever: 'Keep until somebody erases them',
+  },
+  authoritiesRead: 'As read in November 2026. Look there for what has changed since.',
+  authorities: {
+    identity: {
+      eu_wallet: {
+        text: 'An access certificate. The access authority of your country issues it, once you are registered there: upload the request from the next page at its portal. The Commission lists these authorities:',
+        link: 'https://trust.tech.ec.europa.eu/lists/eudiw/wrpac-providers.json',
+      },
+      us_licence: {
+        text: 'Each wallet decides whose certificate it accepts: ask its maker. Apple wants a merchant certificate of its own.',
+      },
+      other: { text: 'Ask the maker of the wallets which authorities they accept.' },
+    },
+    registration: {
+      eu_wallet: {
+        text: 'The registrar of your country, which also leads to the access certificate. It issues one registration for each use. For trials, the German sandbox:',
+        link: 'https://bmi.usercontent.opencode.de/eudi-wallet',
+      },
+    },
+    issuers_test: {
+      eu_age: { text: 'The European Commission’s trial list of age proofs. Nothing to apply for.' },
+      eu_wallet: { text: 'The European Commission’s trial list of identity issuers (PID). Nothing to apply for.' },
+      us_licence: { text: 'There is no trial list: add the certificate of the state whose test licence you have.' },
+      other: { text: 'The issuer itself publishes its certificate.' },
+    },
+    issuers_live: {
+      eu_age: {
+        text: 'The European Commission’s list of age proofs. Nothing to apply for. Compare its signer at',
+        link: 'https://eidas.ec.europa.eu/efda',
+      },
+      eu_wallet: {
+        text: 'The European Commission’s list of identity issuers (PID). Nothing to apply for. Compare its signer at',
+        link: 'https://eidas.ec.europa.eu/efda',
+      },
+      us_licence: {
+        text: 'AAMVA, the motor vehicle administrators’ association: read its terms first. States that are not on its list publish their own certificate.',
+        link: 'https://vical.dts.aamva.org',
+      },
+      other: { text: 'The issuer itself publishes its certificate.' },
+    },
+  } as Partial<Record<StepName, Partial<Record<DocumentKind, { text: string; link?: string }>>>>,
   steps: {
     address: { title: 'Phones reach this service', action: 'See the checks', done: 'See the checks' },
     identity: { title: 'A certificate that wallets trust', action: 'Get a certificate', done: 'See the certificate' },
@@ -48,6 +98,7 @@ export const goLive = {
     keys: { title: 'A live key or till', action: 'Create a live key', done: 'See the live keys' },
     first_live: { title: 'First live verification', action: 'See live verifications', done: 'See live verifications' },
     renewals: { title: 'Renewals', action: 'See the checks', done: 'See the checks' },
+    retention: { title: 'How long do you keep results?', action: 'Choose', done: 'See the retention' },
   },
   reasons: {
     reached: ({ names }: Named) => `Phones reach ${names} over https.`,
@@ -89,5 +140,9 @@ export const goLive = {
     ends_soon: ({ names, when }: Named) => `“${names}” ends on ${when}. Renew it before.`,
     has_ended: ({ names, when }: Named) => `“${names}” ended on ${when}.`,
     list_failing: ({ names, when }: Named) => `The list “${names}” has not been updated since ${when}.`,
+    kept_days: ({ names }: Named) => `Results are erased ${names} days after they end.`,
+    kept_until_erased: () => 'Results are kept until somebody erases them.',
+    retention_open: () =>
+      'Today results stay for ever. Keep personal data only as long as you need it: 30 days are enough for most shops.',
   },
 }

@@ -7,11 +7,12 @@ import { Seal } from '../../kit/seal.tsx'
 import { useData } from '../data.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
-import { ForEditors, useMayChange, usePlace } from '../session.tsx'
+import { ForEditors, useMayChange, usePlace, useSession } from '../session.tsx'
 import { useDashboardWords } from '../words.ts'
 import { ChooseDocuments } from './documents.tsx'
 import { Purposes } from './purposes.tsx'
-import { GoLiveStep } from './step.tsx'
+import { RetentionChoice } from './retention.tsx'
+import { Commands, GoLiveStep, UnneededStep } from './step.tsx'
 import { useGoLiveWords } from './words.ts'
 
 const isOpen = ({ state }: Step): boolean => state === 'to_do' || state === 'problem'
@@ -20,6 +21,7 @@ const isNeeded = ({ state }: Step): boolean => state !== 'not_needed'
 /** The way to the first live verification. */
 export function GoLive() {
   const words = useGoLiveWords()
+  const { renew } = useSession()
   const { inTenant } = usePlace()
   const data = useData<Path>(inTenant('go-live'))
   return (
@@ -28,7 +30,7 @@ export function GoLive() {
         {path => (
           <div class="stack loose go-live">
             <Documents path={path} onChosen={data.set} />
-            {path.steps.length > 0 && <Steps path={path} />}
+            {path.steps.length > 0 && <Steps path={path} onChange={() => void renew().then(data.reload)} />}
           </div>
         )}
       </Loaded>
@@ -69,7 +71,7 @@ function Documents({ path, onChosen }: { path: Path; onChosen: (path: Path) => v
   )
 }
 
-function Steps({ path: { steps, purposes, is_done } }: { path: Path }) {
+function Steps({ path: { documents, steps, purposes, is_done }, onChange }: { path: Path; onChange: () => void }) {
   const words = useGoLiveWords()
   const needed = steps.filter(isNeeded)
   const done = needed.filter(({ state }) => state === 'done').length
@@ -87,12 +89,26 @@ function Steps({ path: { steps, purposes, is_done } }: { path: Path }) {
         </div>
       )}
       <ol class="steps grid" aria-label={words.stepsLabel}>
-        {steps.map(step => (
-          <GoLiveStep key={step.step} step={step} isNext={step === next}>
+        {needed.map(step => (
+          <GoLiveStep key={step.step} step={step} documents={documents} isNext={step === next}>
             {step.step === 'registration' && purposes.length > 0 && <Purposes purposes={purposes} />}
+            {step.step === 'retention' && step.state !== 'done' && <RetentionChoice onChosen={onChange} />}
           </GoLiveStep>
         ))}
       </ol>
+      {needed.length < steps.length && (
+        <section class="stack tight">
+          <h2 class="large secondary">{words.states.not_needed}</h2>
+          <ul class="plain-list">
+            {steps
+              .filter(step => !isNeeded(step))
+              .map(step => (
+                <UnneededStep key={step.step} step={step} />
+              ))}
+          </ul>
+        </section>
+      )}
+      <Commands steps={steps} />
     </>
   )
 }

@@ -12,4 +12,5 @@ export const HELP: Readonly<Record<StepName, string>> = {
   keys: 'going-live#switch-to-live',
   first_live: 'going-live#switch-to-live',
   renewals: 'going-live#the-steps',
+  retention: 'privacy',
 }

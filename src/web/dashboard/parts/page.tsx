@@ -1,6 +1,8 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { useKeptFocus } from '../../kit/kept-focus.ts'
+import { hrefTo, Link, useRoute } from '../route.tsx'
+import { useDashboardWords } from '../words.ts'
 import { useArrival } from './arrival.ts'
 
 type Props = {
@@ -25,6 +27,8 @@ export function useOpened(part: string): void {
 
 /** A view with its heading and its main actions. */
 export function Page({ title, intro, actions, areActionsHeld, children }: Props) {
+  const { backToGoLive } = useDashboardWords()
+  const { search } = useRoute()
   const page = useRef<HTMLDivElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   useArrival(() => heading.current)
@@ -35,6 +39,7 @@ export function Page({ title, intro, actions, areActionsHeld, children }: Props)
   }, [title, opened])
   return (
     <div ref={page} class="page stack loose">
+      {search.get('back') === 'go-live' && <Link href={hrefTo('go-live')}>{backToGoLive}</Link>}
       <header class="page-header row between start">
         <div class="stack tight">
           <h1 ref={heading} tabIndex={-1}>

@@ -12,7 +12,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { useEnded } from '../../parts/ended.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { goTo, hrefTo } from '../../route.tsx'
+import { goTo, hrefTo, useRoute } from '../../route.tsx'
 import { ForEditors, useMayChange, usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { CreateKeyDialog } from './create-key.tsx'
@@ -28,7 +28,11 @@ export function Keys() {
   const { tenant, environment, inTenant } = usePlace()
   const { call } = useSession()
   const data = useData<{ data: ApiKey[] }>(inTenant('keys'))
-  const [open, setOpen] = useState<Open>()
+  const { search } = useRoute()
+  const mayChange = useMayChange()
+  const [open, setOpen] = useState<Open | undefined>(
+    mayChange && search.get('open') === 'create' ? { kind: 'create' } : undefined,
+  )
   const close = () => {
     setOpen(undefined)
     data.reload()

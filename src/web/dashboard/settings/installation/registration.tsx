@@ -11,6 +11,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { FileButton } from '../../parts/file-button.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { useRoute } from '../../route.tsx'
 import { useSession } from '../../session.tsx'
 import { useTrustWords } from '../trust/words.ts'
 import { type Note, Notes } from './notes.tsx'
@@ -21,7 +22,8 @@ export function Registrations() {
   const words = usePapersWords()
   const { call } = useSession()
   const data = useData<{ data: Registration[] }>('registrations')
-  const [isAdding, setIsAdding] = useState(false)
+  const { search } = useRoute()
+  const [isAdding, setIsAdding] = useState(search.get('open') === 'registration')
   const [notes, setNotes] = useState<readonly Note[]>([])
   const remove = async (id: string) => {
     await call(`registrations/${id}`, { method: 'DELETE' })

@@ -14,6 +14,7 @@ import { useData } from '../../data.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
+import { useRoute } from '../../route.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
 import { AddTrustDialog } from './add-trust.tsx'
@@ -91,7 +92,10 @@ function Lists({ sources, presets, blocks, onChange, onBundle }: ListsProps) {
   const words = useTrustWords()
   const { session } = useSession()
   const { environment } = usePlace()
-  const [asks, setAsks] = useState<'list' | 'bundle'>()
+  const wanted = useRoute().search.get('open')
+  const [asks, setAsks] = useState<'list' | 'bundle' | undefined>(
+    session.user.is_owner && presets.some(({ name }) => name === wanted) ? 'list' : undefined,
+  )
   const close = () => setAsks(undefined)
   return (
     <section class="stack" aria-labelledby="lists">
@@ -115,6 +119,7 @@ function Lists({ sources, presets, blocks, onChange, onBundle }: ListsProps) {
       {asks === 'list' && (
         <AddListDialog
           presets={presets}
+          wanted={wanted ?? undefined}
           onClose={close}
           onAdded={({ label, entries }) => {
             close()
@@ -132,7 +137,8 @@ function SingleIssuers({ anchors, hasLists, onChange }: SingleProps) {
   const words = useTrustWords()
   const { session, call } = useSession()
   const { environment } = usePlace()
-  const [isAdding, setIsAdding] = useState(false)
+  const { search } = useRoute()
+  const [isAdding, setIsAdding] = useState(session.user.is_owner && search.get('open') === 'issuer')
   const [removed, setRemoved] = useState<TrustAnchor>()
   const isOwner = session.user.is_owner
   const add = isOwner && (

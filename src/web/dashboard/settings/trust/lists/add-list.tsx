@@ -9,15 +9,25 @@ import { ConfirmSigner } from './add-list-confirm.tsx'
 import { type Grants, SeeList } from './add-list-see.tsx'
 import { LIST_MS_MAX } from './list-limits.ts'
 
-type Props = { presets: readonly TrustPreset[]; onClose: () => void; onAdded: (source: TrustSource) => void }
+type Props = {
+  presets: readonly TrustPreset[]
+  /** The name of the preset to begin with. */
+  wanted: string | undefined
+  onClose: () => void
+  onAdded: (source: TrustSource) => void
+}
 
 /** Three steps: choose a list, see what it is, confirm its signer. */
-export function AddListDialog({ presets, onClose, onAdded }: Props) {
+export function AddListDialog({ presets, wanted, onClose, onAdded }: Props) {
   const words = useTrustWords().addList
   const { call } = useSession()
   const { environment } = usePlace()
   const [step, setStep] = useState<0 | 1 | 2>(0)
-  const [choice, setChoice] = useState<Choice>({ by: presets[0]?.name ?? 'address', address: '', file: undefined })
+  const [choice, setChoice] = useState<Choice>({
+    by: (presets.find(({ name }) => name === wanted) ?? presets[0])?.name ?? 'address',
+    address: '',
+    file: undefined,
+  })
   const [checked, setChecked] = useState<CheckedList>()
   const [grants, setGrants] = useState<Grants>({ types: '', serviceType: '' })
   const [label, setLabel] = useState('')

@@ -1,0 +1,1 @@
+ALTER TABLE `go_live` ADD `retention_chosen_at` integer;
