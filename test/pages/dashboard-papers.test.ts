@@ -15,6 +15,7 @@ browserTest('a new key is made for a shop, and its certificate is installed with
   const app = await startForBrowser()
   const { id: tenant } = await app.tenant({ name: 'Wine bar' })
   const { page, browser } = await enter(app, openPage, '/dashboard/settings/installation')
+  await page.getByText('More', { exact: true }).click()
   await page.getByRole('button', { name: 'New key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name in the request').fill('nonsense')
@@ -69,6 +70,7 @@ browserTest('a refusal is said in German to a German reader', async openPage => 
   const dialog = page.getByRole('dialog')
   const refused = async (sentence: string) =>
     expect(await dialog.getByRole('alert').textContent()).toBe(`${sentence} invalid_request`)
+  await page.getByText('Mehr', { exact: true }).click()
   await page.getByRole('button', { name: 'Neuer Schlüssel' }).click()
   await dialog.getByLabel('Name im Antrag').fill('CN=')
   await dialog.getByRole('button', { name: 'Schlüssel erzeugen' }).click()

@@ -28,6 +28,7 @@ describe('trust', () => {
     await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
     await expectAccessible(page)
     await shoot(page, 'dashboard-trust-empty')
+    await page.getByText('Other ways').click()
     await page.getByRole('button', { name: 'Add issuer' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Certificate (PEM)').fill('not a certificate')
@@ -220,11 +221,19 @@ describe('settings', () => {
       await colour.fill('#FFE000')
       await page.getByText('The button is hard to see on a light page. Choose a darker colour.').waitFor()
       await page.getByText('Contrast of its text: 15.9 to 1.').waitFor()
+      const preview = page.locator('figure', { hasText: 'What customers see' })
+      const button = preview.getByText('Continue with your wallet')
+      const ground = () => button.evaluate(element => getComputedStyle(element).backgroundColor)
+      expect(await ground()).toBe('rgb(255, 224, 0)')
+      await page.getByLabel('Or pick it').fill('#204060')
+      expect([await colour.inputValue(), await ground()]).toEqual(['#204060', 'rgb(32, 64, 96)'])
+      await colour.fill('#FFE000')
       await page.getByLabel('Link to your privacy notice').fill('https://shop.example/privacy')
       await page.getByLabel('English', { exact: true }).fill('Or show your ID at delivery. ')
       await page.getByLabel('Another language').selectOption('Polski')
       await page.getByLabel('Polski', { exact: true }).fill('Albo pokaż dowód przy dostawie.')
       await page.getByLabel('Another language').selectOption('Deutsch')
+      await preview.getByText('Privacy notice of Wine bar').waitFor()
       const [, look] = await Promise.all([
         page.getByRole('button', { name: 'Save' }).nth(1).click(),
         page.waitForResponse(answer => answer.url().endsWith('/look') && answer.request().method() === 'PUT'),

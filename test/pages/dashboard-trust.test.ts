@@ -46,7 +46,7 @@ browserTest('a list is added in three steps, and only after its signer was compa
   const signer = await makeLongSigner()
   const { page, browser } = await enter(app, openPage, '/dashboard/trust?environment=live')
   const sources = async () => (await browser.get<TrustSources>('/trust/sources')).body.data
-  await page.getByText('No lists in Live yet.').waitFor()
+  await page.getByRole('heading', { name: 'No issuers are trusted yet' }).waitFor()
   await page.getByRole('button', { name: 'Add a list' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add a list of issuers' })
   await dialog.getByRole('heading', { name: 'Step 1 of 3' }).waitFor()
@@ -224,6 +224,7 @@ browserTest('a bundle of another installation is imported, and says what it brou
   await addSource(home.deps, { ...first, bytes: listOf(home, signer, 7) }, 'test')
   const { bytes, signer: by } = await exportBundle(home.deps, {}, 'test')
   const { page } = await enter(venue, openPage, '/dashboard/trust?environment=live')
+  await page.getByText('Other ways').click()
   await page.getByRole('button', { name: 'Import a bundle' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Import' }).click()

@@ -21,7 +21,11 @@ export const installation: typeof en.installation = {
   daysLeft: days => (days === 1 ? 'noch ein Tag' : `noch ${days} Tage`),
   selfMade:
     'Dieser Dienst hat es sich selbst gemacht. Für die Öffentlichkeit besorgen Sie eines von einer Stelle, der Wallets vertrauen: Bringen Sie den Antrag dorthin, und setzen Sie die Antwort ein.',
-  csr: 'Zertifikatsantrag',
+  more: 'Mehr',
+  details: 'Einzelheiten',
+  stepRequest: 'Erstellen Sie einen Antrag. Er nennt diesen Dienst, und sein privater Schlüssel bleibt hier.',
+  stepSend: 'Senden Sie ihn an eine Stelle, der die Wallets Ihrer Kunden vertrauen. „Live gehen“ sagt, welche.',
+  stepInstall: 'Installieren Sie das Zertifikat, das zurückkommt.',
   csrDo: 'Antrag machen',
   csrName: 'Zertifikatsantrag',
   chainName: 'Zertifikatskette',

@@ -19,7 +19,11 @@ export const installation = {
   daysLeft: (days: number) => (days === 1 ? 'one day left' : `${days} days left`),
   selfMade:
     'This service made it for itself. For the public, get one from an authority that wallets trust: take the request below there, then install the answer.',
-  csr: 'Certificate request',
+  more: 'More',
+  details: 'Details',
+  stepRequest: 'Make a request. It names this service, and its private key stays here.',
+  stepSend: 'Send it to an authority that your customers’ wallets trust. Go live says which.',
+  stepInstall: 'Install the certificate that comes back.',
   csrDo: 'Make a request',
   csrName: 'the certificate request',
   chainName: 'the certificate chain',

@@ -87,23 +87,40 @@ function SigningCard({ signing, shops, data, onShops, isLive }: SigningProps) {
           [words.clientId, <code key="id">{client_id}</code>],
         ]}
       />
-      <Folded title={words.chain} text={chain} name={words.chainName} />
-      {authority && <Folded title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
+      <ol class="plain-list numbered">
+        <li>
+          <div class="stack tight">
+            <p>{words.stepRequest}</p>
+            <div>
+              <Button busy={makeCsr.isBusy} onClick={() => makeCsr.run()}>
+                {words.csrDo}
+              </Button>
+            </div>
+            <Problem of={makeCsr.problem} />
+            {csr && <Copy text={csr.trim()} label={words.csrName} />}
+          </div>
+        </li>
+        <li>{words.stepSend}</li>
+        <li>
+          <div class="stack tight">
+            <p>{words.stepInstall}</p>
+            <div>
+              <Button onClick={() => setIsImporting(true)}>{words.importDo}</Button>
+            </div>
+          </div>
+        </li>
+      </ol>
       <ShopCertificates shops={shops} onChange={onShops} />
-      {csr && (
-        <div class="stack tight">
-          <h3>{words.csr}</h3>
-          <Copy text={csr.trim()} label={words.csrName} />
+      <details class="folded">
+        <summary>{words.more}</summary>
+        <div class="stack">
+          <div>
+            <Button onClick={() => setIsMaking(true)}>{papers.newKey}</Button>
+          </div>
+          <Text title={words.chain} text={chain} name={words.chainName} />
+          {authority && <Text title={words.authority} text={authority} name={words.authorityName} more={words.authorityMore} />}
         </div>
-      )}
-      <Problem of={makeCsr.problem} />
-      <div class="row">
-        <Button busy={makeCsr.isBusy} onClick={() => makeCsr.run()}>
-          {words.csrDo}
-        </Button>
-        <Button onClick={() => setIsMaking(true)}>{papers.newKey}</Button>
-        <Button onClick={() => setIsImporting(true)}>{words.importDo}</Button>
-      </div>
+      </details>
       {isMaking && (
         <NewSigningKeyDialog
           onClose={() => setIsMaking(false)}
@@ -255,15 +272,13 @@ function ShopCertificate({ shop, onChange }: { shop: Signing; onChange: () => vo
   )
 }
 
-function Folded({ title, text, name, more }: { title: string; text: string; name: string; more?: string }) {
+function Text({ title, text, name, more }: { title: string; text: string; name: string; more?: string }) {
   return (
-    <details class="folded">
-      <summary>{title}</summary>
-      <div class="stack tight">
-        {more && <p class="hint">{more}</p>}
-        <Copy text={text.trim()} label={name} />
-      </div>
-    </details>
+    <div class="stack tight">
+      <h3>{title}</h3>
+      {more && <p class="hint">{more}</p>}
+      <Copy text={text.trim()} label={name} />
+    </div>
   )
 }
 
@@ -292,14 +307,21 @@ function InstallationCard({ installation }: { installation: Installation }) {
               )}
             </span>,
           ],
-          [words.walletProfile, profiles[wallet_profile]],
-          [words.walletScheme, <code key="scheme">{wallet_scheme}</code>],
-          [words.clientIdPrefix, <code key="prefix">{client_id_prefix}</code>],
-          [words.registration, installation.has_registration_certificate ? yes : no],
-          [words.egress, egress_allow.join(', ') || none],
-          [words.delays, webhook_delays_ms.map(duration).join(', ')],
         ]}
       />
+      <details class="folded">
+        <summary>{words.details}</summary>
+        <Facts
+          facts={[
+            [words.walletProfile, profiles[wallet_profile]],
+            [words.walletScheme, <code key="scheme">{wallet_scheme}</code>],
+            [words.clientIdPrefix, <code key="prefix">{client_id_prefix}</code>],
+            [words.registration, installation.has_registration_certificate ? yes : no],
+            [words.egress, egress_allow.join(', ') || none],
+            [words.delays, webhook_delays_ms.map(duration).join(', ')],
+          ]}
+        />
+      </details>
     </Card>
   )
 }

@@ -26,6 +26,9 @@ export const shop: typeof en.shop = {
   accent: 'Farbe des Hauptknopfs',
   accentHint: 'Etwa #1f4fd8. Leer: die Farbe dieses Dienstes.',
   accentProblem: 'Schreiben Sie # und sechs Hexadezimalziffern, etwa #1f4fd8.',
+  accentPick: 'Oder auswählen',
+  preview: 'So sehen es Kunden auf hellem Bildschirm',
+  previewPrivacy: shop => `Datenschutzhinweis von ${shop}`,
   accentSample: 'Mit Ihrer Wallet fortfahren',
   accentContrast: ratio => `Kontrast der Schrift darauf: ${ratio} zu 1.`,
   accentFaint: where =>

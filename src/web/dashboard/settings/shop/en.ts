@@ -24,6 +24,9 @@ export const shop = {
   accent: 'Colour of the main button',
   accentHint: 'Such as #1f4fd8. Empty uses the colour of this service.',
   accentProblem: 'Write # and six hexadecimal digits, such as #1f4fd8.',
+  accentPick: 'Or pick it',
+  preview: 'What customers see, with a light screen',
+  previewPrivacy: (shop: string) => `Privacy notice of ${shop}`,
   accentSample: 'Continue with your wallet',
   accentContrast: (ratio: string) => `Contrast of its text: ${ratio} to 1.`,
   accentFaint: (where: 'light' | 'dark') =>

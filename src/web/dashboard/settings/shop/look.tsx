@@ -18,6 +18,8 @@ import { type Lines, linesOf, WithoutWallet } from './without-wallet.tsx'
 import { useShopWords } from './words.ts'
 
 const LOGO_BYTES_MAX = 64 * 1024
+/** The accent of theme.css in the light theme. */
+const DEFAULT_ACCENT = '#1f4fd8'
 const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp']
 /** Colours of cards on the hosted page: `--surface` of theme.css. */
 const SURFACES = { light: '#ffffff', dark: '#1a1d25' } as const
@@ -81,7 +83,18 @@ function Form({ path, look, onChange }: FormProps) {
         value={accent}
         onText={setAccent}
       />
-      {isColour && <Sample colour={colour} />}
+      <div class="line middle">
+        <input
+          class="colour-picker"
+          type="color"
+          aria-label={words.accentPick}
+          disabled={!mayChange}
+          value={isColour ? colour : DEFAULT_ACCENT}
+          onInput={event => setAccent(event.currentTarget.value)}
+        />
+        <span class="hint">{words.accentPick}</span>
+      </div>
+      {isColour && <Contrast colour={colour} />}
       <Field
         label={words.privacy}
         hint={words.privacyHint}
@@ -93,6 +106,7 @@ function Form({ path, look, onChange }: FormProps) {
         onText={setPrivacy}
       />
       <WithoutWallet lines={lines} onChange={mayChange ? setLines : undefined} />
+      <Preview look={look} colour={isColour ? colour : DEFAULT_ACCENT} link={isLink ? link : ''} />
       <Saved action={save} isSaved={isSaved} />
       {mayChange && (
         <div>
@@ -138,23 +152,40 @@ function Logo({ logo, onLogo }: LogoProps) {
   )
 }
 
-/** The button as customers will see it, and whether they will. */
-function Sample({ colour }: { colour: string }) {
+const inkFor = (colour: string): string => (contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000')
+
+/** Whether customers will see the button, and read its text. */
+function Contrast({ colour }: { colour: string }) {
   const words = useShopWords()
   const { number } = useFormat()
-  const ink = contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000'
   const faint = (['light', 'dark'] as const).filter(theme => contrast(colour, SURFACES[theme]) < CONTROL_CONTRAST_MIN)
   return (
     <>
-      <p class="accent-sample">
-        <span style={{ backgroundColor: colour, color: ink }}>{words.accentSample}</span>{' '}
-        <span class="hint">{words.accentContrast(number(Math.round(contrast(colour, ink) * 10) / 10))}</span>
-      </p>
+      <p class="hint">{words.accentContrast(number(Math.round(contrast(colour, inkFor(colour)) * 10) / 10))}</p>
       {faint.map(theme => (
         <Notice key={theme} tone="wait">
           {words.accentFaint(theme)}
         </Notice>
       ))}
     </>
+  )
+}
+
+type PreviewProps = { look: Look; colour: string; link: string }
+
+/** What customers see of it, in the light theme. */
+function Preview({ look: { logo }, colour, link }: PreviewProps) {
+  const words = useShopWords()
+  const { tenant } = usePlace()
+  return (
+    <figure class="look-preview box stack centred">
+      <figcaption class="hint">{words.preview}</figcaption>
+      {logo && <img src={`data:${logo.type};base64,${logo.base64}`} alt="" />}
+      <strong>{tenant.name}</strong>
+      <span class="look-button" style={{ backgroundColor: colour, color: inkFor(colour) }}>
+        {words.accentSample}
+      </span>
+      {link && <span class="small look-link">{words.previewPrivacy(tenant.name)}</span>}
+    </figure>
   )
 }

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { TrustBlock } from '../../../../dashboard/settings/trust/schema.ts'
-import { Button } from '../../../kit/button.tsx'
 import { Field } from '../../../kit/field.tsx'
 import { useFormat } from '../../format.ts'
 import { ConfirmButton } from '../../parts/confirm.tsx'
@@ -16,49 +15,33 @@ export function Blocks({ blocks, onChange }: Props) {
   const words = useTrustWords().blocks
   const { session, call } = useSession()
   const { date } = useFormat()
-  const [isAdding, setIsAdding] = useState(false)
   const isOwner = session.user.is_owner
-  if (blocks.length === 0 && !isOwner) return null
   const unblock = async ({ environment, fingerprint }: TrustBlock) => {
     await call('trust/blocks', { method: 'DELETE', body: { environment, fingerprint } })
     onChange()
   }
   return (
     <section class="stack" aria-labelledby="blocks">
-      <div class="section-header row between">
-        <h2 id="blocks">{words.title}</h2>
-        {isOwner && <Button onClick={() => setIsAdding(true)}>{words.add}</Button>}
-      </div>
+      <h2 id="blocks">{words.title}</h2>
       <p class="secondary">{words.more}</p>
-      {blocks.length > 0 && (
-        <ul class="grid" aria-label={words.caption}>
-          {blocks.map(block => (
-            <li key={block.fingerprint} class="card entry row between breaks">
-              <div class="stack tight">
-                <p>
-                  <strong>{block.reason}</strong>
-                </p>
-                <Fingerprint hex={block.fingerprint} />
-                <p class="hint">{words.since(date(block.created_at))}</p>
-              </div>
-              {isOwner && (
-                <ConfirmButton title={words.unblockTitle} verb={words.unblock} onConfirm={() => unblock(block)}>
-                  {words.unblockMore}
-                </ConfirmButton>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-      {isAdding && (
-        <BlockDialog
-          onClose={() => setIsAdding(false)}
-          onBlocked={() => {
-            setIsAdding(false)
-            onChange()
-          }}
-        />
-      )}
+      <ul class="grid" aria-label={words.caption}>
+        {blocks.map(block => (
+          <li key={block.fingerprint} class="card entry row between breaks">
+            <div class="stack tight">
+              <p>
+                <strong>{block.reason}</strong>
+              </p>
+              <Fingerprint hex={block.fingerprint} />
+              <p class="hint">{words.since(date(block.created_at))}</p>
+            </div>
+            {isOwner && (
+              <ConfirmButton title={words.unblockTitle} verb={words.unblock} onConfirm={() => unblock(block)}>
+                {words.unblockMore}
+              </ConfirmButton>
+            )}
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }

@@ -8,7 +8,6 @@ export const trust: typeof en.trust = {
     title: 'Listen',
     more: 'Eine signierte Liste nennt viele Aussteller auf einmal, und der Dienst sieht von selbst immer wieder nach.',
     add: 'Liste hinzufügen',
-    none: { test: 'Noch keine Listen in Test.', live: 'Noch keine Listen in Live.' },
     caption: 'Listen von Ausstellern',
     states: { fresh: 'Aktuell', failing: 'Kein Update', stale: 'Veraltet', ended: 'Abgelaufen' },
     number: 'Nummer',
@@ -157,7 +156,6 @@ export const trust: typeof en.trust = {
       hours === 0
         ? 'Ohne frische Liste werden solche Ausweise abgelehnt (VIDIMUS_STATUS_MAX_AGE ist 0).'
         : `Ohne frische Liste wird eine benutzt, die bis zu ${hours} Stunden alt ist (VIDIMUS_STATUS_MAX_AGE).`,
-    none: 'Noch keine ist da.',
     refresh: 'Aktualisieren',
     kinds: {
       'statuslist+jwt': 'Statusliste (JWT)',
@@ -216,6 +214,7 @@ export const trust: typeof en.trust = {
       not_taken: 'Nicht übernommen',
     },
   },
+  otherWays: 'Andere Wege',
   singleTitle: 'Einzelne Aussteller',
   add: 'Aussteller hinzufügen',
   addTitle: 'Einen Aussteller hinzufügen',
@@ -259,6 +258,6 @@ export const trust: typeof en.trust = {
   emptyTitle: { test: 'In Test gilt nur der Sandbox-Aussteller', live: 'Noch gilt kein Aussteller' },
   empty: {
     test: 'Das genügt, um alles auszuprobieren. Um mit Ausweisen eines anderen Ausstellers zu testen, fügen Sie sein Zertifikat hinzu.',
-    live: 'Also wird in Live jede Prüfung abgelehnt. Fügen Sie die Zertifikate der Aussteller hinzu, deren Ausweise Sie annehmen; Ihr Staat veröffentlicht die seinen.',
+    live: 'Deshalb wird jede Prüfung in Live abgelehnt. Fügen Sie eine Liste hinzu: Die Europäische Kommission und AAMVA veröffentlichen, wer Altersnachweise, Identitätsdaten und Führerscheine ausstellt.',
   },
 }

@@ -7,7 +7,6 @@ export const trust = {
     title: 'Lists',
     more: 'A signed list names many issuers at once, and the service looks at it again by itself.',
     add: 'Add a list',
-    none: { test: 'No lists in Test yet.', live: 'No lists in Live yet.' },
     caption: 'Lists of issuers',
     states: { fresh: 'Current', failing: 'Not updating', stale: 'Out of date', ended: 'Ended' },
     number: 'Number',
@@ -156,7 +155,6 @@ export const trust = {
       hours === 0
         ? 'Without a fresh list such documents are refused (VIDIMUS_STATUS_MAX_AGE is 0).'
         : `Without a fresh list one of up to ${hours} hours is used (VIDIMUS_STATUS_MAX_AGE).`,
-    none: 'None is kept yet.',
     refresh: 'Refresh',
     kinds: {
       'statuslist+jwt': 'Status list (JWT)',
@@ -213,6 +211,7 @@ export const trust = {
       not_taken: 'Not taken',
     },
   },
+  otherWays: 'Other ways',
   singleTitle: 'Single issuers',
   add: 'Add issuer',
   addTitle: 'Add an issuer',
@@ -256,6 +255,6 @@ export const trust = {
   emptyTitle: { test: 'Only the sandbox issuer counts in Test', live: 'No issuers are trusted yet' },
   empty: {
     test: 'That is enough to try everything out. To test with documents of another issuer, add its certificate.',
-    live: 'So every live check is refused. Add the certificates of the issuers whose documents you accept; your state publishes those of its own.',
+    live: 'So every live check is refused. Add a list: the European Commission and AAMVA publish the issuers of age proofs, identity data and driving licences.',
   },
 }

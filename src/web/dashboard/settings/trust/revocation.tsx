@@ -17,18 +17,16 @@ export function Revocation({ lists }: { lists: RevocationLists }) {
     <section class="stack" aria-labelledby="revocation">
       <div class="section-header row between">
         <h2 id="revocation">{words.title}</h2>
-        {session.user.is_owner && data.length > 0 && <Button onClick={refresh}>{words.refresh}</Button>}
+        {session.user.is_owner && <Button onClick={refresh}>{words.refresh}</Button>}
       </div>
       <p class="secondary">
-        {words.more} {words.maxAge(max_age_hours)} {data.length === 0 && words.none}
+        {words.more} {words.maxAge(max_age_hours)}
       </p>
-      {data.length > 0 && (
-        <ul class="grid" aria-label={words.title}>
-          {data.map(list => (
-            <Row key={`${list.media} ${list.uri}`} list={list} />
-          ))}
-        </ul>
-      )}
+      <ul class="grid" aria-label={words.title}>
+        {data.map(list => (
+          <Row key={`${list.media} ${list.uri}`} list={list} />
+        ))}
+      </ul>
     </section>
   )
 }
