@@ -7,6 +7,8 @@ import { type DatabaseSettings, parseDatabaseUrl } from './db/database-url.ts'
 import { type AllowedDestination, type Network, parseAllowList, parseNetworks } from './egress/addresses.ts'
 import type { ExtraCa } from './egress/authorities.ts'
 import { parseExtraCa } from './egress/extra-ca.ts'
+import type { MailSettings } from './egress/mail.ts'
+import { parseMailFrom, parseMailUrl } from './egress/mail-url.ts'
 import { parseLinkStart } from './openid4vp/exchange/link-start.ts'
 import type { RegistrationForm } from './openid4vp/exchange/request-object.ts'
 import { VARIABLES, type Variable } from './variables.ts'
@@ -38,6 +40,8 @@ export type Config = {
   rateLimitScale: number
   /** Lets clients on other machines read /metrics. */
   metricsToken: string | undefined
+  /** Undefined: no mail is sent. */
+  mail: MailSettings | undefined
   /** Serves the sandbox wallet and the sandbox issuer. */
   hasSandbox: boolean
   /** Serves the OpenID provider. */
@@ -112,6 +116,7 @@ export function loadConfig(env: Environment): Config {
     metricsToken: metricsToken('VIDIMUS_METRICS_TOKEN', text('VIDIMUS_METRICS_TOKEN')),
     trustRefresh: oneOf('VIDIMUS_TRUST_REFRESH', text('VIDIMUS_TRUST_REFRESH'), ['on', 'off']) === 'on',
     statusMaxAgeMs: maxAge('VIDIMUS_STATUS_MAX_AGE', text('VIDIMUS_STATUS_MAX_AGE')),
+    mail: mail(text('VIDIMUS_SMTP_URL'), text('VIDIMUS_MAIL_FROM')),
     hasSandbox: oneOf('VIDIMUS_SANDBOX', text('VIDIMUS_SANDBOX'), ['on', 'off']) === 'on',
     hasOidc: oneOf('VIDIMUS_OIDC', text('VIDIMUS_OIDC'), ['on', 'off']) === 'on',
     wallet: {
@@ -275,6 +280,13 @@ function metricsToken(name: Variable, text: string): string | undefined {
     fail(name, 'use 16 to 256 printable ASCII characters without spaces, for example from "openssl rand -hex 32"')
   }
   return text || undefined
+}
+
+function mail(url: string, from: string): Config['mail'] {
+  if (!url && from) fail('VIDIMUS_MAIL_FROM', 'no mail is sent without a server; set VIDIMUS_SMTP_URL too, or remove it')
+  if (!url) return undefined
+  if (!from) fail('VIDIMUS_MAIL_FROM', 'VIDIMUS_SMTP_URL is set, so name the sender too: alerts@shop.example')
+  return { ...parsed('VIDIMUS_SMTP_URL', url, parseMailUrl), from: parsed('VIDIMUS_MAIL_FROM', from, parseMailFrom) }
 }
 
 function base64url(name: Variable, text: string): string {

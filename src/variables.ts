@@ -38,6 +38,15 @@ export const VARIABLES = {
     default: '',
     meaning: 'bearer token that opens /metrics to other machines and through proxies; 16 characters or more',
   },
+  VIDIMUS_SMTP_URL: {
+    default: '',
+    meaning:
+      'server for mail to owners, smtp://user:password@host:587 (STARTTLS where offered) or smtps://…:465; without it no mail is sent',
+  },
+  VIDIMUS_MAIL_FROM: {
+    default: '',
+    meaning: 'sender of that mail: alerts@shop.example; a name may stand before the address in angle brackets',
+  },
   VIDIMUS_SANDBOX: { default: 'on', meaning: 'off closes the sandbox wallet and its issuer: /sandbox and everything below it' },
   VIDIMUS_OIDC: { default: 'on', meaning: 'off closes the OpenID provider: /oidc and everything below it' },
   VIDIMUS_TRUST_REFRESH: {

@@ -44,6 +44,7 @@ describe('settings without any variable', () => {
       tls: undefined,
       rateLimitScale: 1,
       metricsToken: undefined,
+      mail: undefined,
       hasSandbox: true,
       hasOidc: true,
       trustRefresh: true,
