@@ -12,7 +12,7 @@ const GROUND = [...BASE, 'ground']
 const FIRST = [...GROUND, 'audit']
 const SECOND = [...FIRST, 'tenants', 'templates', 'usage', 'guesses', 'devices', 'access']
 const THIRD = [...SECOND, 'signing', 'trust', 'webhooks']
-const VERBS = [...THIRD, 'verifications', 'people', 'oidc', 'dashboard', 'doctor', 'upkeep', 'demo']
+const VERBS = [...THIRD, 'verifications', 'people', 'oidc', 'dashboard', 'doctor', 'upkeep', 'demo', 'alerts']
 
 const ALLOWED: Record<string, string[]> = {
   // Why a text is refused is said in words.
@@ -47,6 +47,8 @@ const ALLOWED: Record<string, string[]> = {
   oidc: [...THIRD, 'verifications'],
   // Its examples are answered by the sandbox's wallet.
   dashboard: [...VERBS, 'sandbox'],
+  // Mail says what the page Health says.
+  alerts: [...VERBS, 'web'],
   doctor: VERBS,
   upkeep: VERBS,
   demo: [...VERBS, 'sdk'],

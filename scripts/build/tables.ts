@@ -2,6 +2,7 @@
 // test/handbook/tables.test.ts fails when a page has a stale copy.
 import { join } from 'node:path'
 import { DEFAULT_SCOPES, SCOPES, type Scope } from '../../src/access/scopes.ts'
+import { ALARMS } from '../../src/alerts/causes.ts'
 import { COUNTERS, HISTOGRAMS } from '../../src/base/metrics.ts'
 import { COMMANDS } from '../../src/cli/index.ts'
 import { REFUSALS } from '../../src/db/refusal.ts'
@@ -110,6 +111,10 @@ export async function makeTables(document: OpenApi): Promise<Record<string, stri
       ]),
     ),
     events: await eventTable(),
+    alarms: table(
+      ['cause', 'meaning'],
+      ALARMS.map(cause => [code(cause), ALARM_MEANINGS[cause]]),
+    ),
     soaks: table(
       ['script', 'commit', 'minutes', 'what was done', 'violations'],
       of('soak').map(({ what, commit, minutes, figures, violations }) => [
@@ -184,6 +189,33 @@ function codesOf(document: OpenApi): ErrorCode[] {
   return [...listed, ...(['not_found', 'method_not_allowed'] as const).filter(name => !listed.includes(name))]
 }
 
+const ALARM_MEANINGS: Record<(typeof ALARMS)[number], string> = {
+  tls_ended: 'the certificate of the public address has ended',
+  tls_ending: 'the certificate of the public address ends within two weeks',
+  signing_ended: 'the certificate that wallets see has ended',
+  signing_ending: 'the certificate that wallets see ends soon',
+  registrations_ended: 'a registration certificate has ended',
+  registrations_ending: 'a registration certificate ends soon',
+  no_issuer: 'there are live keys, and no trusted issuer',
+  issuers_missing: 'a template in use in live has no trusted issuer',
+  issuers_ending: 'an issuer that was added by hand ends within a month',
+  lists_troubled: 'a trust list has ended, is stale or empty, fails for a day, or has a new signer',
+  status_lists_ended: 'a list of revoked documents has ended',
+  status_lists_old: 'a list of revoked documents is nearly too old to be used',
+  webhooks_failing: 'webhooks of the last 24 hours failed at a receiver',
+  extra_ca_ending: 'an authority of `VIDIMUS_EXTRA_CA` ends within a month',
+  wrapping_key_missing: 'the file of a wrapping key is gone',
+  wrapping_key_closed: 'the service may not read the file of a wrapping key',
+  wrapping_key_old: 'wrapping keys do not turn',
+  disk_low: 'little room on the disk',
+  disk_full: 'the disk is full, and nothing new is created',
+  server_full: 'the disk of the PostgreSQL server is full',
+  backup_failed: 'the last scheduled backup failed',
+  backup_old: 'the newest backup is old',
+  archive_failing: 'the archive of the PostgreSQL server fails',
+  archive_old: 'the archive of the PostgreSQL server is an hour old',
+}
+
 const CHECK_MEANINGS: Record<CheckName, string> = {
   server: 'whether a service runs on the data directory',
   public_url:
@@ -215,6 +247,7 @@ const CHECK_MEANINGS: Record<CheckName, string> = {
   backups: 'the age of the newest, and whether the last one failed',
   open_files: 'whether 16,384 files and connections may be open; the start warns too',
   second_factor: 'whether every owner has a second factor, once there are live keys',
+  mail: 'whether mail is set up and reaches an owner, and whether the latest was sent; it sends none',
 }
 
 const REFUSAL_MEANINGS: Record<keyof typeof REFUSALS, string> = {
@@ -336,6 +369,8 @@ function limitTable(document: OpenApi): string {
 
 /** Checked against real figures by test/operating.test.ts. */
 const LABELS: Record<string, string[]> = {
+  vidimus_alerts_raised: ['cause'],
+  vidimus_mails_total: ['outcome'],
   vidimus_http_requests_total: ['method', 'route', 'status'],
   vidimus_http_request_seconds: ['route'],
   vidimus_http_refusals_total: ['code'],
@@ -403,6 +438,8 @@ function meaningOf(event: string): string {
 }
 
 const EVENT_MEANINGS: Record<string, string> = {
+  'alert.raised':
+    'something needs an owner; `detail` is one of the [causes](alerts.md#causes). `alert.cleared` (`info`) says when it is over',
   'audit.not_linked':
     'audit records could not be put on the chain; the service retries. Look at the database if it happens again',
   'audit.not_signed': 'the head of the audit chain could not be signed; the service retries within the hour',
@@ -434,6 +471,7 @@ const EVENT_MEANINGS: Record<string, string> = {
   'keys.not_shared': 'a node cannot read the new wrapping key, so keys do not turn. Share `VIDIMUS_KEY_DIR`',
   'keys.not_turned': 'wrapping keys did not turn; erased verifications stay readable in old copies. Run `vidimus doctor`',
   'login.failed': 'a log-in to the dashboard was refused; `detail` says why. Many from one network are guesses',
+  'mail.failed': 'a mail was not sent; `failure` says why, and what is owed is sent again by itself. Check `VIDIMUS_SMTP_URL`',
   'network.not_recorded': 'the network of a client could not be stored; harmless once',
   'request.failed': 'a request ended with 500. `failure` names the place; report it with the request id',
   'runtime.warned':

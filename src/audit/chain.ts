@@ -53,6 +53,8 @@ export const AUDIT_ACTIONS = [
   'user.joined',
   'user.removed',
   'user.reset',
+  'user.link_mailed',
+  'user.address_changed',
   'user.role_changed',
   'user.password_changed',
   'user.factor_added',

@@ -2,11 +2,13 @@
 
 type Labels = Record<string, string>
 
+type Read = () => number | Promise<number | [labels: Labels, value: number][]>
+
 export type Metrics = {
   count(name: CounterName, labels?: Labels, by?: number): void
   observe(name: HistogramName, labels: Labels, value: number): void
-  /** `read` runs when /metrics is requested. A name that ends in `_total` is a counter. */
-  gauge(name: string, help: string, read: () => number | Promise<number>, labels?: Labels): void
+  /** `read` runs when /metrics is requested. A name that ends in `_total` is a counter. A list is one value for each of its labels. */
+  gauge(name: string, help: string, read: Read, labels?: Labels): void
   render(): Promise<string>
 }
 
@@ -26,6 +28,7 @@ export const COUNTERS = {
   vidimus_in_person_answers_total: 'Answers of phones in person, by outcome.',
   vidimus_in_person_failures_total: 'Failures of the transport between a till and a phone, by code.',
   vidimus_backups_total: 'Scheduled backups since the start, by outcome.',
+  vidimus_mails_total: 'Mails, by outcome.',
   vidimus_rate_limited_total: 'Requests refused by a rate limit, by policy.',
   vidimus_claims_taken_over_total: 'Idempotency keys taken over from a request whose node or time ended.',
   vidimus_db_retries_total: 'Transactions on PostgreSQL that ran again, by the reason.',
@@ -66,7 +69,7 @@ type Series = { labels: string; buckets: number[]; sum: number; count: number }
 export function createMetrics(): Metrics {
   const counters = new Map<string, Map<string, Count>>()
   const histograms = new Map<string, Map<string, Series>>()
-  const gauges = new Map<string, { help: string; read: () => number | Promise<number>; labels: string }>()
+  const gauges = new Map<string, { help: string; read: Read; labels: Labels }>()
 
   return {
     count(name, labels = NONE, by = 1) {
@@ -86,7 +89,7 @@ export function createMetrics(): Metrics {
       series.count++
     },
     gauge(name, help, read, labels = NONE) {
-      gauges.set(name, { help, read, labels: labelText(labels) })
+      gauges.set(name, { help, read, labels })
     },
     async render() {
       const lines: string[] = []
@@ -103,7 +106,8 @@ export function createMetrics(): Metrics {
         const value = await Promise.try(read).catch(() => undefined)
         if (value === undefined) continue
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`)
-        lines.push(`${name}${braces(labels)} ${numberText(value)}`)
+        const series: [Labels, number][] = typeof value === 'number' ? [[labels, value]] : value
+        lines.push(...series.map(([labels, value]) => `${name}${braces(labelText(labels))} ${numberText(value)}`))
       }
       return `${lines.join('\n')}\n`
     },

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { mailRoutes } from '../alerts/routes.ts'
 import { peopleRoutes } from '../people/routes.ts'
 import type { Deps } from './deps.ts'
 import { keyRoutes } from './developers/keys/routes.ts'
@@ -20,6 +21,7 @@ import { verificationRoutes } from './verifications/routes.ts'
 export const dashboardRoutes = (deps: Deps) =>
   new Elysia({ prefix: '/dashboard/api', detail: { hide: true } })
     .use(peopleRoutes(deps))
+    .use(mailRoutes(deps))
     .use(overviewRoutes(deps))
     .use(verificationRoutes(deps))
     .use(deviceRoutes(deps))

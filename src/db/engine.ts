@@ -90,8 +90,8 @@ export type Engine = {
   forgetDeleted(): Promise<boolean>
   /** Number of writes that wait for their commit. */
   waitingWrites(): number
-  /** Checks of doctor that only this kind of database needs. */
-  checks(): Promise<EngineCheck[]>
+  /** Checks of doctor that only this kind of database needs: those of these names. */
+  checks(names: readonly string[]): Promise<EngineCheck[]>
   describe(): { name: string; version: string }
   close(): Promise<void>
 }

@@ -56,6 +56,7 @@ export const SEALED = {
   oidcKey: ofTenant('oidc_keys'),
   login: ofSession('oidc_logins'),
   loginSub: ofSession('oidc_logins', 'sealed_sub'),
+  mailAddress: ofInstallation('mail_addresses'),
   totp: ofInstallation('dashboard_users', 'totp_sealed'),
   /** The row has no id before it is stored: its salt stands for it. */
   signIn: (salt: Uint8Array) => signIn(Buffer.from(salt).toString('hex'), salt),

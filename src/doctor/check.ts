@@ -22,6 +22,7 @@ export const CHECKS = [
   'backups',
   'open_files',
   'second_factor',
+  'mail',
 ] as const
 
 export type CheckName = (typeof CHECKS)[number]

@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts'
 import { checkInPerson } from './in-person-check.ts'
 import { checkWrappingKeys } from './key-checks.ts'
 import { checkClock, checkOpenFiles } from './machine-checks.ts'
+import { checkMail } from './mail-check.ts'
 import { checkOpenIdProvider } from './openid-check.ts'
 import { checkSecondFactor } from './people-check.ts'
 import { checkPublicUrl, checkTls } from './public-checks.ts'
@@ -41,6 +42,7 @@ const HOW = {
   backups: scene => checkOfEngine(scene, 'backups'),
   open_files: checkOpenFiles,
   second_factor: checkSecondFactor,
+  mail: checkMail,
 } satisfies Record<CheckName, (scene: Scene) => Promise<Finding>>
 
 export type Found = CheckFailure | Awaited<ReturnType<(typeof HOW)[CheckName]>>
@@ -48,8 +50,13 @@ export type Found = CheckFailure | Awaited<ReturnType<(typeof HOW)[CheckName]>>
 export type Check = { name: CheckName } & Found
 
 /** `isServer` is true in the service itself, and false in a command beside it. */
-export async function examine(deps: Deps, isServer: boolean, names: readonly CheckName[] = CHECKS): Promise<Check[]> {
-  const scene = sceneOf(deps, isServer)
+export async function examine(
+  deps: Deps,
+  isServer: boolean,
+  names: readonly CheckName[] = CHECKS,
+  callsOthers = true,
+): Promise<Check[]> {
+  const scene = sceneOf(deps, { isServer, names, callsOthers })
   // The disk of PostgreSQL is its server's.
   const checks = deps.config.database ? names.filter(name => name !== 'disk') : names
   return await Promise.all(checks.map(async name => ({ name, ...(await runCheck<Found>(() => HOW[name](scene))) })))

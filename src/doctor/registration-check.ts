@@ -21,7 +21,7 @@ const STATUSES_MAX = 10
 export const PID = /^(?:urn:eudi:pid:|eu\.europa\.ec\.eudi\.pid\.)/
 
 /** Whether wallets will accept the registration certificates that requests carry, and which are missing. */
-export async function checkRegistration({ deps, liveTenants }: Scene) {
+export async function checkRegistration({ deps, liveTenants, callsOthers }: Scene) {
   if (!(await statesOf(deps))) return notYet()
   const at = deps.now()
   const rows = await readRegistrations(deps)
@@ -29,7 +29,7 @@ export async function checkRegistration({ deps, liveTenants }: Scene) {
   if (ended.length > 0) return problem('registrations_ended', { certificates: namesOf(ended) })
   const foreign = await foreignAmong(deps, rows)
   if (foreign.length > 0) return problem('registrations_foreign', { certificates: namesOf(foreign) })
-  const statuses = await readStatuses(deps, rows)
+  const statuses = callsOthers ? await readStatuses(deps, rows) : []
   const withStatus = (wanted: Judged['status']) =>
     namesOf(statuses.flatMap(({ row, status }) => (status === wanted ? [row] : [])))
   const revoked = withStatus('revoked')

@@ -11,31 +11,40 @@ const TENANTS_MAX = 20
 export type Scene = {
   deps: Deps
   isServer: boolean
+  /** False for a look that is repeated often: receivers, issuers and registrars are not called. */
+  callsOthers: boolean
   /** The first few; with more, these are enough. */
   tenants: Promise<TenantRow[]>
   /** Those of them with a live key: without one, missing trust or https is only a warning. */
   liveTenants: Promise<TenantRow[]>
-  visit: Promise<Visit>
-  /** Reads the whole database, so only when asked. */
+  readonly visit: Promise<Visit>
+  /** One of them reads the whole database, so only when asked. */
   engineChecks: () => Promise<EngineCheck[]>
 }
 
-export function sceneOf(deps: Deps, isServer: boolean): Scene {
+type Look = { isServer: boolean; names: readonly string[]; callsOthers: boolean }
+
+export function sceneOf(deps: Deps, { isServer, names, callsOthers }: Look): Scene {
   const tenants = firstTenants(deps)
-  const found = {
-    tenants,
-    liveTenants: liveAmong(deps, tenants),
-    visit: visitPublicUrl(deps),
-  }
+  const found = { tenants, liveTenants: liveAmong(deps, tenants) }
   // The checks that await them report the failure; without this, one that nobody awaits would end the process.
   for (const each of Object.values(found)) each.catch(() => {})
+  let visit: Promise<Visit> | undefined
   let engineChecks: Promise<EngineCheck[]> | undefined
   return {
     deps,
     isServer,
+    callsOthers,
     ...found,
+    get visit() {
+      if (!visit) {
+        visit = visitPublicUrl(deps)
+        visit.catch(() => {})
+      }
+      return visit
+    },
     engineChecks: () => {
-      engineChecks ??= deps.checks()
+      engineChecks ??= deps.checks(names)
       return engineChecks
     },
   }

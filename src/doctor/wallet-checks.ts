@@ -12,12 +12,12 @@ const HOUR_MS = 3_600_000
 const SEEN_MS = 30 * 24 * HOUR_MS
 
 /** The lists in use are in the memory of the service, so a command cannot check them. */
-export async function checkStatusLists({ deps, isServer }: Scene) {
+export async function checkStatusLists({ deps, isServer, callsOthers }: Scene) {
   const old = await checkKept(deps)
   if (old) return old
   const shut = await needsWayOut(deps)
   if (shut) return shut
-  if (!isServer) return ok('status_lists_elsewhere')
+  if (!isServer || !callsOthers) return ok('status_lists_elsewhere')
   const isHere = (uri: string) => uri.startsWith(`${deps.config.publicUrl}/`)
   const isLocal = isLocalList(deps.config, isHere)
   const isOwn = (uri: string) => isHere(uri) || isLocal(uri, 'test')

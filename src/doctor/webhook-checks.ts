@@ -19,7 +19,7 @@ const ENVIRONMENTS = ['test', 'live'] as const
 type Delivery = { tenantId: string; verificationId: string }
 
 /** Connects to receivers and sends nothing: a test message could be taken for a real one. */
-export async function checkWebhooks({ deps, tenants }: Scene) {
+export async function checkWebhooks({ deps, tenants, callsOthers }: Scene) {
   const latest = await Promise.all((await tenants).map(({ id }) => readLatest(deps, id, DELIVERIES_MAX)))
   const owners = ownersOf((await tenants).map(({ id }) => id))
   // One that is set is checked before the first customer waits for it.
@@ -31,7 +31,7 @@ export async function checkWebhooks({ deps, tenants }: Scene) {
     const counted = await countAttempts(deps, await tenants)
     return counted.attempts === 0 ? notSetUp('no_webhooks') : notSetUp('no_endpoint', counted)
   }
-  const missed = await missedOf(deps, origins)
+  const missed = callsOthers ? await missedOf(deps, origins) : []
   if (missed.length > 0) return problem('receivers_missed', { missed })
   const failing = await failingOrigins(deps, owners)
   return failing.length > 0 ? warning('webhooks_failing', { origins: failing }) : ok('receivers_reached', { origins })

@@ -1,4 +1,5 @@
 // The pages of the handbook, in the order of the navigation. Each is a file inside the program, read when it is shown.
+import alerts from './pages/alerts.md' with { type: 'file' }
 import backupAndRestore from './pages/backup-and-restore.md' with { type: 'file' }
 import benchmarks from './pages/benchmarks.md' with { type: 'file' }
 import browserElement from './pages/browser-element.md' with { type: 'file' }
@@ -96,6 +97,7 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
       { slug: 'backup-and-restore', file: backupAndRestore },
       { slug: 'upgrade', file: upgrade },
       { slug: 'postgres', file: postgres },
+      { slug: 'alerts', file: alerts },
       { slug: 'metrics', file: metrics },
       { slug: 'log-events', file: logEvents },
       { slug: 'doctor', file: doctor },

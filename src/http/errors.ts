@@ -99,6 +99,8 @@ export const PAGE_ERRORS = {
   no_second_factor: [409, 'Set up a second factor first.'],
   too_many_passkeys: [409, 'You have ten passkeys already; remove one first.'],
   last_owner: [409, 'This is the only owner who can log in; make another one first.'],
+  mail_not_set_up: [409, 'This service sends no mail; its operator sets VIDIMUS_SMTP_URL and VIDIMUS_MAIL_FROM.'],
+  no_mail_address: [409, 'Enter your mail address and confirm it first.'],
   own_user: [409, 'You cannot remove yourself; another owner can.'],
   builtin_template: [409, 'This is a built-in template, which stays as it is; choose another key.'],
   template_changed: [409, 'The template was saved or deleted since it was read; read it again.'],

@@ -9,6 +9,7 @@ import {
   dashboardUsers,
   loginChallenges,
   loginFailures,
+  mailAddresses,
 } from '../db/schema/people.ts'
 import { locked, prepared } from '../db/statements.ts'
 
@@ -75,13 +76,14 @@ export async function setRole(tx: Db, { id, memberOf, role }: UserRow): Promise<
 
 /**
  * The user's row must be locked, and its second factors removed. Also deletes the user's links,
- * sessions, challenges and networks.
+ * sessions, challenges, networks and mail addresses.
  */
 export async function deleteUser(tx: Db, userId: string): Promise<void> {
   await deleteLinksOf(tx, userId)
   await deleteSessionsOf(tx, userId)
   await tx.delete(loginChallenges).where(eq(loginChallenges.userId, userId))
   await tx.delete(dashboardNetworks).where(eq(dashboardNetworks.userId, userId))
+  await tx.delete(mailAddresses).where(eq(mailAddresses.userId, userId))
   await tx.delete(dashboardUsers).where(eq(dashboardUsers.id, userId))
 }
 
@@ -242,4 +244,5 @@ export async function deleteForgotten(tx: Db, now: number): Promise<void> {
   await tx.delete(loginFailures).where(lte(loginFailures.forgetAt, now))
   await tx.delete(dashboardLinks).where(lte(dashboardLinks.expiresAt, now))
   await tx.delete(loginChallenges).where(lte(loginChallenges.expiresAt, now))
+  await tx.delete(mailAddresses).where(lte(mailAddresses.expiresAt, now))
 }

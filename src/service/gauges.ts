@@ -1,6 +1,7 @@
 // Gauges of /metrics. Each is read only when the page is requested.
 import { readdirSync } from 'node:fs'
 import { version } from '../../package.json' with { type: 'json' }
+import { countRaised } from '../alerts/look.ts'
 import { readHead } from '../audit/browse.ts'
 import { readUnlinked } from '../audit/link.ts'
 import type { Deps } from '../deps.ts'
@@ -34,6 +35,7 @@ export function addGauges(deps: Deps): void {
     'Length of the audit chain; it never shrinks.',
     async () => (await readHead(db))?.seq ?? 0,
   )
+  metrics.gauge('vidimus_alerts_raised', 'Alerts that hold now.', () => countRaised(deps))
   if (deps.looseEntries) addUnlinked(deps)
   metrics.gauge('vidimus_write_queue', 'Writes waiting for their commit.', deps.waitingWrites)
   metrics.gauge(

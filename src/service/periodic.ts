@@ -1,3 +1,5 @@
+import { lookForAlerts } from '../alerts/look.ts'
+import { sendOwed } from '../alerts/send.ts'
 import { SIGN_EVERY_MS, signHead } from '../audit/sign-head.ts'
 import { describeFailure } from '../base/log.ts'
 import { within } from '../base/time.ts'
@@ -43,6 +45,8 @@ export const SHARED_JOBS: Job<Deps>[] = [
   { name: 'dashboard sessions', everyMs: 3_600_000, run: sweepSessions },
   { name: 'networks', everyMs: 3_600_000, run: sweepNetworks },
   { name: 'checkpoint', everyMs: SIGN_EVERY_MS, run: signHead },
+  { name: 'alerts', everyMs: 300_000, run: lookForAlerts },
+  { name: 'mail', everyMs: 60_000, run: sendOwed },
   { name: 'certificate', everyMs: 86_400_000, run: warnOfExpiry },
   { name: 'signing keys', everyMs: 3_600_000, run: retireSigningKeys },
   { name: 'seal again', everyMs: 60_000, run: deps => sealAgain(deps, tx => sealOthersAgain(deps, tx)) },

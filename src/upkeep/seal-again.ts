@@ -8,6 +8,7 @@ import { findRootKey, loadMasterKey, openRootKey, replaceRootKey, wrapRootKey } 
 import type { Configured, Making, Reading, Reporting, Unsealing } from '../ground.ts'
 import { sealFactorsAgain } from '../people/factors/factors.ts'
 import { sealSignInsAgain } from '../people/log-in/sign-ins.ts'
+import { sealAddressesAgain } from '../people/users/addresses.ts'
 import { sealSigningKeysAgain } from '../signing/seal-again.ts'
 import { sealTenantsAgain } from '../tenants/seal-again.ts'
 import { countAll } from '../verifications/browse/figures.ts'
@@ -85,6 +86,7 @@ async function runStep(deps: Deps, tx: Db, progress: Progress, sealOthers: (tx: 
       await sealTenantsAgain(deps, tx)
       await sealSigningKeysAgain(deps, tx)
       await sealFactorsAgain(deps, tx)
+      await sealAddressesAgain(deps, tx)
       await sealOthers(tx)
       return goOn(undefined)
     case 'sign_ins':

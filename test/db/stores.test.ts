@@ -22,6 +22,7 @@ const TERMED = { id: 'vs_1', tenantId: 'ten_1', createdAt: 1, terms: Buffer.allo
 const ARGUMENTS: Record<string, unknown[]> = {
   'access/store.ts markKeyRolled': ['key_1', { expiresAt: 1, successorId: 'key_2' }],
   'guesses/store.ts updateGuesses': [{ network: 'n', failedAt: [1], lockedUntil: 1, forgetAt: 1 }],
+  'alerts/store.ts keepLastMail': ['{}'],
   'audit/link-store.ts insertLinks': [[{ seq: 1, entry_id: 1, previous: '', hash: '' }]],
   'audit/store.ts listEntries': [1, 5],
   'audit/store.ts listRecords': [1, 5],

@@ -89,6 +89,7 @@ describe('examine', () => {
       'trust_anchors',
       'trust_lists',
       'webhooks',
+      'mail',
     ])
     // Without live keys plain http is only a warning.
     expect(checks.find(({ name }) => name === 'public_url')).toMatchObject({

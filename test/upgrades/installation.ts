@@ -4,6 +4,8 @@ import { linkEntries } from '../../src/audit/link.ts'
 import type { WebhookSecret } from '../../src/dashboard/developers/webhooks/schema.ts'
 import type { SEALED } from '../../src/db/sealed-columns.ts'
 import type { HalfLogin, WithRecoveryCodes } from '../../src/people/security-schema.ts'
+import { draftAddress } from '../../src/people/users/addresses.ts'
+import { findUserId } from '../../src/people/users/users.ts'
 import { saveTemplate } from '../../src/templates/save.ts'
 import type { Verification } from '../../src/verifications/schema.ts'
 import { type Answer, createVerification, type startApp, type TestApp, until } from '../helpers/app.ts'
@@ -52,6 +54,7 @@ export const ROWS: Record<keyof typeof SEALED, string> = {
   oidcKey: 'oidc_keys',
   login: 'oidc_logins',
   loginSub: 'oidc_logins WHERE length(sealed_sub) > 0',
+  mailAddress: 'mail_addresses',
   totp: 'dashboard_users WHERE length(totp_sealed) > 0',
   signIn: 'sign_ins WHERE length(sealed) > 0',
   sandboxIssuer: "installation WHERE name = 'sandbox_issuer'",
@@ -71,6 +74,7 @@ export async function makeInstallation(options: Parameters<typeof startApp>[0]) 
   expectOk(await boss.put(`${at}/webhook-endpoint?environment=test`, { webhook_url: endpoint }))
   const { webhook_secret } = expectOk(await boss.post<WebhookSecret>(`${at}/webhook-secret/reveal?environment=test`))
   const { secret, recovery } = await addCodes(app, boss)
+  await draftAddress(app.deps, (await findUserId(app.deps, OWNER)) ?? '', { address: 'olivia@shop.example', language: 'en' })
   await saveTemplate(app.deps, { tenantId: tenant, key: TEMPLATE, title: 'Member', query: QUERY }, 'test')
   await trust(app, await forgeSigner(), { label: ANCHOR })
   await listOrigin(app, tenant)

@@ -34,15 +34,20 @@ type Checked = {
   masterKey: MasterKey
 }
 
-export async function runChecks(checked: Checked): Promise<EngineCheck[]> {
+const CHECKS: [EngineCheck['name'], (checked: Checked, session: Session) => EngineFinding | Promise<EngineFinding>][] = [
+  ['server', checkNodes],
+  ['database', checkServer],
+  ['master_key', checkMasterKey],
+  ['backups', checkArchive],
+]
+
+export async function runChecks(checked: Checked, names: readonly string[]): Promise<EngineCheck[]> {
   const session = createSession(onClose => checked.connect.open('read', onClose))
+  const found: EngineCheck[] = []
   try {
-    return [
-      { name: 'server', ...(await runCheck(() => checkNodes(checked))) },
-      { name: 'database', ...(await runCheck(() => checkServer(session, checked))) },
-      { name: 'master_key', ...(await runCheck(() => checkMasterKey(checked))) },
-      { name: 'backups', ...(await runCheck(() => checkArchive(session, checked))) },
-    ]
+    for (const [name, find] of CHECKS)
+      if (names.includes(name)) found.push({ name, ...(await runCheck(() => find(checked, session))) })
+    return found
   } finally {
     await session.close()
   }
@@ -58,7 +63,7 @@ async function checkNodes({ listNodes, node, isServer }: Checked): Promise<Engin
 
 type ServerFacts = { version: string; commit: string; checksums: string; timeout: string }
 
-async function checkServer(session: Session, { setsLimits }: Checked): Promise<EngineFinding> {
+async function checkServer({ setsLimits }: Checked, session: Session): Promise<EngineFinding> {
   const [facts] = await session.rows<ServerFacts>(
     `SELECT current_setting('server_version') AS version, current_setting('synchronous_commit') AS commit,
        current_setting('data_checksums') AS checksums, current_setting('statement_timeout') AS timeout`,
@@ -120,7 +125,7 @@ async function listBloated(session: Session): Promise<string[]> {
 
 type Archive = { mode: string; archived: number | null; failed: number | null; now: number }
 
-async function checkArchive(session: Session, { dir }: Checked): Promise<EngineFinding> {
+async function checkArchive({ dir }: Checked, session: Session): Promise<EngineFinding> {
   const [archive] = await session.rows<Archive>(
     `SELECT current_setting('archive_mode') AS mode, (extract(epoch FROM last_archived_time) * 1000)::bigint AS archived,
        (extract(epoch FROM last_failed_time) * 1000)::bigint AS failed,

@@ -144,16 +144,19 @@ export async function openPostgres(
           publish: notices.publish,
           subscribe: notices.subscribe,
           whenLeader: nodes.whenLeader,
-          checks: () =>
-            runChecks({
-              connect,
-              listNodes,
-              node,
-              isServer: role === 'server',
-              setsLimits: settings.prepare,
-              dir: config.dataDir,
-              masterKey: config.masterKey,
-            }),
+          checks: names =>
+            runChecks(
+              {
+                connect,
+                listNodes,
+                node,
+                isServer: role === 'server',
+                setsLimits: settings.prepare,
+                dir: config.dataDir,
+                masterKey: config.masterKey,
+              },
+              names,
+            ),
           describe: () => ({ name: 'PostgreSQL', version }),
           close,
         },

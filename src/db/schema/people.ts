@@ -108,6 +108,24 @@ export const dashboardLinks = table(
   row => [index('dashboard_links_user').on(row.userId)],
 )
 
+/** Where owners get mail. A new address waits beside the one that counts until it is confirmed. */
+export const mailAddresses = table(
+  'mail_addresses',
+  {
+    id: text('id').primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => dashboardUsers.id),
+    salt: bytes('salt').notNull(),
+    /** JSON: the address, and the language of mail to it. */
+    sealed: bytes('sealed').notNull(),
+    /** SHA-256 of the token in the link that confirms it; null once it is confirmed. */
+    hash: text('hash'),
+    expiresAt: time('expires_at'),
+  },
+  row => [index('mail_addresses_user').on(row.userId), uniqueIndex('mail_addresses_hash').on(row.hash)],
+)
+
 export const dashboardSessions = table(
   'dashboard_sessions',
   {

@@ -29,18 +29,17 @@ type Checked = {
   backups: BackupPlan | undefined
 }
 
-export async function runChecks(checked: Checked): Promise<EngineCheck[]> {
-  const check = async (
-    name: EngineCheck['name'],
-    find: (checked: Checked) => EngineFinding | Promise<EngineFinding>,
-  ): Promise<EngineCheck> => ({ name, ...(await runCheck(() => find(checked))) })
-  return await Promise.all([
-    check('server', checkServer),
-    check('database', checkFile),
-    check('master_key', checkMasterKey),
-    check('disk', checkDisk),
-    check('backups', checkBackups),
-  ])
+const CHECKS: [EngineCheck['name'], (checked: Checked) => EngineFinding | Promise<EngineFinding>][] = [
+  ['server', checkServer],
+  ['database', checkFile],
+  ['master_key', checkMasterKey],
+  ['disk', checkDisk],
+  ['backups', checkBackups],
+]
+
+export async function runChecks(checked: Checked, names: readonly string[]): Promise<EngineCheck[]> {
+  const wanted = CHECKS.filter(([name]) => names.includes(name))
+  return await Promise.all(wanted.map(async ([name, find]) => ({ name, ...(await runCheck(() => find(checked))) })))
 }
 
 function checkServer({ dir, role }: Checked): EngineFinding {

@@ -42,7 +42,8 @@ export async function openSqlite({ config, now: startedAt, random, role }: Openi
         assertInPlace: watchPlace(databaseFile(dir), log),
       })
       addGauges(metrics, databaseFile(dir), space)
-      const checks = () => runChecks({ dir, masterKey: config.masterKey, role, space, now, backups: config.backups })
+      const checks = (names: readonly string[]) =>
+        runChecks({ dir, masterKey: config.masterKey, role, space, now, backups: config.backups }, names)
       const close = async () => {
         await storage.close()
         unlock()

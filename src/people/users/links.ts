@@ -1,5 +1,6 @@
 // One-time links. The token is in the URL's fragment, so it reaches no server and no log; the database has its hash.
 
+import type { Acting } from '../../audit/deps.ts'
 import { sha256Hex } from '../../base/hash.ts'
 import { newNonce } from '../../base/ids.ts'
 import { isoUtc } from '../../base/time.ts'
@@ -40,7 +41,8 @@ export async function keepLink(tx: Db, { row }: OneTimeLink): Promise<void> {
   await insertLink(tx, row)
 }
 
-export const passwordUrl = (publicUrl: string, { token }: OneTimeLink): string => `${publicUrl}/dashboard#password=${token}`
+export const passwordUrl = (publicUrl: string, { token }: Pick<OneTimeLink, 'token'>): string =>
+  `${publicUrl}/dashboard#password=${token}`
 
 /** Does not use the link up. */
 export async function readLink({ db, now }: Reading, token: string) {
@@ -51,6 +53,19 @@ export async function readLink({ db, now }: Reading, token: string) {
   const user = await userOf(db, link)
   return { kind: user.password === null ? ('invitation' as const) : ('reset' as const), name: user.name, expires_at }
 }
+
+/** The user that a link to choose a password was made for, which `id` must be. */
+export async function readLinkOf({ db, now }: Reading, id: string, token: string): Promise<{ user: UserRow; expiresAt: number }> {
+  const link = await findLink(db, sha256Hex(token), now())
+  if (!link || link.userId !== id) throw apiError('link_unavailable')
+  return { user: await userOf(db, link), expiresAt: link.expiresAt }
+}
+
+export const recordMailed = ({ write, audit, now }: Acting, user: UserRow, actor: string): Promise<void> =>
+  write(async tx => {
+    const entry = { at: now(), tenantId: tenantIdOf(user), actor, subjectId: user.id, details: { name: user.name } }
+    await audit.append(tx, { ...entry, action: 'user.link_mailed' })
+  })
 
 /** A link works once. All sessions and half log-ins of the user end, and so do all other links. It spares no second factor. */
 export async function choosePassword(

@@ -4,6 +4,7 @@ import type { Db } from '../../db/engine.ts'
 import type { Configured, Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { readTenants } from '../../tenants/settings.ts'
+import { deleteAddresses } from '../address-store.ts'
 import type { Deps } from '../deps.ts'
 import { listUsersWithFactor } from '../factors/factor-store.ts'
 import { takeFactors } from '../factors/factors.ts'
@@ -132,6 +133,8 @@ type Assigned = { role: Role; memberOf?: string }
 
 async function keepRole(deps: Deps, tx: Db, user: UserRow, actor: string): Promise<UserRow> {
   await setRole(tx, user)
+  // Mail is for owners.
+  if (user.memberOf !== null) await deleteAddresses(tx, user.id)
   await deps.audit.append(tx, { ...entryAbout(user, deps.now(), actor), action: 'user.role_changed', details: detailsOf(user) })
   return user
 }

@@ -92,6 +92,8 @@ export const dashboard: typeof en.dashboard = {
     name_taken: 'Diesen Namen hat schon jemand. Wählen Sie einen anderen.',
     shop_name_taken:
       'Ein anderes Geschäft hat hier schon diesen Namen oder einen, der gleich aussieht. Wählen Sie einen anderen, etwa mit der Straße.',
+    mail_not_set_up: 'Dieser Dienst verschickt keine E-Mails. Sein Betreiber setzt VIDIMUS_SMTP_URL und VIDIMUS_MAIL_FROM.',
+    no_mail_address: 'Tragen Sie zuerst Ihre E-Mail-Adresse ein und bestätigen Sie sie.',
     own_user: 'Sich selbst können Sie nicht entfernen; ein anderer Eigentümer kann es.',
     setup_unavailable:
       'Dieser Link geht nicht: Er wurde benutzt, er ist zu alt, oder jemand hat das Dashboard schon eingerichtet.',

@@ -90,6 +90,8 @@ export const dashboard = {
     user_not_found: 'This user no longer exists.',
     name_taken: 'Somebody has this name already. Choose another.',
     shop_name_taken: 'Another shop here has this name, or one that looks the same. Choose another, such as one with its street.',
+    mail_not_set_up: 'This service sends no mail. Its operator sets VIDIMUS_SMTP_URL and VIDIMUS_MAIL_FROM.',
+    no_mail_address: 'Enter your mail address and confirm it first.',
     own_user: 'You cannot remove yourself; another owner can.',
     setup_unavailable: 'This link does not work: it was used, it is too old, or somebody has set up the dashboard already.',
     link_unavailable: 'This link does not work any more. Ask for a new one.',

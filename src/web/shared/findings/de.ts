@@ -1,6 +1,7 @@
 import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
+import type { MailFailure } from '../../../egress/mail.ts'
 import type { UnusablePair } from '../../../http/tls-pair.ts'
 import type { TransportFailure } from '../../../verifications/exchange/in-person/schema.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
@@ -28,6 +29,20 @@ const unreachable: Record<Reason, string> = {
   silent: 'er antwortet nicht',
   untrusted: 'sein Zertifikat gilt nicht',
   closed: 'er lehnt die Verbindung ab',
+}
+
+/** Warum eine E-Mail nicht verschickt wurde. */
+export const mailFailures: Record<MailFailure, string> = {
+  name_unknown: 'der Name des Mailservers wurde nicht gefunden',
+  unreachable: 'der Mailserver antwortet an diesem Port nicht',
+  broken_off: 'der Mailserver hat die Verbindung abgebrochen',
+  too_slow: 'der Mailserver hat zu lange gebraucht',
+  tls_failed: 'sein Zertifikat ist nicht gültig, oder er spricht an diesem Port kein TLS',
+  unencrypted: 'er bietet keine Verschlüsselung an, deshalb wurde das Passwort nicht gesendet',
+  log_in_refused: 'er hat Benutzer oder Passwort abgelehnt',
+  receiver_refused: 'er hat die Adresse des Empfängers abgelehnt',
+  refused: 'er hat die E-Mail abgelehnt',
+  cancelled: 'der Dienst wurde angehalten',
 }
 
 /** Nach dem Code des letzten Fehlers. */
@@ -242,6 +257,22 @@ export const findings: FindingWords = {
     `${mayOpen(who)} nur ${limit} Dateien und Verbindungen öffnen: Bei vielen Telefonen zugleich werden einige abgewiesen.`,
     `Erlauben Sie ${needed}: "ulimit -n ${needed}", oder LimitNOFILE=${needed} für systemd.`,
   ],
+  no_mail: [
+    'Es werden keine E-Mails verschickt: Von Störungen erfahren Eigentümer nur hier.',
+    'Setzen Sie VIDIMUS_SMTP_URL und VIDIMUS_MAIL_FROM.',
+  ],
+  mail_failing: ({ at, failure }) => [
+    `Die letzte E-Mail um ${at} wurde nicht verschickt: ${mailFailures[failure]}.`,
+    'Prüfen Sie VIDIMUS_SMTP_URL und drücken Sie dann „Testmail senden“ unter Einstellungen, Sie selbst. Ausstehende E-Mails gehen später von selbst hinaus.',
+  ],
+  mail_for_nobody: [
+    'E-Mail ist eingerichtet, aber kein Eigentümer hat eine bestätigte Adresse.',
+    'Wer von den Eigentümern E-Mails möchte, trägt unter Einstellungen, Sie selbst, eine Adresse ein.',
+  ],
+  mail_sent: ({ at, receivers }) =>
+    `E-Mails erhalten: ${counted(receivers, 'Eigentümer', 'Eigentümer')}; die letzte ging um ${at} hinaus.`,
+  mail_untried: ({ receivers }) =>
+    `E-Mails erhalten: ${counted(receivers, 'Eigentümer', 'Eigentümer')}; noch wurde keine verschickt.`,
   second_factors_set: 'Alle Eigentümer haben einen zweiten Faktor, oder es gibt noch keine.',
   second_factors_unset: ({ owners }) => [
     `Eigentümer ohne zweiten Faktor: ${owners}. Noch hat kein Geschäft einen Live-Schlüssel.`,
@@ -515,7 +546,7 @@ export const findings: FindingWords = {
     'Bringen Sie den Empfänger in Ordnung; für einen im eigenen Netz setzen Sie VIDIMUS_EGRESS_ALLOW, und VIDIMUS_EXTRA_CA für seine Stelle.',
   ],
   webhooks_failing: ({ origins }) => [
-    `Die Empfänger sind erreichbar, aber Webhooks der letzten 24 Stunden scheiterten bei ${some(origins)}.`,
+    `Webhooks der letzten 24 Stunden scheiterten bei ${some(origins)}.`,
     'Die Gründe stehen im Dashboard unter Webhooks; dort lassen sie sich wiederholen.',
   ],
   receivers_reached: ({ origins }) => `Die Empfänger sind erreichbar: ${some(origins)}. Diese Prüfung hat ihnen nichts gesendet.`,

@@ -1,6 +1,7 @@
 import type { Missed, Reason } from '../../../doctor/reach.ts'
 import type { RegistrationName } from '../../../doctor/registration-check.ts'
 import type { Flaw } from '../../../doctor/signing-checks.ts'
+import type { MailFailure } from '../../../egress/mail.ts'
 import type { TransportFailure } from '../../../verifications/exchange/in-person/schema.ts'
 import { type FindingWords, say, sayTroubles, someOf } from './say.ts'
 
@@ -28,6 +29,20 @@ const unreachable: Record<Reason, string> = {
   silent: 'it does not answer',
   untrusted: 'its certificate is not valid',
   closed: 'it refuses the connection',
+}
+
+/** Why a mail was not sent. */
+export const mailFailures: Record<MailFailure, string> = {
+  name_unknown: 'the name of the mail server was not found',
+  unreachable: 'the mail server does not answer at this port',
+  broken_off: 'the mail server broke the connection off',
+  too_slow: 'the mail server took too long',
+  tls_failed: 'its certificate is not valid, or it does not speak TLS at this port',
+  unencrypted: 'it offers no encryption, so the password was not sent',
+  log_in_refused: 'it refused user or password',
+  receiver_refused: 'it refused the address of the receiver',
+  refused: 'it refused the mail',
+  cancelled: 'the service was stopped',
 }
 
 /** By the code of the latest failure. */
@@ -200,6 +215,17 @@ export const findings: FindingWords = {
     `${mayOpen(who)} only ${limit} files and connections: with many phones at once, some will be refused.`,
     `Allow ${needed}: "ulimit -n ${needed}", or LimitNOFILE=${needed} for systemd.`,
   ],
+  no_mail: ['No mail is sent: owners learn what is wrong here only.', 'Set VIDIMUS_SMTP_URL and VIDIMUS_MAIL_FROM.'],
+  mail_failing: ({ at, failure }) => [
+    `The latest mail, at ${at}, was not sent: ${mailFailures[failure]}.`,
+    'Check VIDIMUS_SMTP_URL, then press “Send a test” under Settings, You. What is owed is sent again by itself.',
+  ],
+  mail_for_nobody: [
+    'Mail is set up, but no owner has a confirmed address.',
+    'Each owner who wants mail enters an address under Settings, You.',
+  ],
+  mail_sent: ({ at, receivers }) => `${counted(receivers, 'owner gets', 'owners get')} mail; the latest was sent at ${at}.`,
+  mail_untried: ({ receivers }) => `${counted(receivers, 'owner gets', 'owners get')} mail; none was sent yet.`,
   second_factors_set: 'Every owner has a second factor, or there is none yet.',
   second_factors_unset: ({ owners }) => [`Owners without a second factor: ${owners}. No shop has a live key yet.`, addFactor],
   second_factors_missing: ({ owners }) => [
@@ -454,7 +480,7 @@ export const findings: FindingWords = {
     'Repair the receiver; for one in your own network, set VIDIMUS_EGRESS_ALLOW, and VIDIMUS_EXTRA_CA for its authority.',
   ],
   webhooks_failing: ({ origins }) => [
-    `Receivers can be reached, but webhooks of the last 24 hours failed at ${some(origins)}.`,
+    `Webhooks of the last 24 hours failed at ${some(origins)}.`,
     'See the reasons under Webhooks in the dashboard, and replay them there.',
   ],
   receivers_reached: ({ origins }) => `The receivers can be reached: ${some(origins)}. This check sent them nothing.`,

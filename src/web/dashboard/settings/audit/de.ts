@@ -164,6 +164,8 @@ export const audit: typeof en.audit = {
     'user.logged_out': 'Abgemeldet',
     'user.password_changed': 'Passwort geändert',
     'user.removed': 'Jemanden entfernt',
+    'user.address_changed': 'E-Mail-Adresse geändert',
+    'user.link_mailed': 'Link für ein Passwort per E-Mail verschickt',
     'user.reset': 'Link für ein neues Passwort gemacht',
     'user.role_changed': 'Rolle geändert',
     'user.factor_added': 'Zweiter Faktor hinzugefügt',

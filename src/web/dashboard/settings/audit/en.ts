@@ -161,6 +161,8 @@ export const audit = {
     'user.logged_out': 'Logged out',
     'user.password_changed': 'Changed a password',
     'user.removed': 'Removed somebody',
+    'user.address_changed': 'Changed a mail address',
+    'user.link_mailed': 'Mailed a link to choose a password',
     'user.reset': 'Made a link for a new password',
     'user.role_changed': 'Role changed',
     'user.factor_added': 'Second factor added',

@@ -50,5 +50,6 @@ export const health: typeof en.health = {
     open_files: 'Gleichzeitige Verbindungen',
     second_factor: 'Zweiter Faktor der Eigentümer',
     extra_ca: 'Zusätzliche Zertifizierungsstellen',
+    mail: 'E-Mail an Eigentümer',
   },
 }

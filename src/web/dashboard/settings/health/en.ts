@@ -48,5 +48,6 @@ export const health = {
     open_files: 'Connections at once',
     second_factor: 'Second factor of owners',
     extra_ca: 'Additional authorities',
+    mail: 'Mail to owners',
   },
 }
