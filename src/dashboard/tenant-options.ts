@@ -9,8 +9,6 @@ export const TENANT_ITEM = { member: { who: 'anyone' as const }, params: TenantI
 export const FRESH_HOUR = { member: { who: 'anyone' as const, fresh: 'hour' as const } }
 /** In the last five minutes for the live environment, which is in the address, and in the last hour for Test. */
 export const FRESH = { member: { who: 'anyone' as const, fresh: 'live' as const } }
-/** Goes after either: the response has what holders presented. */
-export const CLAIMS = { member: { who: 'anyone' as const, claims: true as const } }
 
 export const READ = errorResponses(400, 401, 403, 404, 429, 500)
 export const CHANGED = errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500)

@@ -1,6 +1,6 @@
 // The order of checks: address, session, forged requests, budgets, tenant, role, fresh
 // authentication, and only then the body. Every change is a POST, PUT or DELETE with a JSON object.
-// A viewer may only read, and no claims: routes need not name that.
+// A viewer may only read: routes need not name that, and leave out what a viewer may not see.
 import { Elysia } from 'elysia'
 import { equalConstantTime } from '../base/hash.ts'
 import { readJson } from '../http/body.ts'
@@ -17,7 +17,7 @@ import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 
 /**
  * `who` may call a route; owners may call all. `own`: it concerns the caller's own account, which a viewer may change too, and
- * somebody who still has to set up a second factor. `claims`: the response has what holders presented, so viewers do not get it.
+ * somebody who still has to set up a second factor.
  * `fresh`: the user proved their identity in the last five minutes; `hour`: in the last hour; `live`: as the environment in the
  * address needs, five minutes for live and an hour for Test. `bytesMax`: for a body that holds a file. `cost`: as many requests; a
  * list costs by its `limit`.
@@ -25,7 +25,6 @@ import { csrfTokenOf, findVisit, requireFresh, type Visit } from './session.ts'
 type Demand = {
   who: 'anyone' | 'owner'
   own?: true
-  claims?: true
   fresh?: true | 'hour' | 'live'
   bytesMax?: number
   cost?: number
@@ -129,11 +128,11 @@ function refuseForged(deps: Deps, request: Request, visit: Visit): void {
   if (!equalConstantTime(request.headers.get('x-csrf-token') ?? '', csrfTokenOf(deps, visit))) throw apiError('csrf_refused')
 }
 
-function requireAll(request: Request, visit: Visit, { who, own, claims, fresh }: Demand, now: number): void {
+function requireAll(request: Request, visit: Visit, { who, own, fresh }: Demand, now: number): void {
   const role = roleOf(visit.user)
   if (who === 'owner' && role !== 'owner') throw apiError('owner_required')
   if (visit.isFactorMissing && !own) throw apiError('second_factor_required')
-  if (role === 'viewer' && (claims || (changes(request) && !own))) throw apiError('viewer_refused')
+  if (role === 'viewer' && changes(request) && !own) throw apiError('viewer_refused')
   if (fresh) requireFresh(visit, now, fresh === true || (fresh === 'live' && isLive(request)) ? 'live' : 'test')
 }
 

@@ -202,13 +202,13 @@ describe('a delivery', () => {
     expect(received.headers).toMatchObject(message?.headers ?? {})
   })
 
-  test('a delivery that has called nobody yet shows attempts and no bytes', async () => {
+  test('a delivery that has called nobody yet shows its attempts, and the event as it would be sent now', async () => {
     const here = await place({ resolve: async () => [] })
     const { id } = await send(here)
     const { attempts, message } = (await detailOf(here, id)).body
     expect(attempts).toMatchObject([{ outcome: 'dns_failed', http_status: null, address: null, answer: null }])
     expect(attempts[0]?.detail).not.toBe('')
-    expect(message).toBeNull()
+    expect(message).toMatchObject({ attempt: null, headers: {} })
   })
 
   test('showing a delivery leaves an audit record, one per reader in ten minutes', async () => {
@@ -248,6 +248,20 @@ describe('a delivery', () => {
     expect(here.receiver.received).toHaveLength(1)
   })
 
+  test('a viewer sees the event and its attempts without claims, answers and the path of the receiver, and leaves no record', async () => {
+    const here = await place({ answer: 410 })
+    here.receiver.answer(() => new Response('kept for the shop', { status: 410 }))
+    const { id } = await send(here)
+    const vera = await joinMember(here.app, here.shop.id, 'vera', 'viewer')
+    const { status, body, text } = await vera.get<DeliveryDetail>(`${here.at}/deliveries/${id}?environment=test`)
+    expect([status, body.message.attempt, body.message.headers]).toEqual([200, null, {}])
+    expect(JSON.parse(body.message.body)).toMatchObject({ type: 'verification.completed', verification: { status: 'completed' } })
+    expect(body.attempts).toMatchObject([{ outcome: 'gone', http_status: 410, answer: null, address: null }])
+    for (const hidden of ['claims', 'credentials', 'kept for the shop', 'signature', `${new URL(here.receiver.url()).pathname}"`])
+      expect([hidden, text.includes(hidden)]).toEqual([hidden, false])
+    expect(await recordsOf(here, 'verification.read')).toEqual([])
+  })
+
   test('a delivery under way is shown as under_way, and a replay is refused', async () => {
     const here = await place()
     const gate = Promise.withResolvers<void>()
@@ -260,7 +274,9 @@ describe('a delivery', () => {
     const { id } = logOf(here.app, verification.id).delivery!
     const { delivery, message } = (await detailOf(here, id)).body
     expect(delivery).toMatchObject({ status: 'pending', attempts: 1, last_attempt: { attempt: 1, outcome: 'under_way' } })
-    expect(message).toBeNull()
+    // Nothing is known to be sent: the event is shown as it would be sent now, without signatures.
+    expect(message).toMatchObject({ attempt: null, headers: {} })
+    expect(JSON.parse(message.body)).toMatchObject({ type: 'verification.completed', verification: { id: verification.id } })
     expect(outcome(await replay(here, id))).toBe('409 delivery_under_way')
     gate.resolve()
     await untilAttempted(here.app, verification.id, 1)

@@ -18,7 +18,7 @@ export async function signedMessage(
   { id, tenantId, environment, type, attempts, at }: Stamped,
   verification: object,
 ): Promise<SignedMessage> {
-  const payload = JSON.stringify({ type, verification, sent_at: isoUtc(at) })
+  const payload = payloadOf(type, verification, at)
   const secrets = await secretsOf({ tenantId, environment }, at)
   return {
     headers: {
@@ -30,6 +30,10 @@ export async function signedMessage(
     body: payload,
   }
 }
+
+/** The event, without a signature. */
+export const payloadOf = (type: DeliveryRow['type'], verification: object, at: number): string =>
+  JSON.stringify({ type, verification, sent_at: isoUtc(at) })
 
 const SIGNATURES = ['x-service-signature', 'webhook-signature']
 

@@ -1,12 +1,13 @@
 import { isoUtc } from '../../../base/time.ts'
 import { apiError } from '../../../http/errors.ts'
 import { inTurns } from '../../../http/turns.ts'
+import { maySeeClaims } from '../../../people/role.ts'
 import type { Visit } from '../../../people/session.ts'
 import type { Owner } from '../../../tenants/settings.ts'
 import { type Announcement, announce, readReceiver } from '../../../verifications/end/announce.ts'
 import { isPortraitGone } from '../../../verifications/portraits.ts'
 import { type BrowsedDelivery, browseDeliveries, readDelivery } from '../../../webhooks/browse.ts'
-import { sentMessage } from '../../../webhooks/delivery/message.ts'
+import { payloadOf, sentMessage } from '../../../webhooks/delivery/message.ts'
 import { presentAttempt } from '../../../webhooks/present.ts'
 import { type Asking, replayById, replayFailed } from '../../../webhooks/replay.ts'
 import type { Deps } from '../../deps.ts'
@@ -50,11 +51,12 @@ export async function readLoggedDeliveries(deps: Deps, owner: Owner, verificatio
   return deliveries.map(each => ({ ...summaryOf(each), log: attemptsOf(each) }))
 }
 
-/** The message contains what the holder presented: reading it leaves an audit record. */
+/** The message contains what the holder presented: reading it leaves an audit record. A viewer gets it without, and no answer. */
 export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner, id: string): Promise<DeliveryDetail> {
   const found = await readDelivery(deps, owner, id)
   const announced = found && (await announce(deps, found.delivery))
   if (!announced) throw apiError('delivery_not_found')
+  if (!maySeeClaims(visit.user)) return detailForViewer(deps, found, announced)
   await recordLook(deps, visit, owner, announced.verification)
   const attempts = await wholeAttemptsOf(deps, found)
   return {
@@ -63,6 +65,30 @@ export async function readDeliveryDetail(deps: Deps, visit: Visit, owner: Owner,
     attempts,
     message: await messageOf(deps, owner, found, attempts, announced),
   }
+}
+
+/** An answer may repeat anything that it got, and the path of the receiver may hold a secret. */
+function detailForViewer(deps: Deps, found: BrowsedDelivery, { url, verification }: Announcement): DeliveryDetail {
+  const { claims, credentials, wallet_uri, request_uri, redirect_url, ...shown } = verification
+  return {
+    delivery: summaryOf(found),
+    url: url === undefined ? null : new URL(url).origin,
+    attempts: attemptsOf(found).map((attempt, i) => ({
+      ...attempt,
+      duration_ms: found.attempts[i]!.durationMs,
+      address: null,
+      answer: null,
+      detail: null,
+    })),
+    message: messageNow(deps, found, shown),
+  }
+}
+
+/** The event as it would be sent now, without signatures. */
+function messageNow({ now }: Deps, { delivery: { type } }: BrowsedDelivery, verification: object): SentMessage {
+  const at = now()
+  const body = payloadOf(type, verification, at)
+  return { attempt: null, at: isoUtc(at), body, headers: {}, secret_gone: false, portrait_gone: false }
 }
 
 async function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): Promise<DeliveryAttempt[]> {
@@ -74,16 +100,17 @@ async function wholeAttemptsOf(deps: Deps, found: BrowsedDelivery): Promise<Deli
   })
 }
 
-/** The message of the latest attempt that knew an address: nothing is signed before. */
+/** The message of the latest attempt that knew an address: nothing is signed before, and it is shown as it would be sent now. */
 async function messageOf(
   deps: Deps,
   owner: Owner,
-  { delivery, attempts: rows }: BrowsedDelivery,
+  found: BrowsedDelivery,
   attempts: readonly DeliveryAttempt[],
   { verification, ...session }: Announcement,
-): Promise<SentMessage | null> {
+): Promise<SentMessage> {
+  const { delivery, attempts: rows } = found
   const row = rows[attempts.findLastIndex(({ address }) => address !== null)]
-  if (!row) return null
+  if (!row) return messageNow(deps, found, verification)
   // Messages about a till's sessions are sent after the comparison, with which the portrait went.
   const made = { ...session, id: verification.id, tenantId: owner.tenantId }
   const portrait_gone = session.deviceId === null && (await isPortraitGone(deps, made, verification))

@@ -5,7 +5,7 @@ import { guard } from '../../../people/guard.ts'
 import { actorOf, type Visit } from '../../../people/session.ts'
 import type { Asking } from '../../../webhooks/replay.ts'
 import type { Deps } from '../../deps.ts'
-import { CHANGED, CLAIMS, FRESH, READ, TENANT, TENANT_ITEM } from '../../tenant-options.ts'
+import { CHANGED, FRESH, READ, TENANT, TENANT_ITEM } from '../../tenant-options.ts'
 import { readDeliveryDetail, readDeliveryPage, replayDelivery, replayFailedDeliveries } from './deliveries.ts'
 import {
   DeliveryDetail,
@@ -77,7 +77,7 @@ export const webhookRoutes = (deps: Deps) =>
     .get(
       '/deliveries/:id',
       ({ visit, tenant, params, query }) => readDeliveryDetail(deps, visit, { tenantId: tenant.id, ...query }, params.id),
-      { ...TENANT_ITEM, ...CLAIMS, query: Environmental, response: { 200: DeliveryDetail, ...READ } },
+      { ...TENANT_ITEM, query: Environmental, response: { 200: DeliveryDetail, ...READ } },
     )
     .post(
       '/deliveries/:id/replay',

@@ -104,9 +104,10 @@ export const DeliveryAttempt = Exactly({
 export type DeliveryAttempt = typeof DeliveryAttempt.static
 
 export const SentMessage = Exactly({
-  attempt: Type.Integer({ minimum: 1 }),
+  /** Null for the event as it would be sent now: nothing was signed yet, or a viewer reads it. */
+  attempt: Nullable(Type.Integer({ minimum: 1 })),
   at: Timestamp,
-  /** The exact bytes that were signed, as text. */
+  /** The exact bytes that were signed, or would be, as text. */
   body: Type.String(),
   headers: Type.Record(Type.String(), Type.String()),
   /** A secret of that time may have been dropped since, so the headers lack the signatures. */
@@ -122,8 +123,8 @@ export const DeliveryDetail = Exactly({
   url: Nullable(Type.String()),
   /** Oldest first. */
   attempts: Type.Array(DeliveryAttempt),
-  /** The message of the latest attempt that called the receiver; null before the first. */
-  message: Nullable(SentMessage),
+  /** Of the latest attempt that called the receiver; before the first, as it would be sent now. */
+  message: SentMessage,
 })
 export type DeliveryDetail = typeof DeliveryDetail.static
 

@@ -5,7 +5,6 @@ import { outcomeTone } from '../developers/webhooks/delivery-detail.tsx'
 import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { useFormat } from '../format.ts'
 import { hrefTo, Link } from '../route.tsx'
-import { useMayChange } from '../session.tsx'
 import { useAuditWords } from '../settings/audit/words.ts'
 import { CheckList } from './check-list.tsx'
 import { useVerificationWords } from './words.ts'
@@ -57,7 +56,6 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
   const words = useVerificationWords().events
   const webhooks = useWebhooksWords()
   const actorName = useActorName()
-  const mayChange = useMayChange()
   switch (moment.event) {
     case 'created':
       return { sentence: words.created(actorName(moment)), tone: 'neutral' }
@@ -130,11 +128,7 @@ function useTold(moment: Moment | Attempt, isJudged: boolean): EventText {
       }
     case 'webhook':
       return {
-        sentence: mayChange ? (
-          <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>
-        ) : (
-          words.webhook(moment.attempt)
-        ),
+        sentence: <Link href={hrefTo(`webhooks/${moment.delivery}`)}>{words.webhook(moment.attempt)}</Link>,
         tone: outcomeTone(moment.outcome),
         more: <p>{[webhooks.outcomes[moment.outcome], moment.http_status].filter(Boolean).join(' · ')}</p>,
       }

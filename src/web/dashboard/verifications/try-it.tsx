@@ -5,7 +5,6 @@ import type { Format } from '../../../words/templates.ts'
 import { Button } from '../../kit/button.tsx'
 import { Field } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icons.tsx'
-import { useWebhooksWords } from '../developers/webhooks/words.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { FormatSelect } from '../parts/format-choice.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -18,12 +17,9 @@ import { useVerificationsWords } from './words.ts'
 
 const FIRST_TEMPLATE = 'age_over_18'
 
-type Props = { template?: string /** Also asks for the address of a receiver. */; webhook?: boolean }
-
 /** Creates a test session and opens its page, where it can be answered. */
-export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
+export function TryIt({ template = FIRST_TEMPLATE }: { template?: string }) {
   const words = useVerificationsWords()
-  const webhooks = useWebhooksWords()
   const { environment } = usePlace()
   const [isOpen, setIsOpen] = useState(false)
   const mayChange = useMayChange()
@@ -32,19 +28,16 @@ export function TryIt({ template = FIRST_TEMPLATE, webhook = false }: Props) {
   return (
     <>
       <Button kind="primary" onClick={() => setIsOpen(true)}>
-        <Icon name={webhook ? 'hook' : 'wallet'} />
-        {webhook ? webhooks.tryIt : words.tryIt}
+        <Icon name="wallet" />
+        {words.tryIt}
       </Button>
-      {isOpen && <TryDialog first={template} webhook={webhook} onClose={() => setIsOpen(false)} />}
+      {isOpen && <TryDialog first={template} onClose={() => setIsOpen(false)} />}
     </>
   )
 }
 
-type DialogProps = { first: string; webhook: boolean; onClose: () => void }
-
-function TryDialog({ first, webhook, onClose }: DialogProps) {
+function TryDialog({ first, onClose }: { first: string; onClose: () => void }) {
   const words = useVerificationsWords()
-  const webhooks = useWebhooksWords()
   const { formats } = useDashboardWords()
   const { call } = useSession()
   const { inTenant } = usePlace()
@@ -52,44 +45,24 @@ function TryDialog({ first, webhook, onClose }: DialogProps) {
   const [template, setTemplate] = useState(first)
   const [format, setFormat] = useState<Format>()
   const [purpose, setPurpose] = useState('')
-  const [url, setUrl] = useState('')
   const hasBoth = (findNamed(templates.value?.data, template)?.template.formats.length ?? 0) > 1
   const start = async () => {
     const body: TryVerification = {
       template,
       ...(format && hasBoth && { formats: [format] }),
       ...(purpose.trim() && { purpose: purpose.trim() }),
-      ...(webhook && { webhook_url: url.trim() }),
     }
     const { id } = await call<Verification>(inTenant('verifications'), { method: 'POST', body })
     onClose()
     goTo(hrefTo(`verifications/${id}`))
   }
   return (
-    <FormDialog
-      title={webhook ? webhooks.tryTitle : words.tryTitle}
-      intro={webhook ? webhooks.tryMore : words.tryMore}
-      verb={words.start}
-      onSubmit={start}
-      onClose={onClose}
-    >
-      {webhook && (
-        <Field
-          label={webhooks.url}
-          type="url"
-          placeholder="https://shop.example/hooks"
-          required
-          autofocus
-          maxLength={2048}
-          value={url}
-          onText={setUrl}
-        />
-      )}
+    <FormDialog title={words.tryTitle} intro={words.tryMore} verb={words.start} onSubmit={start} onClose={onClose}>
       <Loaded data={templates}>
         {({ data }) => <TemplateSelect label={words.template} templates={data} value={template} onChoose={setTemplate} />}
       </Loaded>
-      {!webhook && hasBoth && <FormatSelect label={formats} format={format} onChoose={setFormat} />}
-      {!webhook && <Field label={words.purpose} hint={words.purposeHint} maxLength={300} value={purpose} onText={setPurpose} />}
+      {hasBoth && <FormatSelect label={formats} format={format} onChoose={setFormat} />}
+      <Field label={words.purpose} hint={words.purposeHint} maxLength={300} value={purpose} onText={setPurpose} />
     </FormDialog>
   )
 }

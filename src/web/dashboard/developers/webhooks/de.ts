@@ -70,18 +70,14 @@ export const webhooks: typeof en.webhooks = {
   address: 'Angerufene Adresse',
   answer: 'Antwort (die ersten 4 KiB)',
   headers: 'Kopfzeilen mit den Signaturen',
-  bytes: 'Die genauen Bytes, die signiert wurden',
+  asNow: 'Das Ereignis, wie es jetzt gesendet würde.',
+  asSent: attempt => `Das Ereignis, Byte für Byte wie bei Versuch ${attempt} gesendet.`,
   readNote: 'Dieser Zugriff wurde im Protokoll festgehalten.',
   replay: 'Noch einmal senden',
   replayed: 'Es ist wieder unterwegs.',
   test: 'Testereignis senden',
   testMore:
-    'Ein signiertes verification.failed mit dem Code test_event und einer Nummer, die keine Prüfung hat. Es ist kein Ergebnis und steht nicht in der Liste unten.',
-  tryIt: 'Ganze Zustellung ausprobieren',
-  tryTitle: 'Eine ganze Zustellung ausprobieren',
-  tryMore:
-    'Das macht eine Testsitzung mit der Adresse Ihres Servers. Antworten Sie mit der Sandbox-Wallet, dann geht das echte signierte Ereignis hinaus.',
-  url: 'Adresse Ihres Servers',
+    'Ihr Server bekommt ein signiertes Ereignis wie ein echtes, mit dem Code test_event; was er antwortet, steht dann hier.',
   replayFailed: 'Fehlgeschlagene noch einmal senden',
   replayFailedTitle: 'Alle fehlgeschlagenen noch einmal senden?',
   replayFailedMore: 'Jedes fehlgeschlagene Ereignis dieser Umgebung wird noch einmal gesendet, wenn nötig mit neuen Versuchen.',
@@ -89,7 +85,6 @@ export const webhooks: typeof en.webhooks = {
   portraitGone:
     'Vielleicht war ein Foto dabei, das nach 15 Minuten gelöscht wird; darum lassen sich die Signaturen nicht mehr zeigen.',
   notSent: 'Gesendet wurde noch nichts.',
-  tryInTest: 'Ihren Server in Test ausprobieren',
   emptyTitle: 'Noch keine Zustellungen',
   empty:
     'Setzen Sie einen Endpunkt, oder nennen Sie beim Anlegen einer Prüfung eine webhook_url: Jeder Versuch, ein Ergebnis zuzustellen, steht hier.',

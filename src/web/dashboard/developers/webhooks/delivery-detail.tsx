@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type {
   DeliveryAttempt,
@@ -18,14 +19,15 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { hrefTo, Link, useRoute } from '../../route.tsx'
-import { usePlace, useSession } from '../../session.tsx'
+import { ForEditors, useMaySeeClaims, usePlace, useSession } from '../../session.tsx'
+import { useVerificationWords } from '../../verifications/words.ts'
 import { DeliveryBadge } from './delivery-table.tsx'
 import { useWebhooksWords } from './words.ts'
 
 const LOOK_MS = 3000
 const NEAR_MS = 60_000
 
-/** A delivery with its attempts and the exact bytes sent. */
+/** A delivery with its event, and each attempt with its answer. */
 export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (delivery: DeliverySummary) => void }) {
   const words = useWebhooksWords()
   const { call } = useSession()
@@ -52,12 +54,14 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
             <About delivery={delivery} url={url} />
             <Problem of={replay.problem} />
             {isReplayed && delivery.status === 'pending' && <Notice tone="ok">{words.replayed}</Notice>}
-            <div>
-              <Button busy={replay.isBusy} onClick={() => replay.run()}>
-                <Icon name="reload" />
-                {words.replay}
-              </Button>
-            </div>
+            <Message message={message}>
+              <ForEditors>
+                <Button busy={replay.isBusy} onClick={() => replay.run()}>
+                  <Icon name="reload" />
+                  {words.replay}
+                </Button>
+              </ForEditors>
+            </Message>
             <section class="stack tight">
               <h3>{words.attempts}</h3>
               {attempts.length === 0 && <p class="secondary">{words.notSent}</p>}
@@ -67,7 +71,6 @@ export function DeliveryDetailPanel({ id, onSeen }: { id: string; onSeen: (deliv
                 ))}
               </ol>
             </section>
-            {message && <Message message={message} />}
           </>
         )}
       </Loaded>
@@ -148,19 +151,30 @@ export function outcomeTone(outcome: DeliveryAttempt['outcome']): 'ok' | 'no' | 
   return outcome === 'under_way' || outcome === 'interrupted' ? 'wait' : 'no'
 }
 
-/** The signed body, byte for byte, and the headers with the signatures. */
-function Message({ message: { body, headers, secret_gone, portrait_gone } }: { message: SentMessage }) {
+/** The event: byte for byte with the headers of its latest attempt, or as it would be sent now. */
+function Message({ message, children }: { message: SentMessage; children: ComponentChildren }) {
   const words = useWebhooksWords()
+  const { attempt, body, headers, secret_gone, portrait_gone } = message
+  const maySeeClaims = useMaySeeClaims()
+  const { hidden } = useVerificationWords()
   const lines = Object.entries(headers).map(header => header.join(': '))
   return (
     <section class="stack tight">
-      <h3>{words.bytes}</h3>
-      <Raw label={words.bytes} text={body} />
-      <p class="secondary">{words.headers}</p>
-      <Raw label={words.headers} text={lines.join('\n')} />
+      <div class="row between">
+        <h3>{words.event}</h3>
+        {children}
+      </div>
+      <p class="secondary">{attempt === null ? words.asNow : words.asSent(attempt)}</p>
+      <Raw label={words.event} text={body} />
+      {lines.length > 0 && (
+        <details class="folded">
+          <summary>{words.headers}</summary>
+          <Raw label={words.headers} text={lines.join('\n')} />
+        </details>
+      )}
       {secret_gone && <Notice tone="wait">{words.secretGone}</Notice>}
       {portrait_gone && <Notice tone="wait">{words.portraitGone}</Notice>}
-      <p class="hint">{words.readNote}</p>
+      <p class="hint">{maySeeClaims ? words.readNote : hidden}</p>
     </section>
   )
 }

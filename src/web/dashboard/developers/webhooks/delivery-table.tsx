@@ -3,7 +3,6 @@ import { Badge } from '../../../kit/badge.tsx'
 import { Table } from '../../../kit/table.tsx'
 import { Time } from '../../../shared/time.tsx'
 import { hrefTo, Link } from '../../route.tsx'
-import { useMayChange } from '../../session.tsx'
 import { useWebhooksWords } from './words.ts'
 
 const LOOK = {
@@ -19,9 +18,6 @@ const SHORT_CHARS = 11
 
 export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[]; chosen?: string }) {
   const words = useWebhooksWords()
-  const mayChange = useMayChange()
-  // A delivery shows the claims that it sent; a viewer sees its attempts at the verification.
-  const placeOf = ({ id, verification_id }: ListedDelivery) => (mayChange ? `webhooks/${id}` : `verifications/${verification_id}`)
   return (
     <Table
       caption={words.caption}
@@ -30,7 +26,7 @@ export function DeliveryTable({ rows, chosen }: { rows: readonly ListedDelivery[
           title: words.event,
           kind: 'wraps',
           cell: (row, folded) => (
-            <Link class="row-button" href={hrefTo(placeOf(row))}>
+            <Link class="row-button" href={hrefTo(`webhooks/${row.id}`)}>
               {row.type}
               <span class="whose small">
                 {row.receiver} <code>{row.verification_id.slice(0, SHORT_CHARS)}…</code>

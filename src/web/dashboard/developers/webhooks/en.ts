@@ -57,18 +57,13 @@ export const webhooks = {
   address: 'Address called',
   answer: 'Answer (its first 4 KiB)',
   headers: 'Headers with the signatures',
-  bytes: 'The exact bytes that were signed',
+  asNow: 'The event as it would be sent now.',
+  asSent: (attempt: number) => `The event, byte for byte as attempt ${attempt} sent it.`,
   readNote: 'Viewing this was recorded in the audit log.',
   replay: 'Send again',
   replayed: 'It is on its way again.',
   test: 'Send a test event',
-  testMore:
-    'A signed verification.failed with the code test_event and an id that no verification has. It is not a result and is not listed below.',
-  tryIt: 'Try a whole delivery',
-  tryTitle: 'Try a whole delivery',
-  tryMore:
-    'This makes a test session with the address of your server. Answer it with the sandbox wallet, and the genuine signed event goes out.',
-  url: 'Address of your server',
+  testMore: 'Your server gets a signed event like a real one, with the code test_event, and its answer is shown here.',
   replayFailed: 'Send failed ones again',
   replayFailedTitle: 'Send all failed ones again?',
   replayFailedMore: 'Every failed event of this environment is sent once more, with new attempts if needed.',
@@ -76,7 +71,6 @@ export const webhooks = {
   portraitGone:
     'It may have been sent with a photo, which is deleted after 15 minutes; so its signatures cannot be shown any more.',
   notSent: 'Nothing was sent yet.',
-  tryInTest: 'Try your server in Test',
   emptyTitle: 'No deliveries yet',
   empty:
     'Set an endpoint, or give a webhook_url when you create a verification: each attempt to deliver a result is listed here.',

@@ -1,16 +1,14 @@
 import type { DeliverySummary, ListedDelivery, ReplayedDeliveries } from '../../../../dashboard/developers/webhooks/schema.ts'
 import { Empty } from '../../../kit/empty.tsx'
 import { Choice } from '../../../kit/field.tsx'
-import { Icon } from '../../../kit/icons.tsx'
 import { usePages } from '../../pages.ts'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Listed, NoMatch } from '../../parts/listed.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Split } from '../../parts/panel.tsx'
 import { curlLine } from '../../parts/service-line.ts'
-import { ButtonTo, goTo, hrefTo, useRoute } from '../../route.tsx'
+import { goTo, hrefTo, useRoute } from '../../route.tsx'
 import { useMayChange, usePlace, useSession } from '../../session.tsx'
-import { TryIt } from '../../verifications/try-it.tsx'
 import { DeliveryDetailPanel } from './delivery-detail.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
 import { WebhookEndpointCard } from './endpoint.tsx'
@@ -30,9 +28,8 @@ export function Webhooks({ id }: { id: string }) {
   const follow = (seen: DeliverySummary) =>
     pages.change(rows => rows.map(row => (row.id === seen.id ? { ...row, ...seen } : row)))
   const isEmpty = pages.rows?.length === 0 && !status && !pages.hasMore
-  // The button is in one of two places; while the list is unknown it waits, so that an open dialog is not lost.
   return (
-    <Page title={words.title} intro={words.intro} areActionsHeld={!pages.rows} actions={!isEmpty && <TryIt webhook />}>
+    <Page title={words.title} intro={words.intro}>
       <Split
         list={
           <>
@@ -65,20 +62,7 @@ function NothingSent() {
   const { environment } = usePlace()
   const body = { template: 'age_over_18', webhook_url: 'https://shop.example/hooks' }
   return (
-    <Empty
-      title={words.emptyTitle}
-      action={
-        environment === 'test' ? (
-          <TryIt webhook />
-        ) : (
-          <ButtonTo kind="primary" href={hrefTo('webhooks', { environment: 'test' })}>
-            <Icon name="hook" />
-            {words.tryInTest}
-          </ButtonTo>
-        )
-      }
-      curl={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body })}
-    >
+    <Empty title={words.emptyTitle} curl={curlLine({ path: 'v1/verifications', key: `vk_${environment}_…`, body })}>
       {words.empty}
     </Empty>
   )
