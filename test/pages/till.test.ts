@@ -303,6 +303,51 @@ describe('asking', () => {
   })
 })
 
+describe('a customer without a wallet', () => {
+  browserTest('after a minute of waiting the till says what to do, and one tap ends the check', async openPage => {
+    const { app, page, key } = await openTill(openPage, { browser: { viewport: { width: 820, height: 1180 } } })
+    await page.clock.install({ time: app.clock.now() })
+    await page.reload()
+    await ask(page)
+    const line = page.getByText('No wallet? Ask for a paper document.')
+    await page.clock.runFor(55_000)
+    expect(await line.count()).toBe(0)
+    await page.clock.runFor(6000)
+    await line.waitFor()
+    await look(page, 'no-wallet')
+    await button(page, 'End without a result').click()
+    await isIdle(page)
+    const { body } = await app.call<{ data: Verification[] }>('GET', '/v1/verifications', { key })
+    expect([body.data[0]?.status, body.data[0]?.error?.code]).toEqual(['failed', 'cancelled'])
+    expect(page.complaints).toEqual([])
+  })
+
+  browserTest(
+    'the waiting screen fits a tablet in portrait while its code leads to localhost, the new line included',
+    async openPage => {
+      const { app, page } = await openTill(openPage, { browser: { viewport: { width: 820, height: 1180 } } })
+      await page.clock.install({ time: app.clock.now() })
+      await page.reload()
+      await ask(page)
+      await page.getByText('This code leads to localhost, which a phone cannot reach.').waitFor()
+      const hidden = () => page.locator('main').evaluate(main => main.scrollHeight - main.clientHeight)
+      for (const [width, height] of [
+        [720, 1280],
+        [768, 1024],
+        [820, 1180],
+        [1080, 1920],
+      ] as const) {
+        await page.setViewportSize({ width, height })
+        expect([width, height, await hidden()]).toEqual([width, height, 0])
+      }
+      await page.clock.runFor(61_000)
+      await page.getByText('No wallet? Ask for a paper document.').waitFor()
+      await page.setViewportSize({ width: 820, height: 1180 })
+      expect(await hidden()).toBe(0)
+    },
+  )
+})
+
 describe('the focus', () => {
   browserTest('the heading of each new screen has the focus, and nothing else is announced', async openPage => {
     const { app, page } = await openTill(openPage)

@@ -4,7 +4,7 @@ import type { DemoAudit, DemoData, DemoMoment, DemoSession } from '../../demo/sc
 import type { PersonaId } from '../../sandbox/personas.ts'
 import type { ErasureResult } from '../../verifications/schema.ts'
 import { callApi } from '../shared/api.ts'
-import { startCheck } from '../till/check/check.ts'
+import { changeCheck, startCheck } from '../till/check/check.ts'
 import { type Check, read, useKept } from '../till/memory.ts'
 import { answerElsewhere, createSession } from './online.ts'
 import { pairTill, useIsPaired } from './pairing.ts'
@@ -73,6 +73,8 @@ export function useStory({ hand, isAsked, show, code, scanCode }: Phone) {
   useEffect(() => setIsOnline(false), [check?.key])
 
   const goOnline = (id: string) => {
+    // A verdict that is still on the till belongs to the part of the story before.
+    if (check?.shownAt !== undefined) changeCheck(check, { isPutAway: true })
     setOnline(id)
     setIsOnline(true)
   }
@@ -171,7 +173,7 @@ async function begin(tillName: string): Promise<DemoData> {
   return data
 }
 
-/** The till forgets a check once its verdict was dismissed; the back office keeps it. */
+/** The till forgets a check that it stopped; the back office keeps it. */
 function useLast(check: Check | undefined): Check | undefined {
   const last = useRef<Check>(undefined)
   if (check?.id !== undefined) last.current = check

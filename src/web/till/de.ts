@@ -67,6 +67,8 @@ export const till: typeof en.till = {
   stopping: 'Prüfung wird abgebrochen',
   leave: 'Nicht darauf warten',
   answeredFirst: 'Die Antwort kam, bevor die Prüfung abgebrochen war.',
+  noWallet: 'Keine Wallet? Lassen Sie sich einen gewöhnlichen Ausweis zeigen.',
+  endWithout: 'Ohne Ergebnis beenden',
   keepWaiting: 'Weiter warten',
 
   yes: 'Ja',

@@ -67,6 +67,8 @@ export const till = {
   leave: 'Do not wait for that',
   answeredFirst: 'The answer came before this check could be stopped.',
   keepWaiting: 'Keep waiting',
+  noWallet: 'No wallet? Ask for a paper document.',
+  endWithout: 'End without a result',
 
   yes: 'Yes',
   no: 'No',

@@ -14,6 +14,7 @@ import { canRead, usePhoneReader } from '../reading/use-reading.ts'
 import { useReadingWords } from '../reading/words.ts'
 import { useKeys } from '../use-keys.ts'
 import { useTillWords } from '../words.ts'
+import { NoWallet } from './no-wallet.tsx'
 import { Offer } from './offer.tsx'
 import { Remaining } from './remaining.tsx'
 import { Stop } from './stop.tsx'
@@ -59,6 +60,7 @@ export function Asking({ check, title, template, asked, leftMs, aheadMs }: Props
           </Button>
           <Stop check={check} isAsked />
         </div>
+        <NoWallet check={check} waitedMs={wholeMs - leftMs} />
       </main>
     )
   }
@@ -88,6 +90,7 @@ export function Asking({ check, title, template, asked, leftMs, aheadMs }: Props
           )}
           <Offer digital={digital} />
         </div>
+        <NoWallet check={check} waitedMs={wholeMs - leftMs} />
         {/* In a frame of the demo the phone is beside it. */}
         {HAS_SANDBOX && asked.environment === 'test' && self === top && (
           <div class="row">

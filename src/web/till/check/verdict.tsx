@@ -12,7 +12,7 @@ import { type Check, read } from '../memory.ts'
 import { play } from '../sound.ts'
 import { useKeys } from '../use-keys.ts'
 import { useTillWords } from '../words.ts'
-import { changeCheck, endCheck, SHOWN_MS, startCheck } from './check.ts'
+import { changeCheck, SHOWN_MS, startCheck } from './check.ts'
 import { Facts } from './facts.tsx'
 import { type TillTemplate, useVerdict, type Verdict } from './use-verdict.ts'
 import { Waiting } from './waiting.tsx'
@@ -186,7 +186,7 @@ function End({ check, endedAt, tone, word, sentence, more, children }: EndProps)
   const { seal, sound } = TONES[tone]
   const next = useRef<HTMLButtonElement>(null)
   const leftMs = useLeft(check)
-  const isSeen = () => endCheck(check)
+  const isSeen = () => changeCheck(check, { isPutAway: true })
   const repeat = () => startCheck(check.template)
   useHeadline(`${word}. ${sentence}`)
   useKeys({ Enter: isSeen, Escape: isSeen })
