@@ -61,7 +61,7 @@ type Slice<Name extends keyof Ground> = Pick<Ground, Name>
 
 /** Reads what is committed. */
 export type Reading = Slice<'db' | 'now'>
-/** Reads the writer's own pages, which may be ahead of the disk. */
+/** Reads a few committed rows from pages that stay in memory. */
 export type Peeking = Slice<'warm'>
 /** Changes rows whose races are decided by their own statements. */
 export type Writing = Slice<'write' | 'now'>

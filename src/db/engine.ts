@@ -59,9 +59,9 @@ export type Engine = {
   /** Committed rows, read-only. */
   db: Db
   /**
-   * SQLite: the writer's connection, whose pages stay in memory; PostgreSQL: `db`. It may show a write just
-   * before it is durable, so nothing that leaves the service is read here. All reads of one turn of the
-   * event loop see one moment, so ask for it each time.
+   * The same rows for less work. SQLite: the writer's connection, whose pages stay in memory, unless a write is under
+   * way; PostgreSQL: `db`. All reads of one turn of the event loop see one moment, so ask for it each time. Not for
+   * long lists, whose pages would take the place of others.
    */
   warm(): Db
   /** Writes of sessions, devices, deliveries: races are decided by their own statements. */

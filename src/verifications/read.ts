@@ -1,5 +1,5 @@
 import { parseUtcInstant } from '../base/time.ts'
-import type { Reading, Unsealing } from '../ground.ts'
+import type { Peeking, Reading, Unsealing } from '../ground.ts'
 import { apiError } from '../http/errors.ts'
 import { LIST_CHARS_MAX, longList, waitToList } from '../http/turns.ts'
 import type { Deps } from './deps.ts'
@@ -22,7 +22,7 @@ import { presentOrLog } from './unreadable.ts'
 const LIMIT_DEFAULT = 20
 
 export async function readOne(deps: Deps, owner: Owner, id: string): Promise<Verification> {
-  const found = await findVerification(deps.db, owner, id)
+  const found = await findVerification(deps.warm(), owner, id)
   // The same for an erased session and for one of another tenant, environment or device: nobody learns that it exists.
   if (!found) throw apiError('session_not_found')
   return await presentOrLog(deps, found)
@@ -63,15 +63,18 @@ async function* presentEach(deps: Deps, owner: Owner, ids: readonly string[]): A
   }
 }
 
-export async function readStatus({ db, now }: Reading, id: string): Promise<{ id: string; status: Status }> {
-  const found = await findStatus(db, id)
+export async function readStatus(
+  { warm, now }: Peeking & Pick<Reading, 'now'>,
+  id: string,
+): Promise<{ id: string; status: Status }> {
+  const found = await findStatus(warm(), id)
   if (!found) throw apiError('session_not_found')
   return { id, status: statusAt(found, now()) }
 }
 
 /** A session for the hosted page. The id is the capability: no tenant is asked for. */
-export async function requireSession({ db }: Reading, id: string): Promise<VerificationRow> {
-  const session = await findSession(db, id)
+export async function requireSession({ warm }: Peeking, id: string): Promise<VerificationRow> {
+  const session = await findSession(warm(), id)
   if (!session) throw apiError('session_not_found')
   return session
 }
@@ -94,15 +97,19 @@ export async function openOne(deps: Reading & Unsealing, owner: Owner, id: strin
 export type OpenSession = VerificationRow
 
 /** A session for a wallet. The id is the capability here too. */
-export async function readOpenSession({ db, now }: Reading, id: string): Promise<OpenSession> {
-  const session = await findSession(db, id)
+export async function readOpenSession({ warm, now }: Peeking & Pick<Reading, 'now'>, id: string): Promise<OpenSession> {
+  const session = await findSession(warm(), id)
   refuseClosed(session, now())
   return session
 }
 
 /** A session that can still be answered, of a caller with a key, who sees only its own. */
-export async function readOwnOpenSession({ db, now }: Reading, owner: Owner, id: string): Promise<OpenSession> {
-  const session = (await findVerification(db, owner, id))?.verification
+export async function readOwnOpenSession(
+  { warm, now }: Peeking & Pick<Reading, 'now'>,
+  owner: Owner,
+  id: string,
+): Promise<OpenSession> {
+  const session = (await findVerification(warm(), owner, id))?.verification
   refuseClosed(session, now())
   return session
 }

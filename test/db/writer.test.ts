@@ -346,6 +346,17 @@ describe('look-ups on the connection of the writer', () => {
     expect(rows()).toEqual([1])
   })
 
+  test('while a write is under way, shows what was committed before it and nothing that may be rolled back', async () => {
+    const { warm, write } = storage()
+    const count = () => warm().all(sql`SELECT n FROM notes`).length
+    await write(tx => insert(tx, 1))
+    const during = await write(async tx => {
+      await insert(tx, 2)
+      return count()
+    })
+    expect([during, count()]).toEqual([1, 2])
+  })
+
   test('between the first and the second try of a group that failed, disturbs neither', async () => {
     const { warm, write, rows } = storage()
     const failing = write(async () => {

@@ -22,7 +22,8 @@ const NO_TOOLS: StorageTools = { onGroup() {}, makeRoom: () => false, assertInPl
 export function createStorage(writer: Database, reader: Database, given: Partial<StorageTools> = {}): Storage {
   const tools = { ...NO_TOOLS, ...given }
   const tx = drizzleOn(writer)
-  const reads = createWriterReads(writer, tx)
+  const db = drizzleOn(reader)
+  const reads = createWriterReads(writer, tx, db)
   const commits = createGroupCommit(writer, tx, { ...tools, reads })
   const log = createLogEmptier(writer, commits, tools.makeRoom)
   const topics = createTopics()
@@ -32,7 +33,7 @@ export function createStorage(writer: Database, reader: Database, given: Partial
   })
 
   return {
-    db: drizzleOn(reader),
+    db,
     warm: reads.warm,
     async settingsVersion() {
       reads.warm()

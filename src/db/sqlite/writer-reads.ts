@@ -1,5 +1,6 @@
-// Reads through the writer's connection, whose pages stay in memory. All reads of one turn of the event
-// loop are one transaction; a write ends it. Its beginning is where changes by other processes show.
+// Reads through the writer's connection, whose pages stay in memory: another connection reads them anew after each commit. All
+// reads of one turn of the event loop are one transaction; a write ends it. Its beginning is where changes by other processes
+// show. While a write is under way, the reader serves: nobody sees what may be rolled back.
 import type { Database } from 'bun:sqlite'
 import type { Db } from '../engine.ts'
 
@@ -15,7 +16,7 @@ export type WriterReads = {
   raiseSettingsVersion(): void
 }
 
-export function createWriterReads(writer: Database, db: Db): WriterReads {
+export function createWriterReads(writer: Database, db: Db, reader: Db): WriterReads {
   const begin = writer.prepare('BEGIN')
   const commit = writer.prepare('COMMIT')
   const dataVersion = writer.query<{ data_version: number }, []>('PRAGMA data_version')
@@ -45,12 +46,12 @@ export function createWriterReads(writer: Database, db: Db): WriterReads {
 
   return {
     warm() {
-      if (!isReading && !writer.inTransaction) {
-        begin.run()
-        isReading = true
-        setImmediate(end)
-        noteForeignChanges()
-      }
+      if (isReading) return db
+      if (writer.inTransaction) return reader
+      begin.run()
+      isReading = true
+      setImmediate(end)
+      noteForeignChanges()
       return db
     },
     end,

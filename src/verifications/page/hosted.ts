@@ -2,7 +2,7 @@
 // credentials, no findings, and only those reasons of a failure that say nothing about the person.
 
 import { isoUtc } from '../../base/time.ts'
-import type { Reading } from '../../ground.ts'
+import type { Peeking, Reading } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import { costOfQuery } from '../../http/rate-limit.ts'
 import { SLICE_MS } from '../../http/turns.ts'
@@ -99,7 +99,7 @@ async function lookOf({ db }: Reading, { id, tenantId }: VerificationRow): Promi
 }
 
 /** The shop's logo, for whoever has the link of a session. Its address changes with it. */
-export async function hostedLogo(deps: Reading, id: string): Promise<Response> {
+export async function hostedLogo(deps: Reading & Peeking, id: string): Promise<Response> {
   const { tenantId } = await requireSession(deps, id)
   const logo = await readLogo(deps.db, tenantId)
   if (!logo) throw apiError('not_found')
