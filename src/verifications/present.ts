@@ -17,7 +17,14 @@ import { failureOfHeld, isHeld } from './hold.ts'
 import { type Result, withKeptPortrait } from './portraits.ts'
 import type { CreateVerification, Verification } from './schema.ts'
 import { statusAt, type Timed } from './status.ts'
-import { findSealedQuery, type ResultRow, type SessionKey, type VerificationRow, type VerificationWithResult } from './store.ts'
+import {
+  findSealedQuery,
+  type ResultRow,
+  type SessionKey,
+  type SessionRow,
+  type VerificationRow,
+  type VerificationWithResult,
+} from './store.ts'
 
 /** The sealed members of a session, but for its query. */
 export type SessionSecrets = Pick<CreateVerification, 'webhook_url' | 'redirect_url' | 'metadata' | 'purpose'> & {
@@ -162,19 +169,18 @@ export const furtherLinks = ({ config }: Configured, row: Linked, page: OnPage =
     : furtherStarts(config.wallet.linkStart).map(start => byReferenceUri({ ...linkOf(config, row, page), start }))
 
 /** Query and rules of a session, as fixed at its creation. A query of its own has no rules. */
-export async function questionOf(deps: Unsealing & Resolving, db: Db, row: VerificationRow): Promise<FixedQuestion> {
+export async function questionOf(deps: Unsealing & Resolving, db: Db, row: SessionRow): Promise<FixedQuestion> {
   if (row.templateVersion === null) return { ...(await openQuery(deps, db, row)), rules: [] }
   const question = await deps.versions.find(db, row.templateVersion)
   if (!question) throw new Error('a session has a query of its own or a template version')
   return question
 }
 
-async function openQuery({ sealer, sessionKeys }: Unsealing, db: Db, row: SessionKey): Promise<OwnQuery> {
-  const found = await findSealedQuery(db, row)
-  if (!found) throw apiError('session_not_found')
-  const { salt, wrappingKey, sealedQuery } = found
+async function openQuery({ sealer, sessionKeys }: Unsealing, db: Db, row: SessionRow): Promise<OwnQuery> {
+  const { sealedQuery = await findSealedQuery(db, row) } = row
+  if (sealedQuery === undefined) throw apiError('session_not_found')
   if (!sealedQuery) throw new Error('a session has a query of its own or a template version')
-  return JSON.parse(sealer.open(SEALED.query(row, salt, await sessionKeys.of(db, { ...row, wrappingKey })), sealedQuery))
+  return JSON.parse(sealer.open(SEALED.query(row, row.salt, await sessionKeys.of(db, row)), sealedQuery))
 }
 
 /** Inside a transaction, `db` is its connection. */

@@ -15,6 +15,7 @@ import {
   findWhole,
   listVerifications,
   type Owner,
+  type SessionRow,
   type VerificationRow,
 } from './store.ts'
 import { presentOrLog } from './unreadable.ts'
@@ -73,7 +74,7 @@ export async function readStatus(
 }
 
 /** A session for the hosted page. The id is the capability: no tenant is asked for. */
-export async function requireSession({ warm }: Peeking, id: string): Promise<VerificationRow> {
+export async function requireSession({ warm }: Peeking, id: string): Promise<SessionRow> {
   const session = await findSession(warm(), id)
   if (!session) throw apiError('session_not_found')
   return session
@@ -94,7 +95,7 @@ export async function openOne(deps: Reading & Unsealing, owner: Owner, id: strin
 }
 
 /** A session that a wallet can still answer. */
-export type OpenSession = VerificationRow
+export type OpenSession = SessionRow
 
 /** A session for a wallet. The id is the capability here too. */
 export async function readOpenSession({ warm, now }: Peeking & Pick<Reading, 'now'>, id: string): Promise<OpenSession> {

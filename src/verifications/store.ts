@@ -35,6 +35,8 @@ const ownedBy = () => [
 ]
 
 type SealedQuery = Pick<typeof verificationSessions.$inferSelect, 'sealedQuery'>
+/** A session as one look-up gives it, or one of a list, whose query is read where it is needed. */
+export type SessionRow = VerificationRow & Partial<SealedQuery>
 
 const insert = hot(db =>
   db.insert(verificationSessions).values({
@@ -210,19 +212,19 @@ export async function findStatus(
   )
 }
 
+const sessionWithQuery = wholeRow(verificationSessions)
+
 const selectSession = hot<Record<string, unknown>>(db =>
   db
-    .select(wholeSession.columns)
+    .select(sessionWithQuery.columns)
     .from(verificationSessions)
     .where(eq(verificationSessions.id, column('id'))),
 )
 
-/** Without a tenant: for wallets and the hosted page the id is the capability. */
-export async function findSession(db: Db, id: string): Promise<VerificationRow | undefined> {
+/** Without a tenant: for wallets and the hosted page the id is the capability. They need its query, too. */
+export async function findSession(db: Db, id: string): Promise<(VerificationRow & SealedQuery) | undefined> {
   const [found] = await selectSession(db, { id })
-  if (!found) return undefined
-  const row = wholeSession.read(found)
-  return row
+  return found && sessionWithQuery.read(found)
 }
 
 /** With what is sealed where that is still to be read; undefined when it was erased since. */
@@ -231,20 +233,17 @@ export async function findWhole(db: Db, listed: ListedVerification): Promise<Ver
   return listed.isLong ? await findOfTenant(db, tenantId, id) : listed
 }
 
-const selectQuery = hot<{ salt: Uint8Array; wrapping_key: number; sealed_query: Uint8Array | null }>(db =>
+const selectQuery = hot<{ sealed_query: Uint8Array | null }>(db =>
   db
-    .select({ salt: sessionColumns.salt, wrappingKey: sessionColumns.wrappingKey, sealedQuery })
+    .select({ sealedQuery })
     .from(verificationSessions)
     .where(and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))),
 )
 
-/** A session's own query, with what opens it; undefined when the session is gone. */
-export async function findSealedQuery(
-  db: Db,
-  { id, tenantId }: SessionKey,
-): Promise<{ salt: Uint8Array; wrappingKey: number; sealedQuery: Uint8Array | null } | undefined> {
+/** A session's own query; undefined when the session is gone. */
+export async function findSealedQuery(db: Db, { id, tenantId }: SessionKey): Promise<Uint8Array | null | undefined> {
   const [row] = await selectQuery(db, { id, tenantId })
-  return row && { salt: row.salt, wrappingKey: row.wrapping_key, sealedQuery: row.sealed_query }
+  return row?.sealed_query
 }
 
 const selectLocked = hot<Record<string, unknown>>(db =>
