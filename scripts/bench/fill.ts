@@ -130,6 +130,8 @@ async function insertOne(deps: Deps, tx: Db, session: Session, number: number, a
     loginClientId: null,
     isSameDevice: null,
     eraseAfter: null,
+    fetchedAt: null,
+    expirySeq: null,
     responseCodeHash: null,
     responseCodeExpiresAt: null,
     redeemedAt: null,

@@ -84,6 +84,7 @@ export const AUDIT_ACTIONS = [
   'verification.read',
   'verification.completed',
   'verification.failed',
+  'verification.expired',
   'verification.erased',
 ] as const
 

@@ -39,6 +39,7 @@ export const SEALED = {
   responseKey: ofSession('verification_sessions', 'sealed_response_key'),
   dcRequests: ofSession('verification_sessions', 'sealed_dc_requests'),
   inPerson: ofSession('verification_sessions', 'sealed_in_person'),
+  fetches: ofSession('verification_sessions', 'sealed_fetches'),
   result: ofSession('verification_results'),
   portrait: ofSession('portraits'),
   event: ofSession('verification_events'),

@@ -1,5 +1,5 @@
 // The moments of a session, for its timeline.
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/engine.ts'
 import { verificationEvents, verificationSessions } from '../db/schema/verifications.ts'
 import { column, hot, locked } from '../db/statements.ts'
@@ -103,10 +103,72 @@ const selectFirst = hot(db =>
     .limit(1),
 )
 
-export async function hasHappened(
-  db: Db,
-  { id, tenantId }: SessionKey,
-  event: 'qr_shown' | 'request_fetched' | 'userinfo_read',
-): Promise<boolean> {
+export async function hasHappened(db: Db, { id, tenantId }: SessionKey, event: 'qr_shown' | 'userinfo_read'): Promise<boolean> {
   return (await selectFirst(db, { id, tenantId, event })).length > 0
 }
+
+const isSession = () => and(eq(verificationSessions.id, column('id')), eq(verificationSessions.tenantId, column('tenantId')))
+
+const firstFetch = hot<{ sealed_response_key: Uint8Array | null }>(db =>
+  db
+    .update(verificationSessions)
+    .set({
+      fetchedAt: sql`${column('fetchedAt')}`,
+      sealedFetches: sql`${column('sealedFetches')}`,
+      sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${column('sealedResponseKey')})`,
+    })
+    .where(
+      and(
+        isSession(),
+        eq(verificationSessions.status, 'pending'),
+        isNull(verificationSessions.respondedAt),
+        isNull(verificationSessions.fetchedAt),
+      ),
+    )
+    .returning({ sealedResponseKey: verificationSessions.sealedResponseKey }),
+)
+
+type FirstFetch = { fetchedAt: number; sealedFetches: Uint8Array | null; sealedResponseKey: Uint8Array | null }
+
+/** Stores the first fetch of a request, with the key made for it, and gives the stored key; undefined unless it is the first of an open session. */
+export async function keepFirstFetch(
+  tx: Db,
+  { id, tenantId }: SessionKey,
+  first: FirstFetch,
+): Promise<{ sealedResponseKey: Uint8Array | null } | undefined> {
+  const [row] = await firstFetch(tx, { id, tenantId, ...first })
+  return row && { sealedResponseKey: row.sealed_response_key }
+}
+
+const { id, salt, wrappingKey, status, respondedAt, fetchedAt, sealedFetches, sealedResponseKey } = verificationSessions
+const fetchColumns = { id, tenantId: verificationSessions.tenantId, salt, wrappingKey, fetchedAt, sealedFetches }
+
+/** What a session keeps of the fetches of its request, and what opens it. */
+export type FetchRow = Pick<
+  typeof verificationSessions.$inferSelect,
+  'id' | 'tenantId' | 'salt' | 'wrappingKey' | 'fetchedAt' | 'sealedFetches'
+>
+
+export async function findFetches(db: Db, session: SessionKey): Promise<FetchRow | undefined> {
+  const [row] = await db.select(fetchColumns).from(verificationSessions).where(isThe(session))
+  return row
+}
+
+type OpenFetches = FetchRow & Pick<typeof verificationSessions.$inferSelect, 'status' | 'respondedAt' | 'sealedResponseKey'>
+
+/** The same, locked before another one is added. */
+export async function lockFetches(tx: Db, session: SessionKey): Promise<OpenFetches | undefined> {
+  const select = tx
+    .select({ ...fetchColumns, status, respondedAt, sealedResponseKey })
+    .from(verificationSessions)
+    .where(isThe(session))
+  const [row] = await locked(select, 'update')
+  return row
+}
+
+export async function updateFetches(tx: Db, session: SessionKey, sealed: Buffer): Promise<void> {
+  await tx.update(verificationSessions).set({ sealedFetches: sealed }).where(isThe(session))
+}
+
+const isThe = (session: SessionKey) =>
+  and(eq(verificationSessions.id, session.id), eq(verificationSessions.tenantId, session.tenantId))

@@ -9,11 +9,11 @@ import { deletePortrait } from './portrait-store.ts'
 import { TTL_SECONDS } from './schema.ts'
 import { deleteTerms, insertTerms } from './term-store.ts'
 
-const { sealedQuery, ...sessionColumns } = getTableColumns(verificationSessions)
-/** Of every read of sessions: their queries are as large as all the rest, and few readers need one. */
+const { sealedQuery, sealedFetches: _, ...sessionColumns } = getTableColumns(verificationSessions)
+/** Of every read of sessions: their queries are as large as all the rest, and few readers need one, or their fetches. */
 export const SESSION_COLUMNS = sessionColumns
 
-export type VerificationRow = Omit<typeof verificationSessions.$inferSelect, 'sealedQuery'>
+export type VerificationRow = Omit<typeof verificationSessions.$inferSelect, 'sealedQuery' | 'sealedFetches'>
 export type ResultRow = typeof verificationResults.$inferSelect
 export type VerificationWithResult = { verification: VerificationRow; result: ResultRow | null }
 
@@ -90,7 +90,7 @@ const withResult = (db: Db) =>
 
 const byDevice = () => eq(verificationSessions.deviceId, column('deviceId'))
 
-const wholeSession = rowWithout(verificationSessions, ['sealedQuery'])
+const wholeSession = rowWithout(verificationSessions, ['sealedQuery', 'sealedFetches'])
 const wholeResult = wholeRow(verificationResults, 'result_')
 
 const selectOneWhere = (...owned: SQL[]) =>
@@ -212,7 +212,7 @@ export async function findStatus(
   )
 }
 
-const sessionWithQuery = wholeRow(verificationSessions)
+const sessionWithQuery = rowWithout(verificationSessions, ['sealedFetches'])
 
 const selectSession = hot<Record<string, unknown>>(db =>
   db
@@ -308,7 +308,7 @@ export async function listEndedSince(
 
 type Deleted = Pick<VerificationRow, 'auditSeq' | 'createdAt' | 'idempotencyHash'> & {
   results: number
-  /** The records of session, result and timeline on the audit chain. */
+  /** The records of session, result, expiry and timeline on the audit chain. */
   auditSeqs: number[]
 }
 
@@ -328,35 +328,35 @@ export async function deleteVerification(tx: Db, { id, tenantId }: SessionKey): 
   await deletePortrait(tx, { id, tenantId })
   await tx.delete(oidcLogins).where(and(eq(oidcLogins.verificationId, id), eq(oidcLogins.tenantId, tenantId)))
   await tx.delete(sessionKeys).where(and(eq(sessionKeys.verificationId, id), eq(sessionKeys.tenantId, tenantId)))
-  const { auditSeq, createdAt, idempotencyHash, terms } = verificationSessions
+  const { auditSeq, expirySeq, createdAt, idempotencyHash, terms } = verificationSessions
   const [session] = await tx
     .delete(verificationSessions)
     .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
-    .returning({ auditSeq, createdAt, idempotencyHash, terms })
+    .returning({ auditSeq, expirySeq, createdAt, idempotencyHash, terms })
   if (!session) return undefined
   await deleteTerms(tx, { id, tenantId, ...session })
   return {
     ...session,
     results: results.length,
-    auditSeqs: [session, ...results, ...events].flatMap(each => each.auditSeq ?? []),
+    auditSeqs: [...[session, ...results, ...events].map(each => each.auditSeq), session.expirySeq].flatMap(seq => seq ?? []),
   }
 }
 
-/** The entries of a session, its result and its timeline on the audit chain. */
+/** The entries of a session, its result, its expiry and its timeline on the audit chain. */
 export async function listAuditEntries(db: Db, { id, tenantId }: SessionKey): Promise<number[]> {
   const entriesOf = (table: typeof verificationResults | typeof verificationEvents) =>
     db
       .select({ auditSeq: table.auditSeq })
       .from(table)
       .where(and(eq(table.verificationId, id), eq(table.tenantId, tenantId)))
-  const { auditSeq } = verificationSessions
+  const { auditSeq, expirySeq } = verificationSessions
   const [session] = await db
-    .select({ auditSeq })
+    .select({ auditSeq, expirySeq })
     .from(verificationSessions)
     .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
   if (!session) return []
   const rows = [session, ...(await entriesOf(verificationResults)), ...(await entriesOf(verificationEvents))]
-  return rows.flatMap(row => row.auditSeq ?? [])
+  return [...rows.map(row => row.auditSeq), session.expirySeq].flatMap(seq => seq ?? [])
 }
 
 /** Templates of the latest 500 live sessions. */

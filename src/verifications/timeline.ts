@@ -1,6 +1,7 @@
 import type { Acting } from '../audit/deps.ts'
 import { describeFailure } from '../base/log.ts'
 import { SALT_BYTES } from '../base/seal.ts'
+import { isoUtc } from '../base/time.ts'
 import type { Db } from '../db/engine.ts'
 import { SEALED } from '../db/sealed-columns.ts'
 import type { Making, Reading, Sealing, Unsealing, Yielding } from '../ground.ts'
@@ -9,7 +10,16 @@ import { inTurns } from '../http/turns.ts'
 import type { RecordedFinding } from '../openid4vp/finding.ts'
 import type { Format } from '../words/templates.ts'
 import type { Deps } from './deps.ts'
-import { countEvents, type EventRow, findEvent, hasHappened, insertEvent, listEvents } from './event-store.ts'
+import {
+  countEvents,
+  type EventRow,
+  type FetchRow,
+  findEvent,
+  findFetches,
+  hasHappened,
+  insertEvent,
+  listEvents,
+} from './event-store.ts'
 import {
   type KeyedSession,
   listAuditEntries,
@@ -79,7 +89,6 @@ const EVENTS_MAX = 500
 const REPEATED_EVENTS_MAX = 100
 /** How many of a kind are stored: anybody who saw the QR code, and a till, can cause these any number of times. */
 const MOST: Partial<Record<SessionEvent, number>> = {
-  request_fetched: REPEATED_EVENTS_MAX,
   response_unreadable: REPEATED_EVENTS_MAX,
   dc_error: REPEATED_EVENTS_MAX,
   in_person_refused: REPEATED_EVENTS_MAX,
@@ -116,13 +125,65 @@ export async function readEvents(
   { db, sealer, sessionKeys, turns }: Reading & Unsealing & Yielding,
   session: SessionKey,
 ): Promise<RecordedEvent[]> {
-  const sessionKey = await sessionKeys.find(db, session.id)
-  if (!sessionKey) return []
+  const found = await findFetches(db, session)
+  if (!found) return []
+  const sessionKey = await sessionKeys.of(db, found)
   const rows = await listEvents(db, session, EVENTS_MAX)
-  return await inTurns(turns, rows, ({ at, event, salt, sealed }) => {
+  const recorded = await inTurns(turns, rows, ({ at, event, salt, sealed }) => {
     const details = JSON.parse(sealer.open(SEALED.event(session, salt, sessionKey), sealed))
     return { at, event, details } as RecordedEvent
   })
+  const fetched = openFetches({ sealer }, found, sessionKey).map(
+    ({ at, ...details }): RecordedEvent => ({ at, event: 'request_fetched', details }),
+  )
+  // Of one millisecond: a code is shown before it is scanned, and a request fetched before it is answered.
+  const isBefore = ({ event }: RecordedEvent) => event === 'qr_shown' || event === 'login_started'
+  const inOrder = [...recorded.filter(isBefore), ...fetched, ...recorded.filter(each => !isBefore(each))]
+  return inOrder.toSorted((one, other) => one.at - other.at)
+}
+
+/** A fetch of a request object by a wallet. Anybody who saw the QR code can cause these any number of times. */
+export type Fetch = { at: number } & SessionEvents['request_fetched']
+
+const FETCHES_MAX = 100
+/** Above it no more are kept: they are a column of the session. */
+const FETCHES_CHARS_MAX = 16 * 1024
+
+/** Null when the columns say it all; undefined when no more are kept. */
+export function fetchesToKeep(fetches: readonly Fetch[]): string | null | undefined {
+  const [first, second] = fetches
+  if (!second && first && Object.keys(first).length === 2 && first.method === 'get') return null
+  const text = JSON.stringify(fetches)
+  return !second || (fetches.length <= FETCHES_MAX && text.length <= FETCHES_CHARS_MAX) ? text : undefined
+}
+
+/** Oldest first. */
+export function openFetches({ sealer }: Pick<Unsealing, 'sealer'>, row: FetchRow, sessionKey: Uint8Array): Fetch[] {
+  const { fetchedAt, sealedFetches, salt } = row
+  if (fetchedAt === null) return []
+  if (sealedFetches === null) return [{ at: fetchedAt, method: 'get' }]
+  return JSON.parse(sealer.open(SEALED.fetches(row, salt, sessionKey), sealedFetches))
+}
+
+/** Of the audit record of a session's end: its request was fetched. */
+export function fetchesInRecord(
+  deps: Pick<Unsealing, 'sealer'>,
+  row: FetchRow,
+  sessionKey: Uint8Array,
+): { fetched_at?: string; fetches?: number } {
+  if (row.fetchedAt === null) return {}
+  return { fetched_at: isoUtc(row.fetchedAt), fetches: openFetches(deps, row, sessionKey).length }
+}
+
+/** The same, looked up. */
+export async function readFetches(
+  deps: Pick<Unsealing, 'sealer'>,
+  tx: Db,
+  session: SessionKey,
+  sessionKey: Uint8Array,
+): Promise<ReturnType<typeof fetchesInRecord>> {
+  const row = await findFetches(tx, session)
+  return row ? fetchesInRecord(deps, row, sessionKey) : {}
 }
 
 /** The anchors of a held answer. */

@@ -31,13 +31,13 @@ const listOf = (app: TestApp, key: string, query = '') =>
 
 const databaseCheck = async (app: TestApp) => (await examine(app.deps, true)).find(({ name }) => name === 'database')
 
-test('a page with an unreadable timeline is 500, and the service goes on', async () => {
+test('a page whose look cannot be read is 500, and the service goes on', async () => {
   const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
-  editRows(app, 'ALTER TABLE verification_events RENAME TO lost')
+  editRows(app, 'ALTER TABLE tenant_looks RENAME TO lost')
   const { status, body } = await app.call<ErrorBody>('GET', `/v/${id}/data`)
   expect([status, body.error.code]).toEqual([500, 'internal_error'])
-  editRows(app, 'ALTER TABLE lost RENAME TO verification_events')
+  editRows(app, 'ALTER TABLE lost RENAME TO tenant_looks')
   expect((await app.call('GET', `/v/${id}/data`)).status).toBe(200)
 })
 

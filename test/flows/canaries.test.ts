@@ -155,7 +155,10 @@ function sealedIn(dir: string): Uint8Array[] {
   const tables = ['verification_sessions', 'verification_results', 'verification_events', 'idempotency_keys', 'webhook_attempts']
   const columns = [
     ...tables.map(table => ['sealed', table]),
-    ...['sealed_query', 'sealed_dc_requests', 'sealed_in_person'].map(column => [column, 'verification_sessions']),
+    ...['sealed_query', 'sealed_dc_requests', 'sealed_in_person', 'sealed_fetches'].map(column => [
+      column,
+      'verification_sessions',
+    ]),
   ]
   const rows = columns.flatMap(([column, table]) =>
     sqlite.query<{ sealed: Uint8Array }, []>(`SELECT ${column} AS sealed FROM ${table} WHERE length(${column}) > 16`).all(),

@@ -112,6 +112,9 @@ export function openedTexts(rows: SealedRows, keyDir: string, keyFile = join(key
     ...(session.sealed_query
       ? tried({ ...session, sealed: session.sealed_query as Uint8Array }, key => SEALED.query(tenant, session.salt, key))
       : []),
+    ...(session.sealed_fetches
+      ? tried({ ...session, sealed: session.sealed_fetches as Uint8Array }, key => SEALED.fetches(tenant, session.salt, key))
+      : []),
     ...rows.results.flatMap(row => tried(row, key => SEALED.result(tenant, row.salt, key))),
     ...rows.events.flatMap(row => tried(row, key => SEALED.event(tenant, row.salt, key))),
     ...rows.attempts.flatMap(row =>

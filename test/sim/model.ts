@@ -89,6 +89,8 @@ export type Session = {
   outcome: 'completed' | 'failed' | undefined
   code: { secret: string; expiresAt: number; isSpent: boolean } | undefined
   delivery: Delivery | undefined
+  /** By a wallet that has not answered since. */
+  isFetched: boolean
   isErased: boolean
 }
 
@@ -281,6 +283,7 @@ const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
   outcome: undefined,
   code: undefined,
   delivery: undefined,
+  isFetched: false,
   isErased: false,
 })
 
@@ -304,6 +307,13 @@ export function failOverdue(model: Model, session: Session): void {
   session.outcome = 'failed'
   session.result = { error: { code: isCompared(session) ? 'not_compared' : 'redirect_not_followed', message: isText } }
   end(model, session, model.now)
+}
+
+/** A sweep records the expiry of each session that a wallet knew, once. */
+export function expireFetched(model: Model): void {
+  const expired = model.sessions.filter(each => each.isFetched && !each.isErased && statusOf(model, each) === 'expired')
+  for (const session of expired) session.isFetched = false
+  model.audited += expired.length
 }
 
 /** As every route and every webhook shows it; a function stands for what must only look right. */
@@ -422,6 +432,11 @@ export function openToWallet(model: Model, session: Session): void {
   if (session.isErased) throw new Refusal('session_not_found')
   if (session.respondedAt !== undefined) throw new Refusal('session_already_responded')
   if (session.outcome || session.expiresAt <= model.now) throw new Refusal('session_expired')
+}
+
+export function fetchRequest(model: Model, session: Session): void {
+  openToWallet(model, session)
+  session.isFetched = true
 }
 
 /** Before an answer and within its time. A repeat finds it cancelled and changes nothing. */

@@ -41,6 +41,7 @@ export const ROWS: Record<keyof typeof SEALED, string> = {
   responseKey: 'verification_sessions WHERE length(sealed_response_key) > 0',
   dcRequests: 'verification_sessions WHERE length(sealed_dc_requests) > 0',
   inPerson: 'verification_sessions WHERE length(sealed_in_person) > 0',
+  fetches: 'verification_sessions WHERE length(sealed_fetches) > 0',
   result: 'verification_results',
   portrait: 'portraits',
   event: 'verification_events WHERE length(sealed) > 0',
@@ -85,6 +86,8 @@ export async function makeInstallation(options: Parameters<typeof startApp>[0]) 
   const { id, claims = {} } = (await verifyWith(app, key, 'adult', { body: reported })).verification
   const delivery = await untilDelivered(boss, at, id)
   const { request, created: pending } = await openSession({ app, key }, { query: QUERY })
+  // A second wallet: what it said is kept beside the first.
+  await app.call('GET', `/wallet/request/${pending.id}`)
   const headers = { 'idempotency-key': IDEMPOTENCY_KEY }
   const ordered = expectOk(await app.call<Verification>('POST', '/v1/verifications', { key, body: ORDER, headers }))
   const { requests } = expectOk(await ask(app, ordered.id))

@@ -43,6 +43,8 @@ beforeAll(async () => {
   for (let i = 0; i < 59; i++) made.push(await createVerification(app, key, { purpose: `number ${i}` }))
   made.push(await createVerification(app, key, { ...QUERIES['dc+sd-jwt'], template: undefined }))
   const { id } = made[1]!
+  // A second fetch is kept beside the first.
+  for (let i = 0; i < 2; i++) await app.call('GET', `/wallet/request/${id}`)
   waiting = { id, ...(await answerOf({ app, key }, id, await holderOf(app))) }
   await app.stop()
   dir = app.dir
@@ -57,6 +59,7 @@ function sealedIn(file: string): Map<string, Uint8Array[]> {
     ['verification_sessions', 'sealed'],
     ['verification_sessions', 'sealed_query'],
     ['verification_sessions', 'sealed_in_person'],
+    ['verification_sessions', 'sealed_fetches'],
     ['verification_results', 'sealed'],
     ['verification_events', 'sealed'],
     ['webhook_attempts', 'sealed'],

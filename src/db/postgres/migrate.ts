@@ -8,6 +8,7 @@ import shopLines from '../../../drizzle/postgres/0006_shop_lines.sql' with { typ
 import templateTranslations from '../../../drizzle/postgres/0007_template_translations.sql' with { type: 'text' }
 import retentionChosen from '../../../drizzle/postgres/0008_retention_chosen.sql' with { type: 'text' }
 import alerts from '../../../drizzle/postgres/0009_alerts.sql' with { type: 'text' }
+import fetches from '../../../drizzle/postgres/0010_fetches.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { OlderDatabase, refuseBeforeFirstRelease, StartRefusal } from '../refusal.ts'
 import { buildIndexes, isBuiltLater, listUnbuilt } from './indexes.ts'
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0007_template_translations', sql: templateTranslations, kind: 'expand' },
   { id: '0008_retention_chosen', sql: retentionChosen, kind: 'expand' },
   { id: '0009_alerts', sql: alerts, kind: 'expand' },
+  { id: '0010_fetches', sql: fetches, kind: 'expand' },
 ]
 
 /** Any number: the same one for everybody who changes the schema of a database. */

@@ -76,6 +76,12 @@ export const verificationSessions = table(
     eraseAfter: integer('erase_after'),
     /** Keyed hashes of the first letters of its metadata's words, one after the other; null without any. */
     beginnings: bytes('beginnings'),
+    /** The first time that a wallet fetched the request. */
+    fetchedAt: time('fetched_at'),
+    /** JSON: each fetch with what the wallet said; null for one plain GET at fetched_at, or none. */
+    sealedFetches: bytes('sealed_fetches'),
+    /** The record of its expiry on the audit chain; there is one if its request was fetched. */
+    expirySeq: integer('expiry_seq'),
   },
   row => [
     primaryKey({ columns: [row.id, row.tenantId] }),

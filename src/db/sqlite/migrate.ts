@@ -9,6 +9,7 @@ import shopLines from '../../../drizzle/sqlite/0006_shop_lines.sql' with { type:
 import templateTranslations from '../../../drizzle/sqlite/0007_template_translations.sql' with { type: 'text' }
 import retentionChosen from '../../../drizzle/sqlite/0008_retention_chosen.sql' with { type: 'text' }
 import alerts from '../../../drizzle/sqlite/0009_alerts.sql' with { type: 'text' }
+import fetches from '../../../drizzle/sqlite/0010_fetches.sql' with { type: 'text' }
 import { sha256Hex } from '../../base/hash.ts'
 import { refuseBeforeFirstRelease } from '../refusal.ts'
 
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly (readonly [id: string, sql: string])[] = [
   ['0007_template_translations', templateTranslations],
   ['0008_retention_chosen', retentionChosen],
   ['0009_alerts', alerts],
+  ['0010_fetches', fetches],
 ]
 
 /** The database belongs to a newer program, or a migration was edited after it was applied. */

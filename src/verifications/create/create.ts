@@ -240,6 +240,8 @@ function draft(
     isSameDevice: login ? Number(login.isSameDevice) : null,
     eraseAfter: login?.eraseAfter ?? null,
     ...termsOf(creations.terms, caller, metadata),
+    fetchedAt: null,
+    expirySeq: null,
     sealedQuery: ownQuery && sealer.seal(SEALED.query({ id, tenantId }, salt, sessionKey), JSON.stringify(ownQuery)),
   }
   return { row, sessionKey, secrets }

@@ -3,6 +3,7 @@ import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import { verificationResults, verificationSessions } from '../../db/schema/verifications.ts'
 import { column, hot } from '../../db/statements.ts'
+import type { FetchRow } from '../event-store.ts'
 import { incomparableSince } from '../hold.ts'
 import type { storedResponseCode } from '../response-code.ts'
 import type { Owner, ResultRow, SessionKey } from '../store.ts'
@@ -16,20 +17,6 @@ const isUnanswered = () => and(isSession(), eq(verificationSessions.status, 'pen
 
 /** Answers, cancellations and the deadline race for an open session. */
 const isOpen = () => and(isUnanswered(), gt(verificationSessions.expiresAt, column('at')))
-
-const keep = hot<{ sealed_response_key: Uint8Array }>(db =>
-  db
-    .update(verificationSessions)
-    .set({ sealedResponseKey: sql`coalesce(${verificationSessions.sealedResponseKey}, ${column('sealed')})` })
-    .where(isUnanswered())
-    .returning({ sealed: verificationSessions.sealedResponseKey }),
-)
-
-/** Stores the first key, and gives the stored one; null when the session is answered or ended. */
-export async function keepResponseKey(tx: Db, { id, tenantId }: SessionKey, sealed: Uint8Array): Promise<Uint8Array | null> {
-  const [row] = await keep(tx, { id, tenantId, sealed })
-  return row?.sealed_response_key ?? null
-}
 
 const keepRequests = hot<{ id: string }>(db =>
   db
@@ -65,7 +52,7 @@ type Closing = SessionKey & {
   responseCodeExpiresAt?: number
 }
 
-const close = hot<{ id: string }>(db =>
+const close = hot<{ fetched_at: number | null; sealed_fetches: Uint8Array | null }>(db =>
   db
     .update(verificationSessions)
     .set({
@@ -79,14 +66,17 @@ const close = hot<{ id: string }>(db =>
       sealedInPerson: null,
     })
     .where(isOpen())
-    .returning({ id: verificationSessions.id }),
+    .returning({ fetchedAt: verificationSessions.fetchedAt, sealedFetches: verificationSessions.sealedFetches }),
 )
 
-/** True for the first answer of a session before its deadline. */
-export async function closeSession(tx: Db, { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing): Promise<boolean> {
+/** For the first answer of a session before its deadline, the fetches of its request; undefined for any other. */
+export async function closeSession(
+  tx: Db,
+  { responseCodeHash, responseCodeExpiresAt, ...closing }: Closing,
+): Promise<Pick<FetchRow, 'fetchedAt' | 'sealedFetches'> | undefined> {
   const code = { responseCodeHash: responseCodeHash ?? null, responseCodeExpiresAt: responseCodeExpiresAt ?? null }
   const [row] = await close(tx, { ...closing, ...code })
-  return row !== undefined
+  return row && { fetchedAt: row.fetched_at, sealedFetches: row.sealed_fetches && Buffer.from(row.sealed_fetches) }
 }
 
 const cancel = hot(db =>

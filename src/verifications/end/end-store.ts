@@ -3,14 +3,16 @@ import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import { verificationSessions } from '../../db/schema/verifications.ts'
 import { isAmongFree } from '../../db/statements.ts'
+import type { FetchRow } from '../event-store.ts'
 import { incomparableSince } from '../hold.ts'
 import { unredeemableSince } from '../response-code.ts'
-import { SESSION_COLUMNS, type VerificationRow } from '../store.ts'
+import { SESSION_COLUMNS, type SessionKey, type VerificationRow } from '../store.ts'
 
 export type Expired = Pick<
   VerificationRow,
-  'id' | 'tenantId' | 'environment' | 'template' | 'deviceId' | 'createdAt' | 'expiresAt'
->
+  'id' | 'tenantId' | 'environment' | 'template' | 'deviceId' | 'createdAt' | 'expiresAt' | 'auditSeq'
+> &
+  FetchRow
 
 /**
  * Stores `expired` on sessions past their deadline, deletes their response keys, and returns them. The update repeats the status:
@@ -28,12 +30,24 @@ export async function markExpired(tx: Db, now: number, limit: number): Promise<E
       ),
     )
     .limit(limit)
-  const { id, tenantId, environment, template, deviceId, createdAt, expiresAt } = verificationSessions
+  const { id, tenantId, environment, template, deviceId, createdAt, expiresAt, auditSeq } = verificationSessions
+  const { salt, wrappingKey, fetchedAt, sealedFetches } = verificationSessions
   return await tx
     .update(verificationSessions)
     .set({ status: 'expired', sealedResponseKey: null, sealedDcRequests: null, sealedInPerson: null })
     .where(and(isAmongFree(verificationSessions.id, due), eq(verificationSessions.status, 'pending')))
-    .returning({ id, tenantId, environment, template, deviceId, createdAt, expiresAt })
+    .returning({
+      ...{ id, tenantId, environment, template, deviceId, createdAt, expiresAt, auditSeq },
+      ...{ salt, wrappingKey, fetchedAt, sealedFetches },
+    })
+}
+
+/** Stores which record of the audit chain tells of the expiry. */
+export async function keepExpirySeq(tx: Db, { id, tenantId }: SessionKey, expirySeq: number): Promise<void> {
+  await tx
+    .update(verificationSessions)
+    .set({ expirySeq })
+    .where(and(eq(verificationSessions.id, id), eq(verificationSessions.tenantId, tenantId)))
 }
 
 /** Fails sessions whose answer was held for too long, and returns them. */

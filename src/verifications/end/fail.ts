@@ -5,6 +5,7 @@ import type { Failure } from '../failures.ts'
 import type { Result } from '../portraits.ts'
 import { openSecrets, sealResult } from '../present.ts'
 import type { VerificationRow } from '../store.ts'
+import { readFetches } from '../timeline.ts'
 import { queueResult } from './announce.ts'
 import { insertResult } from './answer-store.ts'
 
@@ -26,7 +27,7 @@ export async function recordFailure(
     actor,
     action: 'verification.failed',
     subjectId: id,
-    details: { environment, error: error.code },
+    details: { environment, error: error.code, ...(await readFetches(deps, tx, session, sessionKey)) },
     session: { id, wrappingKey, sessionKey },
     bornAt: session.auditSeq,
   })

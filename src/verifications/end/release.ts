@@ -9,7 +9,7 @@ import { failureOfHeld } from '../hold.ts'
 import { deletePortrait, deletePortraitsUntil } from '../portrait-store.ts'
 import { openSecrets } from '../present.ts'
 import type { VerificationRow } from '../store.ts'
-import { readTrust } from '../timeline.ts'
+import { readFetches, readTrust } from '../timeline.ts'
 import { announceEnd, queueResult } from './announce.ts'
 import { dateResult, deleteResult } from './answer-store.ts'
 import { markOverdue } from './end-store.ts'
@@ -31,14 +31,20 @@ export async function recordRelease(
 ): Promise<Released> {
   const { id, tenantId, environment, wrappingKey } = session
   const trust = await readTrust(deps, tx, session)
+  const sessionKey = await deps.sessionKeys.of(tx, session)
   const auditSeq = await deps.audit.append(tx, {
     at,
     tenantId,
     actor,
     action: 'verification.completed',
     subjectId: id,
-    details: { environment, ...details, ...(trust.length > 0 && { trust }) },
-    session: { id, wrappingKey, sessionKey: await deps.sessionKeys.of(tx, session) },
+    details: {
+      environment,
+      ...details,
+      ...(trust.length > 0 && { trust }),
+      ...(await readFetches(deps, tx, session, sessionKey)),
+    },
+    session: { id, wrappingKey, sessionKey },
     bornAt: session.auditSeq,
   })
   await dateResult(tx, session, { createdAt: at, auditSeq })

@@ -13,7 +13,7 @@ import { type OpenSession, refuseClosed } from '../read.ts'
 import { withResponseCode } from '../redirect-url.ts'
 import { newResponseCode, storedResponseCode } from '../response-code.ts'
 import { findSession } from '../store.ts'
-import { type BrowserChannel, type PhoneChannel, recordEvent, type SessionEvents, trustOf } from '../timeline.ts'
+import { type BrowserChannel, fetchesInRecord, type PhoneChannel, recordEvent, type SessionEvents, trustOf } from '../timeline.ts'
 
 /** The verdict on an answer. */
 export type Outcome = {
@@ -67,7 +67,8 @@ export async function recordAnswer(
   const stored = isPhoto && (isDevice || isUnkept(session)) ? withoutPortrait(result) : result
   const owed = await deps.write(async tx => {
     const closing = { id, tenantId, at, status: isHeld ? 'pending' : status, answeredFrom: isPageReturn ? 'qr' : null } as const
-    if (!(await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) }))) return await refuseLate(tx, id, at)
+    const fetches = await closeSession(tx, { ...closing, ...(code && storedResponseCode(code, at)) })
+    if (!fetches) return await refuseLate(tx, id, at)
     const sessionKey = await deps.sessionKeys.of(tx, session)
     // A held answer has no record of its own until it is released.
     const auditSeq = isHeld
@@ -82,6 +83,7 @@ export async function recordAnswer(
             environment,
             error: result.error?.code,
             ...(trust.length > 0 && { trust }),
+            ...fetchesInRecord(deps, { ...session, ...fetches }, sessionKey),
             channel: channel?.channel,
             protocol: browser?.protocol,
           },

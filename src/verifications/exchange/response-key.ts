@@ -5,9 +5,9 @@ import type { Making, Reading, Unsealing } from '../../ground.ts'
 import { apiError } from '../../http/errors.ts'
 import type { EncryptionKey } from '../../openid4vp/exchange/request-object.ts'
 import type { Deps } from '../deps.ts'
-import { keepResponseKey } from '../end/answer-store.ts'
+import { keepFirstFetch, lockFetches, updateFetches } from '../event-store.ts'
 import type { OpenSession } from '../read.ts'
-import { recordEvent, type SessionEvents } from '../timeline.ts'
+import { fetchesToKeep, openFetches, type SessionEvents } from '../timeline.ts'
 
 const KID_BYTES = 12
 
@@ -23,17 +23,28 @@ export async function recordRequestFetched(
   fetched: SessionEvents['request_fetched'],
 ): Promise<EncryptionKey | undefined> {
   const encrypts = session.profile === 'haip'
+  const sessionKey = await deps.sessionKeys.of(deps.db, session)
+  const seal = (place: typeof SEALED.fetches, text: string) => deps.sealer.seal(place(session, session.salt, sessionKey), text)
   const made = encrypts && session.sealedResponseKey === null ? newResponseKey(deps) : undefined
-  const fresh = made ? await sealed(deps, session, made) : null
-  const kept = await deps.write(async tx => {
-    await recordEvent(deps, tx, session, 'request_fetched', fetched)
-    // Two wallets that fetch at once both get the key that was stored first.
-    return fresh ? await keepResponseKey(tx, session, fresh) : session.sealedResponseKey
+  const fresh = made ? seal(SEALED.responseKey, JSON.stringify(made)) : null
+  const fetch = { at: Math.max(deps.now(), session.createdAt), ...fetched }
+  const alone = fetchesToKeep([fetch])
+  const first = { fetchedAt: fetch.at, sealedFetches: alone ? seal(SEALED.fetches, alone) : null, sealedResponseKey: fresh }
+  const { sealedResponseKey: kept } = await deps.write(async tx => {
+    if (session.fetchedAt === null) {
+      const stored = await keepFirstFetch(tx, session, first)
+      if (stored) return stored
+    }
+    const current = await lockFetches(tx, session)
+    if (!current) throw apiError('session_not_found')
+    // The session ended during this request, and its key with it.
+    if (current.status !== 'pending' || current.respondedAt !== null) throw apiError('session_expired')
+    const all = fetchesToKeep([...openFetches(deps, current, sessionKey), fetch])
+    if (all) await updateFetches(tx, session, seal(SEALED.fetches, all))
+    return current
   })
   deps.publish('session', noticeName(session.id))
-  if (!encrypts) return undefined
-  // The session ended during this request, and its key with it.
-  if (!kept) throw apiError('session_expired')
+  if (!encrypts || !kept) return undefined
   const { d: _, ...publicKey } = made && fresh?.equals(kept) ? made : await opened(deps, session, kept)
   return publicKey
 }
@@ -65,9 +76,6 @@ export function newResponseKey({ random }: Making): PrivateJwk {
 }
 
 type SealDeps = Reading & Unsealing
-
-const sealed = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, jwk: PrivateJwk): Promise<Buffer> =>
-  sealer.seal(SEALED.responseKey(session, session.salt, await sessionKeys.of(db, session)), JSON.stringify(jwk))
 
 const opened = async ({ db, sealer, sessionKeys }: SealDeps, session: OpenSession, key: Uint8Array): Promise<PrivateJwk> =>
   JSON.parse(sealer.open(SEALED.responseKey(session, session.salt, await sessionKeys.of(db, session)), key))

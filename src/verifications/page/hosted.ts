@@ -11,7 +11,6 @@ import { inkOn, readLogo, readLook } from '../../tenants/look.ts'
 import { readTenant } from '../../tenants/settings.ts'
 import { preferredLanguage } from '../../words/languages.ts'
 import type { Deps } from '../deps.ts'
-import { hasHappened } from '../event-store.ts'
 import { isHeldForComparison } from '../hold.ts'
 import { furtherLinks, isOpenAt, openSecrets, present, purposesOf, questionOf, toldQuery, walletLinks } from '../present.ts'
 import { requireSession } from '../read.ts'
@@ -68,7 +67,7 @@ export async function hostedVerification(
           qr_uri: (await walletLinks(deps, session, link, { from: 'qr', language })).wallet_uri,
         }),
         further_uris: furtherLinks(deps, session, { language }),
-        fetched: await hasHappened(deps.db, session, 'request_fetched'),
+        fetched: session.fetchedAt !== null,
       }),
     ...(status === 'completed' && (session.template === null || leavesAgeOpen(query, rules)) && { unjudged: true as const }),
     ...(status === 'failed' && { reason: await reasonOf(deps, session) }),

@@ -60,8 +60,13 @@ async function sealOne(deps: SealDeps, tx: Db, { verification, result }: SealedR
     if (sealed) await updateEvent(tx, event, sealed)
   }
   await sealAttemptsAgain(deps, tx, { id, tenantId, sessionKey })
-  const ids = [verification, ...(result ? [result] : []), ...events].flatMap(({ auditSeq }) => auditSeq ?? [])
-  await sealRecordsOf(deps, tx, ids, sessionKey)
+  const ids = [verification, ...(result ? [result] : []), ...events].map(({ auditSeq }) => auditSeq)
+  await sealRecordsOf(
+    deps,
+    tx,
+    [...ids, verification.expirySeq].flatMap(id => id ?? []),
+    sessionKey,
+  )
 }
 
 async function sealLogin(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
@@ -84,7 +89,7 @@ function again({ sealer }: SealDeps, place: Place, sealed: Uint8Array): Buffer |
 }
 
 async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessionKey: Uint8Array): Promise<void> {
-  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, sealedInPerson, salt } = session
+  const { sealed, sealedQuery, sealedResponseKey, sealedDcRequests, sealedInPerson, sealedFetches, salt } = session
   await updateSession(tx, session, {
     ...(await termsAgain(deps, tx, session, sessionKey)),
     // No Idempotency-Key of that time is remembered any more.
@@ -96,6 +101,7 @@ async function sealSession(deps: SealDeps, tx: Db, session: SealedSession, sessi
     sealedDcRequests:
       sealedDcRequests && (again(deps, SEALED.dcRequests(session, salt, sessionKey), sealedDcRequests) ?? sealedDcRequests),
     sealedInPerson: sealedInPerson && (again(deps, SEALED.inPerson(session, salt, sessionKey), sealedInPerson) ?? sealedInPerson),
+    sealedFetches: sealedFetches && (again(deps, SEALED.fetches(session, salt, sessionKey), sealedFetches) ?? sealedFetches),
   })
 }
 

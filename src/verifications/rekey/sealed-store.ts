@@ -41,6 +41,7 @@ export async function updateSession(
     | 'sealedResponseKey'
     | 'sealedDcRequests'
     | 'sealedInPerson'
+    | 'sealedFetches'
     | 'terms'
     | 'beginnings'
     | 'idempotencyHash'

@@ -7,7 +7,18 @@ import { sweepRetention } from '../../../src/verifications/erasure/retain.ts'
 import { replayById } from '../../../src/webhooks/replay.ts'
 import { command } from '../command.ts'
 import { same } from '../expect.ts'
-import { DAY, type Environment, forgetOld, forgetTokens, HOUR, replay, rotate, SCOPES, type Scope } from '../model.ts'
+import {
+  DAY,
+  type Environment,
+  expireFetched,
+  forgetOld,
+  forgetTokens,
+  HOUR,
+  replay,
+  rotate,
+  SCOPES,
+  type Scope,
+} from '../model.ts'
 import { addKey } from '../start.ts'
 
 const ACTOR = 'operator'
@@ -87,6 +98,7 @@ export const sweep = command<object>({
   async run({ world, model, told }) {
     const { deps } = world.app
     const there = model.sessions.filter(({ isErased }) => !isErased)
+    expireFetched(model)
     forgetOld(model)
     const forgotten = there.filter(({ isErased }) => isErased)
     for (const { id } of forgotten) told({ fact: 'erasing', id })

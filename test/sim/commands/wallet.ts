@@ -6,7 +6,7 @@ import { FORM } from '../../helpers/exchange.ts'
 import { fetchOf } from '../../helpers/wallet.ts'
 import { command, sessionOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
-import { answer, answerGarbage, isHeld, openToWallet, type Session, type Verdict, verdictOn } from '../model.ts'
+import { answer, answerGarbage, fetchRequest as fetchedBy, isHeld, type Session, type Verdict, verdictOn } from '../model.ts'
 import { call, type Simulation } from '../simulation.ts'
 import { holderFor } from '../world.ts'
 import { some } from './arbitraries.ts'
@@ -33,7 +33,7 @@ export const respond = command<{ session: number; persona: PersonaId }>({
   async run(simulation, { session: pick, persona }) {
     const { model, told } = simulation
     const session = sessionOf(model, pick)!
-    const fetched = foretell(() => openToWallet(model, session))
+    const fetched = foretell(() => fetchedBy(model, session))
     // A request that cannot be fetched any more is still answered, with a made-up form.
     const raw = 'ok' in fetched ? await formOf(simulation, session, persona) : 'error=access_denied'
     const verdict = verdictOn(session, persona)
@@ -85,7 +85,7 @@ export const fetchOnly = command<{ session: number }>({
   can: ({ sessions }) => sessions.length > 0,
   async run(simulation, { session: pick }) {
     const session = sessionOf(simulation.model, pick)!
-    const expected = foretell(() => openToWallet(simulation.model, session))
+    const expected = foretell(() => fetchedBy(simulation.model, session))
     const answered = await call(simulation, NOBODY, 'GET', `/wallet/request/${session.id}`)
     if (isGranted(answered, expected))
       same(answered.headers.get('content-type'), 'application/oauth-authz-req+jwt', 'content type')

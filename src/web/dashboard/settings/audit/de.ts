@@ -177,6 +177,7 @@ export const audit: typeof en.audit = {
     'verification.read': 'Ergebnis angesehen',
     'verification.completed': outcomeNames.completed,
     'verification.failed': 'Endete ohne Nachweis',
+    'verification.expired': outcomeNames.expired,
     'user.joined': 'Passwort gewählt und dazugekommen',
     'secret.created': 'Signaturgeheimnis für Test angelegt',
     'secret.rotated': 'Signaturgeheimnis gewechselt',

@@ -174,6 +174,7 @@ export const audit = {
     'verification.read': 'Viewed a result',
     'verification.completed': outcomeNames.completed,
     'verification.failed': 'Ended without a proof',
+    'verification.expired': outcomeNames.expired,
     'user.joined': 'Chose a password and joined',
     'secret.created': 'Made a signing secret for test events',
     'secret.rotated': 'Rotated the signing secret',
