@@ -38,7 +38,8 @@ export type MailOutcome = { ok: true } | { ok: false; failure: MailFailure; repl
 
 const RESOLVE_MS = 2000
 const STEP_MS = 5000
-export const MAIL_MS_MAX = 15_000
+/** With the look-up it is less than a page waits for an answer. */
+export const MAIL_MS_MAX = 12_000
 const ADDRESSES_TRIED_MAX = 3
 const REPLY_BYTES_MAX = 16 * 1024
 const REPLY_SHOWN_CHARS = 300

@@ -5,6 +5,7 @@ import { Seal } from '../kit/seal.tsx'
 import { ApiFailure } from '../shared/api.ts'
 import { useCommon } from '../shared/language.ts'
 import { callOpen } from './client.ts'
+import { ConfirmMail } from './entrance/confirm-mail.tsx'
 import { type Entrance, EntranceFrame } from './entrance/entrance-frame.tsx'
 import { FirstFactor } from './entrance/first-factor.tsx'
 import { FirstShop } from './entrance/first-shop.tsx'
@@ -20,12 +21,12 @@ import { useDashboardWords } from './words.ts'
 type Where =
   | { at: 'start' }
   | { at: 'unreachable'; problem: unknown }
-  | { at: 'link'; token: string }
+  | { at: 'link' | 'mail'; token: string }
   | { at: 'login'; entrance: Entrance; why?: 'away' | 'left' }
   | { at: 'inside'; session: Session }
 
 const AGAIN_MS = 5000
-const LINK = /^#(?:setup|password)=([A-Za-z0-9_-]+)$/
+const LINK = /^#(setup|password|mail)=([A-Za-z0-9_-]+)$/
 
 export function Dashboard() {
   const [where, setWhere] = useState<Where>(firstPlace)
@@ -58,6 +59,8 @@ export function Dashboard() {
       return <NoAnswer problem={where.problem} onRetry={start} lookAgain={lookAgain} />
     case 'link':
       return <OneTimeLinkView token={where.token} onIn={enter} onLogIn={start} />
+    case 'mail':
+      return <ConfirmMail token={where.token} onLogIn={start} />
     case 'login':
       return <LogIn entrance={where.entrance} why={where.why} onIn={enter} />
     case 'inside':
@@ -71,10 +74,10 @@ export function Dashboard() {
 
 /** Removes the token of a link from the address bar and the history at once. */
 function firstPlace(): Where {
-  const token = LINK.exec(location.hash)?.[1]
+  const [, kind, token] = LINK.exec(location.hash) ?? []
   if (!token) return { at: 'start' }
   history.replaceState(null, '', location.pathname + location.search)
-  return { at: 'link', token }
+  return { at: kind === 'mail' ? 'mail' : 'link', token }
 }
 
 async function findPlace(): Promise<Where> {

@@ -58,7 +58,7 @@ function kindOf({ valueMissing, typeMismatch, tooShort }: ValidityState) {
 
 type Inner<Attributes> = Around & Omit<Attributes, keyof Around | 'class' | 'className' | 'id' | 'role' | 'size'>
 type InputProps = Inner<Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'type'>>
-type TextType = 'text' | 'password' | 'url'
+type TextType = 'text' | 'password' | 'url' | 'email'
 
 export function Field({
   label,

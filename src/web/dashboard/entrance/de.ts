@@ -45,6 +45,10 @@ export const entrance: typeof en.entrance = {
   reset: name => `Ein neues Passwort für ${name}`,
   resetMore: 'Überall sonst werden Sie abgemeldet.',
   choose: 'Passwort setzen und anmelden',
+  confirmMail: 'Ist das Ihre E-Mail-Adresse?',
+  confirmMailMore: 'Bestätigen Sie sie, und E-Mails zu dieser Installation kommen in das Postfach, an das der Link ging.',
+  confirmMailDo: 'Bestätigen',
+  mailConfirmed: 'Ihre E-Mail-Adresse ist bestätigt.',
   linkDead: 'Dieser Link geht nicht',
   linkDeadSetup:
     'Er gilt nicht mehr, und dieses Dashboard hat noch niemand eingerichtet. Der nächste Start des Dienstes gibt einen neuen aus.',

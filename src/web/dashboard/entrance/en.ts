@@ -42,6 +42,10 @@ export const entrance = {
   reset: (name: string) => `A new password for ${name}`,
   resetMore: 'You will be logged out everywhere else.',
   choose: 'Set password and log in',
+  confirmMail: 'Is this your mail address?',
+  confirmMailMore: 'Confirm it, and mail about this installation comes to the mailbox that the link was sent to.',
+  confirmMailDo: 'Confirm',
+  mailConfirmed: 'Your mail address is confirmed.',
   linkDead: 'This link does not work',
   linkDeadSetup:
     'It is no longer valid, and nobody has set up this dashboard yet. The next start of the service prints a new one.',

@@ -23,6 +23,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Saved } from '../../parts/saved.tsx'
 import { usePlace, useSession } from '../../session.tsx'
 import { useDashboardWords } from '../../words.ts'
+import { MailLink } from '../mail/mail-link.tsx'
 import { SettingsPage } from '../settings-page.tsx'
 import { usePeopleWords } from './words.ts'
 
@@ -271,6 +272,7 @@ function LinkDialog({ linked: { user, url, expires_at }, onClose }: { linked: Li
             {words.linkKeepsFactor} <code>vidimus user reset {user.name}</code>
           </p>
         )}
+        <MailLink userId={user.id} url={url} />
         <CopiedButton onClose={onClose} />
       </div>
     </Dialog>

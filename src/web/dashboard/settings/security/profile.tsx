@@ -11,6 +11,7 @@ import { HiddenUserName } from '../../entrance/password-dialog.tsx'
 import { useEntranceWords } from '../../entrance/words.ts'
 import { Saved } from '../../parts/saved.tsx'
 import { useSession } from '../../session.tsx'
+import { MailAddress } from '../mail/mail.tsx'
 import { useProfileWords } from './words.ts'
 
 export function ProfileSettings() {
@@ -27,6 +28,7 @@ export function ProfileSettings() {
           <p class="hint">{words.theme}</p>
         </div>
       </Card>
+      {session.user.is_owner && <MailAddress />}
       <ChangePassword />
     </>
   )
