@@ -9,7 +9,7 @@ import type { Verification } from '../../src/verifications/schema.ts'
 import { cleanUp, createVerification, type TestApp, until } from '../helpers/app.ts'
 import { browserTest, expectAccessible, NO_PLACE, shoot } from '../helpers/browser.ts'
 import { enter, shareService, startForBrowser } from '../helpers/dashboard-page.ts'
-import { pair } from '../helpers/devices.ts'
+import { pair, register } from '../helpers/devices.ts'
 import { encryptedTo, openSession, postTo } from '../helpers/exchange.ts'
 import { hasNoRing, isFocused } from '../helpers/focus.ts'
 import { pass, readPhone } from '../helpers/in-person.ts'
@@ -49,6 +49,8 @@ browserTest('the details of a phone that was read in person say how it answered,
     .waitFor()
   expect(page.complaints).toEqual([])
 })
+
+const escaped = (id: string | null) => (id ?? '').replace(/[^\w-]/g, found => `\\${found}`)
 
 describe('the overview', () => {
   browserTest("the overview shows outcomes, reasons, today's quota, problems, and the latest verifications", async openPage => {
@@ -229,6 +231,55 @@ describe('the list', () => {
       expect(page.complaints).toEqual([])
     },
   )
+
+  browserTest('Ctrl-K finds verifications, templates, tills, keys and the handbook by keyboard alone', async openPage => {
+    const app = await startForBrowser()
+    const { key } = await app.tenant()
+    const { id } = await createVerification(app, key, { metadata: { customer: 'Rübsamen', order: 'A-2026-17' } })
+    await register(app, key, { name: 'Rübentheke' })
+    const { page } = await enter(app, openPage, '/dashboard/keys')
+    await page.getByRole('button', { name: 'Search Ctrl K' }).waitFor()
+    await page.keyboard.press('Control+k')
+    const box = page.getByRole('combobox', { name: /^Search for/ })
+    await isFocused(box)
+    const options = page.getByRole('option')
+    await page.keyboard.type('rüb')
+    await until(async () => (await options.first().textContent())?.startsWith('Rübs') ?? false)
+    expect(await options.allTextContents()).toEqual(['Rübsamen · Age 18 or overVerification', 'RübenthekeTill'])
+    await page.getByRole('status').filter({ hasText: '2 results' }).waitFor()
+    const active = async () =>
+      await page.locator(`#${escaped(await box.getAttribute('aria-activedescendant'))}`).getAttribute('aria-selected')
+    for (const chosen of [0, 1, 0]) {
+      expect([chosen, await options.nth(chosen).getAttribute('aria-selected'), await active()]).toEqual([chosen, 'true', 'true'])
+      await page.keyboard.press('ArrowDown')
+    }
+    await page.keyboard.press('ArrowUp')
+    await expectAccessible(page)
+    await shoot(page, 'dashboard-search')
+    await page.keyboard.press('Enter')
+    await panel(page).getByText('A-2026-17').waitFor()
+    expect(page.url()).toContain(id)
+    for (const [text, hit, place] of [
+      ['2026', 'Rübsamen', `/verifications/${id}`],
+      ['driving', 'Driving licence', '/templates/'],
+      [key.slice(0, 12), 'API key', '/keys'],
+      ['rübenth', 'Rübentheke', '/verifications?'],
+      ['backup', 'Handbook', '/docs/'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(text)
+      await options.first().filter({ hasText: hit }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(url => url.href.includes(place))
+    }
+    await page.goto('/dashboard')
+    await page.getByRole('button', { name: 'Search Ctrl K' }).click()
+    await page.keyboard.type('zzzzzz')
+    await page.getByText('Nothing found.').waitFor()
+    await page.keyboard.press('Escape')
+    await isFocused(page.getByRole('button', { name: 'Search Ctrl K' }))
+    expect(page.complaints).toEqual([])
+  })
 
   browserTest(
     'a verification is found by its order number, and opening it moves nothing; the list is saved as CSV',

@@ -5,6 +5,7 @@ import { Wordmark } from '../kit/seal.tsx'
 import { TestBand } from '../kit/test-band.tsx'
 import { Rail } from './rail.tsx'
 import { ENVIRONMENTS, goTo, hrefTo, Link, useRoute } from './route.tsx'
+import { SearchButton, SearchDialog, useSearchKey } from './search/search.tsx'
 import { usePlace, useSession } from './session.tsx'
 import { View } from './view.tsx'
 import { useDashboardWords } from './words.ts'
@@ -14,13 +15,16 @@ export function Frame() {
   const route = useRoute()
   const { tenant, environment } = usePlace()
   const [isOpen, setIsOpen] = useState(false)
+  const [isSearching, setIsSearching] = useState(false)
+  useSearchKey(() => setIsSearching(true))
   useEffect(() => setIsOpen(false), [route.view, route.id])
   return (
     <div class={`frame ${environment}`}>
       <a class="skip" href="#content">
         {words.skip}
       </a>
-      <TopBar isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+      <TopBar isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} onSearch={() => setIsSearching(true)} />
+      {isSearching && <SearchDialog onClose={() => setIsSearching(false)} />}
       {environment === 'test' && <TestBand />}
       <Rail isOpen={isOpen} onClose={() => setIsOpen(false)} />
       <main id="content" class="content" tabIndex={-1}>
@@ -31,7 +35,7 @@ export function Frame() {
   )
 }
 
-function TopBar({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void }) {
+function TopBar({ isOpen, onToggle, onSearch }: { isOpen: boolean; onToggle: () => void; onSearch: () => void }) {
   const words = useDashboardWords()
   return (
     <header class="top-bar line middle">
@@ -49,6 +53,7 @@ function TopBar({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void })
         <Wordmark />
       </Link>
       <TenantSwitch />
+      <SearchButton onClick={onSearch} />
       <EnvironmentSwitch />
     </header>
   )

@@ -15,10 +15,10 @@ export function Empty({ title, children, action, curl }: Props) {
       <p class="secondary">{children}</p>
       {action}
       {curl && (
-        <>
-          <p class="hint">{words.orByCommand}</p>
+        <details>
+          <summary>{words.withTheApi}</summary>
           <Copy text={curl} label={words.command} />
-        </>
+        </details>
       )}
     </div>
   )

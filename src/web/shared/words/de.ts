@@ -12,6 +12,7 @@ export const common: typeof en.common = {
   haveCopied: 'Ich habe es kopiert',
   command: 'Befehl',
   orByCommand: 'Oder auf der Befehlszeile:',
+  withTheApi: 'Mit der API',
   language: 'Sprache',
   loading: 'Lädt',
   inEnglish: 'Technisch, auf Englisch:',

@@ -29,6 +29,7 @@ export const common = {
   haveCopied: 'I have copied it',
   command: 'the command',
   orByCommand: 'Or on the command line:',
+  withTheApi: 'With the API',
   language: 'Language',
   loading: 'Loading',
   /** Before a detail that the service words in English. */
