@@ -2,6 +2,7 @@ import type * as en from './en.ts'
 
 export const search: typeof en.search = {
   title: 'Suche',
+  keys: 'Strg K',
   label: 'Bestellungen, Namen, Kennungen, Schlüssel, Vorlagen, Kassen und das Handbuch durchsuchen',
   placeholder: 'Bestellnummer, Name, Kennung, Schlüssel, Vorlage, Kasse, Handbuch',
   kinds: {

@@ -1,5 +1,6 @@
 export const search = {
   title: 'Search',
+  keys: 'Ctrl K',
   label: 'Search for orders, names, ids, keys, templates, tills and the handbook',
   placeholder: 'Order number, name, id, key, template, till, handbook',
   kinds: {

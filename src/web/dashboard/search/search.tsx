@@ -24,7 +24,7 @@ export function SearchButton({ onClick }: { onClick: () => void }) {
   return (
     <button type="button" class="search-button" aria-keyshortcuts="Control+K Meta+K" onClick={onClick}>
       <Icon name="search" />
-      <span class="word">{words.title}</span> <kbd>Ctrl K</kbd>
+      <span class="word">{words.title}</span> <kbd>{words.keys}</kbd>
     </button>
   )
 }
@@ -58,7 +58,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={words.title} onClose={onClose}>
       <input
-        class="input"
+        class="input wide"
         type="text"
         role="combobox"
         aria-label={words.label}

@@ -30,7 +30,6 @@ export const verifications: typeof en.verifications = {
   export: 'CSV exportieren',
   exportMore: 'Bis zu 10.000 Zeilen dieses Filters, ohne das, was gezeigt wurde',
   filters: 'Filter',
-  filtersChosen: count => `Filter (${count})`,
   total: (count, isOne) => (isOne ? '1 Prüfung' : `${count} Prüfungen`),
   showNew: count => `${count} neue, zeigen`,
   caption: 'Prüfungen, neueste zuerst',

@@ -27,7 +27,6 @@ export const verifications = {
   export: 'Export CSV',
   exportMore: 'Up to 10,000 rows of this filter, without what customers showed',
   filters: 'Filter',
-  filtersChosen: (count: number) => `Filter (${count})`,
   total: (count: string, isOne: boolean) => (isOne ? '1 verification' : `${count} verifications`),
   showNew: (count: string) => `${count} new, show`,
   caption: 'Verifications, newest first',

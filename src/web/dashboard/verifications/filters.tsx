@@ -53,7 +53,7 @@ export function Filters({ filter, templates }: { filter: Filter; templates: Temp
         aria-controls="filters"
         onClick={() => setIsOpen(!isOpen)}
       >
-        {chosen > 0 ? words.filtersChosen(chosen) : words.filters}
+        {words.filters} {chosen > 0 && `(${chosen})`}
         <Icon name="down" />
       </button>
       <fieldset id="filters" class={`filters foldable row tight ${isOpen ? 'open' : ''}`}>
