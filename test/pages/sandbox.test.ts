@@ -86,6 +86,20 @@ describe('a request', () => {
 
     await share(page)
     await phone(page).getByRole('heading', { name: 'Verified' }).waitFor()
+    await happened(page).getByText('It may read: Family name, Given names, Date of birth.').waitFor()
+    expect(await happened(page).getByRole('heading').allTextContents()).toEqual([
+      'What happened',
+      'What the shop learned',
+      'Request received',
+      'Sent',
+      'The service answered',
+    ])
+    expect(
+      await happened(page)
+        .getByText(/x509_hash/)
+        .first()
+        .isVisible(),
+    ).toBe(false)
     const told = await happened(page).textContent()
     expect(told).toMatch(/x509_hash:[\w-]{43}/)
     expect(told).toContain('"family_name": "Mustermann"')

@@ -10,12 +10,13 @@ import type { Sent, SentDocument } from './send-answer.ts'
 import type { Wallet } from './wallet.ts'
 import { useSandboxWords } from './words.ts'
 
-/** The protocol: the last request, the answer, and the response to it. */
+/** What the shop learned, then the protocol: the last request, the answer, and the response to it. */
 export function Happened({ happened }: { happened: Wallet['happened'] }) {
   return (
     <Steps>
       {happened && (
         <>
+          {happened.sent?.session && <Learned session={happened.sent.session} documents={happened.sent.documents} />}
           <Requested asked={happened.asked} />
           {happened.sent && <WasSent sent={happened.sent} />}
           {happened.sent && <WasAnswered sent={happened.sent} />}
@@ -44,19 +45,46 @@ export function Step({ title, children }: { title: ComponentChildren; children: 
   )
 }
 
+type LearnedProps = { session: NonNullable<Sent['session']>; documents: readonly SentDocument[] }
+
+/** Of a check that holds, the claims that were shown; a wallet does not learn how much of them a refusal leaves. */
+function Learned({ session, documents }: LearnedProps) {
+  const words = useSandboxWords()
+  const { claim } = useClaimWords()
+  const names = documents.flatMap(({ names = [] }) => names).map(claim)
+  const learned = {
+    completed: words.learnedThat([...new Set(names)].join(', ')),
+    failed: documents.length > 0 ? words.learnedWhy : words.learnedNothing,
+  }
+  return (
+    <Step title={words.learned}>
+      <p>
+        <StatusBadge {...endedOf(session)} />
+      </p>
+      <p>{learned[session.status as keyof typeof learned]}</p>
+    </Step>
+  )
+}
+
 function Requested({ asked: { request, session } }: { asked: OpenedRequest }) {
   const words = useSandboxWords()
   const language = useLanguage()
   const { purpose } = session
   return (
     <Step title={words.requested}>
-      <dl>
-        <Row name={words.clientId} value={request.clientId} />
-        <Row name={words.nonce} value={request.nonce} />
-        <Row name={words.responseMode} value={request.responseMode} />
-        {purpose && <Row name={words.purpose} value={inLanguage(purpose, language)} isText />}
-      </dl>
+      {purpose && (
+        <dl>
+          <Row name={words.purpose} value={inLanguage(purpose, language)} isText />
+        </dl>
+      )}
       <p class="secondary">{request.clientId.startsWith('redirect_uri:') ? words.unsigned : words.signed}</p>
+      <Fold title={words.bound}>
+        <dl>
+          <Row name={words.clientId} value={request.clientId} />
+          <Row name={words.nonce} value={request.nonce} />
+          <Row name={words.responseMode} value={request.responseMode} />
+        </dl>
+      </Fold>
       <Json title={words.query} value={request.query} />
       <Json title={words.wholeRequest} value={request.parameters} />
     </Step>
@@ -101,8 +129,8 @@ function WasAnswered({ sent: { answered, session } }: { sent: Sent }) {
   const words = useSandboxWords()
   return (
     <Step title={words.answered}>
-      <p class="row">
-        <code>HTTP {answered.status}</code> {session && <StatusBadge {...endedOf(session)} />}
+      <p>
+        <code>HTTP {answered.status}</code>
       </p>
       <Code label={words.answered} value={answered.body} />
       {answered.redirectUri && (
@@ -127,17 +155,23 @@ export function Row({ name, value, isText = false }: { name: string; value: stri
   )
 }
 
-export function Json({ title, value }: { title: string; value: unknown }) {
+function Fold({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <details class="unfolds">
       <summary>
         <Icon name="next" size={16} />
         {title}
       </summary>
-      <Code label={title} value={value} />
+      {children}
     </details>
   )
 }
+
+export const Json = ({ title, value }: { title: string; value: unknown }) => (
+  <Fold title={title}>
+    <Code label={title} value={value} />
+  </Fold>
+)
 
 const TEXT_CHARS_MAX = 200
 

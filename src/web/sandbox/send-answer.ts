@@ -1,3 +1,4 @@
+import { mergedName } from '../../openid4vp/merge-claims.ts'
 import {
   type Answered,
   answer,
@@ -12,7 +13,8 @@ import {
 import type { HostedVerification } from '../../verifications/schema.ts'
 import { fetchHere, now, type OpenedRequest, readSession, type Service } from './open-request.ts'
 
-export type SentDocument = Shown & Pick<Credential, 'format' | 'type'>
+/** `names`: of the claims that were asked for, as the shop reads them. */
+export type SentDocument = Shown & Pick<Credential, 'format' | 'type'> & { names?: string[] }
 
 export type Sent = {
   /** Empty when the holder declined. */
@@ -42,9 +44,11 @@ export async function sendAnswer(asked: OpenedRequest, { holder, service, isShar
   const documents = await Promise.all(
     selected
       .filter(({ id }) => presentations.has(id))
-      .map(async ({ id, credential: { format, type } }) => ({
+
+      .map(async ({ id, credential: { format, type }, places }) => ({
         format,
         type,
+        names: places.map(place => mergedName(format, place)),
         ...(await readPresentation(format, presentations.get(id) ?? '')),
       })),
   )
