@@ -171,7 +171,8 @@ browserTest('the main views in a German browser are completely in German', async
   await page.goto(`/dashboard/verifications/${shop.refused.id}`)
   await page.locator('.panel').getByText('Der Ausweis ist lesbar, aber sein Aussteller steht nicht auf Ihrer Liste.').waitFor()
   await shoot(page, 'dashboard-de-refused')
-  await saveTemplate(app.deps, { tenantId: shop.id, key: 'own', title: 'Eigene', query: { credentials: [] } }, 'command line')
+  const { query } = BUILTIN_TEMPLATES.get('age_over_18')!
+  await saveTemplate(app.deps, { tenantId: shop.id, key: 'own', title: 'Eigene', query }, 'command line')
   await page.goto('/dashboard/audit')
   await page.getByRole('cell', { name: 'Befehlszeile', exact: true }).waitFor()
   expect(await page.getByText('command line').count()).toBe(0)
