@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
+import { isCompiled } from './base/threads.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import type { Demo } from './demo/furnish.ts'
 import { demoRoutes } from './demo/routes.ts'
@@ -46,7 +47,13 @@ export function createApp(deps: Deps, demo?: Demo) {
     .use(
       webPages(
         deps,
-        createHandbook(() => document()),
+        createHandbook(
+          () => document(),
+          () => ({
+            address: deps.config.publicUrl,
+            command: isCompiled() ? 'vidimus' : './scripts/bun src/main.ts',
+          }),
+        ),
         demo !== undefined,
       ),
     )

@@ -51,8 +51,9 @@ export function referenceArticle(document: OpenApi, up: string): string {
     ([name, schema]) =>
       `<section class="operation">${heading(3, `schema-${name}`, name)}${schema.description ? `<p>${inline(String(schema.description))}</p>` : ''}${fieldTable(schema)}</section>`,
   )
+  const [about = '', ...rules] = String(document.info.description).split('\n\n')
   return `<h1>API reference</h1>
-${markdown(String(document.info.description))}
+${markdown(about)}
 <p><a href="${up}openapi.json">The OpenAPI document</a> · <a href="${up}docs/api/try">Try it out</a> · <a href="${up}docs/start">Start</a> · <a href="${up}docs/troubleshooting">All error codes</a></p>
 <p>The samples take <code>VIDIMUS_URL</code>, <code>API_KEY</code> and, for one session or device, <code>ID</code> from the environment.</p>
 ${tags.join('')}
@@ -60,7 +61,9 @@ ${heading(2, 'events', 'Webhooks')}
 <p>Sent to <code>webhook_url</code>, or to the endpoint of the shop. <a href="${up}docs/webhooks">Webhooks</a> explains signature and delivery.</p>
 ${exampleBlocks('webhook')}
 ${heading(2, 'objects', 'Objects')}
-${objects.join('')}`
+${objects.join('')}
+${heading(2, 'limits', 'Errors and limits')}
+${markdown(rules.join('\n\n'))}`
 }
 
 const heading = (level: 2 | 3, id: string, text: string): string =>
@@ -114,7 +117,7 @@ function samples(operation: Operation & { method: string; path: string }): strin
   if (!call.isText && type !== 'application/json') return ''
   const blocks = (Object.keys(LANGUAGES) as Language[]).map(
     (name, i) =>
-      `<details${i === 0 ? ' open' : ''}><summary>${LANGUAGE_NAMES[name]}</summary><pre><code class="language-${name}">${escapeHTML(LANGUAGES[name](call))}\n</code></pre></details>`,
+      `<details data-language="${name}"${i === 0 ? ' open' : ''}><summary>${LANGUAGE_NAMES[name]}</summary><pre><code class="language-${name}">${escapeHTML(LANGUAGES[name](call))}\n</code></pre></details>`,
   )
   return blocks.join('')
 }

@@ -50,8 +50,16 @@ function neighbours(slug: string, up: string, contents: Contents): string {
 
 /** Only a page with several sections needs a list of them. */
 function sections(article: string): string {
-  const found = [...article.matchAll(/<h2 id="([^"]+)">([\s\S]*?)(?: <a class="anchor"[\s\S]*?)?<\/h2>/g)]
+  // Beneath a heading of the reference its endpoints; objects are many, and found by their links.
+  const found = [
+    ...article.matchAll(
+      /(?:<h2|<section class="operation"><h3)( id="(?!schema-)([^"]+)">)([\s\S]*?)(?: <a class="anchor"[\s\S]*?)?<\/h[23]>/g,
+    ),
+  ]
   if (found.length < 2) return ''
-  const items = found.map(([, id, text = '']) => `<li><a href="#${id}">${plain(text)}</a></li>`)
+  const items = found.map(
+    ([whole, , id, text = '']) =>
+      `<li${whole.startsWith('<h2') ? '' : ' class="endpoint"'}><a href="#${id}">${plain(text)}</a></li>`,
+  )
   return `<aside aria-label="On this page"><h2>On this page</h2><ul>${items.join('')}</ul></aside>`
 }

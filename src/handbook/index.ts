@@ -14,8 +14,11 @@ export type Handbook = {
   searchIndex(): Promise<string>
 }
 
+/** The service of the reader: its address, and the command that started it. */
+export type OwnService = { address: string; command: string }
+
 /** `document` is that of the API. */
-export function createHandbook(document: () => OpenApi): Handbook {
+export function createHandbook(document: () => OpenApi, own: () => OwnService): Handbook {
   const rendered = new Map<string, Promise<{ title: string; html: string }>>()
   const contents = once(readContents)
   const reference = once(async () => {
@@ -34,7 +37,7 @@ export function createHandbook(document: () => OpenApi): Handbook {
     if (slug === REFERENCE) return { title: 'API reference', html: frame({ slug, article: await reference(), contents: all }) }
     const markdown = await readPage(slug)
     const title = titleOf(markdown)
-    return { title, html: frame({ slug, article: toHtml(markdown, slug, upFrom(slug)), contents: all }) }
+    return { title, html: frame({ slug, article: toHtml(filled(markdown, own()), slug, upFrom(slug)), contents: all }) }
   }
 
   return {
@@ -47,6 +50,14 @@ export function createHandbook(document: () => OpenApi): Handbook {
     searchIndex,
   }
 }
+
+const DEFAULT_ADDRESS = 'http://localhost:3000'
+
+/** Blocks of code, as the reader can paste them. Text between them speaks of defaults. */
+const filled = (markdown: string, { address, command }: OwnService): string =>
+  markdown.replace(/^```[\s\S]*?^```/gm, block =>
+    block.replaceAll(DEFAULT_ADDRESS, () => address).replace(/^vidimus(?= )/gm, () => command),
+  )
 
 /** A page for a terminal, or undefined when there is none. */
 export async function pageForTerminal(slug: string, options: { colors: boolean; columns: number }): Promise<string | undefined> {

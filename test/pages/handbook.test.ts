@@ -1,5 +1,5 @@
 // The handbook in a real browser: search, copy buttons, deep links, keyboard, both themes, a phone.
-import { afterAll, expect } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Route } from 'playwright-core'
 import { cleanUp, startApp } from '../helpers/app.ts'
 import { browserTest, expectAccessible, shoot } from '../helpers/browser.ts'
@@ -27,7 +27,7 @@ browserTest('the search of the handbook finds a code by keyboard, and leads to i
       .getByRole('link', { name: /session_not_found/ })
       .count(),
   ).toBe(0)
-  await page.getByRole('searchbox').fill('status list unreadable nowhere')
+  await page.getByRole('searchbox').fill('xyzzyqwvk')
   await page.getByText('Nothing found').waitFor()
   await page.getByRole('searchbox').fill('phone localhost')
   await page
@@ -53,6 +53,55 @@ browserTest('a search with a typing error finds the nearest word, and says which
     .waitFor()
   await page.getByRole('searchbox').fill('certficate')
   await page.getByText('Results for “certificate”', { exact: true }).waitFor()
+})
+
+browserTest('a search finds pages that have most of its words, and words that mean the same', async openPage => {
+  const page = await openPage(origin)
+  await page.goto('/docs')
+  const first = page.getByRole('search').getByRole('link').first()
+  for (const [typed, expected] of [
+    ['gdpr', /privacy/i],
+    ['erase customer data gdpr', /erase|privacy|erasure/i],
+    ['logo', /look|logo/i],
+    ['qr code too small', /code/i],
+    ['cors', /origin/i],
+  ] as const) {
+    await page.getByRole('searchbox').fill(typed)
+    await first.filter({ hasText: expected }).waitFor()
+    expect(await page.getByText(/^Results for/).count()).toBe(0)
+  }
+})
+
+browserTest(
+  'the reference lists its endpoints beside the one that is read, and remembers the language of samples',
+  async openPage => {
+    const page = await openPage(origin, { viewport: { width: 1440, height: 900 } })
+    await page.goto('/docs/api#getUsage')
+    const current = page.locator('aside a[aria-current=location]')
+    await current.and(page.locator('[href="#getUsage"]')).waitFor()
+    const openNow = () =>
+      page.locator('details[data-language][open]').evaluateAll(all => [...new Set(all.map(each => each.dataset.language))])
+    expect(await openNow()).toEqual(['curl'])
+    await page.locator('summary', { hasText: 'Python' }).first().click()
+    expect(await openNow()).toEqual(['python'])
+    await page.reload()
+    await page.locator('details[data-language=python][open]').first().waitFor()
+    expect(await openNow()).toEqual(['python'])
+    const headings = await page.locator('article h2').allTextContents()
+    expect(headings.at(-1)).toStartWith('Errors and limits')
+    await shoot(page, 'handbook-reference')
+    expect(page.complaints).toEqual([])
+  },
+)
+
+test('lines of the handbook have the address of the service, and the command that started it', async () => {
+  const { text } = await app.call('GET', '/docs/start')
+  const blocks = [...text.matchAll(/<pre>[\s\S]*?<\/pre>/g)].join('\n')
+  expect(blocks).toContain(origin)
+  const commands = (await app.call('GET', '/docs/backup-and-restore')).text
+  expect(commands).toContain('./scripts/bun src/main.ts backup')
+  for (const page of [blocks, commands]) expect(page).not.toMatch(/<pre><code[^>]*>(?:[^<]*\n)?vidimus /)
+  expect(origin === 'http://localhost:3000' || !blocks.includes('http://localhost:3000')).toBe(true)
 })
 
 browserTest('results of the search fit a phone, a tablet and a desktop', async openPage => {

@@ -14,31 +14,48 @@ export function withoutTypos(sections: readonly Section[], typed: string): strin
   let known: string[] | undefined
   return wordsOf(typed)
     .map(word => {
-      if (word.length < TYPO_CHARS_MIN || all.some(text => text.includes(word))) return word
+      if (word.length < TYPO_CHARS_MIN || Object.hasOwn(SYNONYMS, word) || all.some(text => text.includes(word))) return word
       known ??= [...new Set(all.join(' ').match(/[\p{L}\p{N}]{4,}/gu))]
       return nearest(word, known) ?? word
     })
     .join(' ')
 }
 
+/** Words of readers for words of the pages. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  gdpr: ['privacy', 'erasure'],
+  dsgvo: ['privacy', 'erasure'],
+  logo: ['look'],
+  look: ['logo'],
+  cors: ['origin'],
+  delete: ['erase'],
+  password: ['log in'],
+  qr: ['code'],
+}
+
 const wordsOf = (typed: string): string[] => typed.toLowerCase().split(/\s+/).filter(Boolean)
 
-/** Sections that have every word, best first: a word in a heading counts most, then one in the title. */
-export function find(sections: readonly Section[], typed: string): Section[] {
+/**
+ * Sections that have every word, best first: a word in a heading counts most, then one in the title. With `isForgiving` those
+ * with most of the words, at least half of them.
+ */
+export function find(sections: readonly Section[], typed: string, isForgiving = false): Section[] {
   const words = wordsOf(typed)
   if (words.length === 0) return []
+  const least = isForgiving ? Math.ceil(words.length / 2) : words.length
   return sections
-    .map(section => ({ section, score: scoreOf(section, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
+    .map(section => ({ section, ...scoreOf(section, words) }))
+    .filter(({ count }) => count >= least)
+    .sort((a, b) => b.count - a.count || b.score - a.score)
     .slice(0, HITS_MAX)
     .map(({ section }) => section)
 }
 
-function scoreOf({ title, heading, text }: Section, words: string[]): number {
+function scoreOf({ title, heading, text }: Section, words: string[]): { count: number; score: number } {
   const places = [heading, title, text].map(place => place.toLowerCase())
-  const scores = words.map(word => [8, 4, 1].reduce((sum, weight, i) => sum + (places[i]?.includes(word) ? weight : 0), 0))
-  if (scores.some(score => score === 0)) return 0
+  const weigh = (word: string) => [8, 4, 1].reduce((sum, weight, i) => sum + (places[i]?.includes(word) ? weight : 0), 0)
+  const scores = words.map(word => Math.max(weigh(word), ...(Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : []).map(weigh)))
   const isWhole = places[0] === words.join(' ') || (heading === '' && places[1] === words.join(' '))
-  return scores.reduce((sum, score) => sum + score, isWhole ? 20 : 0)
+  const score = scores.reduce((sum, each) => sum + each, isWhole ? 20 : 0)
+  return { count: scores.filter(each => each > 0).length, score }
 }

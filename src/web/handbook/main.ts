@@ -70,8 +70,9 @@ function addSearch(form: HTMLFormElement): void {
     if (!all) return hits.replaceChildren(noteOf('The service does not answer. Try again in a moment.'))
     const exact = find(all, typed)
     const meant = exact.length > 0 ? '' : withoutTypos(all, typed)
-    const found = meant ? find(all, meant) : exact
-    const isOther = found.length > 0 && meant !== ''
+    const corrected = meant ? find(all, meant) : exact
+    const found = corrected.length > 0 ? corrected : find(all, meant, true)
+    const isOther = found.length > 0 && meant !== '' && meant !== typed.trim().toLowerCase().replace(/\s+/g, ' ')
     hits.replaceChildren(...(isOther ? [noteOf(`Results for “${meant}”`)] : []), ...found.map(itemOf))
     if (found.length === 0) hits.append(noteOf('Nothing found'))
     const count = found.length === 1 ? '1 result' : `${found.length} results`
@@ -136,7 +137,57 @@ function showPlace(): void {
   contents.scrollTop += here.getBoundingClientRect().top - contents.getBoundingClientRect().top - contents.clientHeight / 2
 }
 
+const KEPT_AS = 'vidimus-samples'
+
+/** The language of samples is chosen once, for every page and visit. */
+function addSampleChoice(): void {
+  const samples = [...document.querySelectorAll<HTMLDetailsElement>('details[data-language]')]
+  const choose = (language: string) => {
+    for (const sample of samples) sample.open = sample.dataset.language === language
+  }
+  try {
+    const kept = localStorage.getItem(KEPT_AS)
+    if (samples.some(({ dataset }) => dataset.language === kept)) choose(kept!)
+  } catch {
+    // Storage may be forbidden; then each visit begins with the first one.
+  }
+  for (const sample of samples)
+    sample.querySelector('summary')?.addEventListener('click', event => {
+      if (sample.open) return
+      event.preventDefault()
+      const before = sample.getBoundingClientRect().top
+      choose(sample.dataset.language ?? '')
+      // Others above fold and unfold: what was tapped stays where it is.
+      scrollBy(0, sample.getBoundingClientRect().top - before)
+      try {
+        localStorage.setItem(KEPT_AS, sample.dataset.language ?? '')
+      } catch {
+        // As above.
+      }
+    })
+}
+
+/** Marks the section that is read, in the list beside it. */
+function followReading(): void {
+  const list = document.querySelector<HTMLElement>('.frame > aside')
+  const links = [...document.querySelectorAll<HTMLAnchorElement>('.frame > aside a')]
+  const headings = links.map(link => document.getElementById(decodeURIComponent(link.hash.slice(1))))
+  const mark = () => {
+    const at = headings.findLastIndex(heading => heading && heading.getBoundingClientRect().top < 120)
+    for (const [i, link] of links.entries()) {
+      if (i !== at) link.removeAttribute('aria-current')
+      if (i !== at || link.hasAttribute('aria-current')) continue
+      link.setAttribute('aria-current', 'location')
+      if (list) list.scrollTop += link.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2
+    }
+  }
+  addEventListener('scroll', mark, { passive: true })
+  mark()
+}
+
 addCopyButtons()
 showPlace()
+addSampleChoice()
+followReading()
 const form = document.querySelector<HTMLFormElement>('form.search')
 if (form) addSearch(form)
