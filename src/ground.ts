@@ -156,7 +156,8 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     log,
     metrics,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
-    isOverloaded: () => load.isOverloaded(),
+    // Without rate limits somebody tries how much the machine can do: late is late only for those who wait in a queue.
+    isOverloaded: () => load.isSlow() || (config.rateLimitScale > 0 && load.lags()),
     took: load.took,
     turns: createTurns(() => performance.now(), setImmediate),
     resolve,

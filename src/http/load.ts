@@ -17,7 +17,10 @@ const TAKEN_WITHIN_MS = 1000
 const RETRY_SECONDS = 2
 
 export type LoadWatch = {
-  isOverloaded(): boolean
+  /** The event loop is late: every request waits. */
+  lags(): boolean
+  /** Creations and answers take long, one after the other. */
+  isSlow(): boolean
   /** How long a creation or a wallet's answer took, from its arrival. */
   took(ms: number): void
   stop(): void
@@ -47,7 +50,8 @@ export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => 
   }
 
   return {
-    isOverloaded: () => (slow >= TAKEN && monotonic() - tookAt <= TAKEN_WITHIN_MS) || lags(),
+    lags,
+    isSlow: () => slow >= TAKEN && monotonic() - tookAt <= TAKEN_WITHIN_MS,
     took(ms) {
       tookAt = monotonic()
       slow = ms > TOOK_MAX_MS ? slow + 1 : 0
