@@ -101,7 +101,7 @@ test('the table of this file has every dashboard route', () => {
   const names = routes.map(nameOf).toSorted()
   expect(names.filter(name => OPEN.includes(name))).toEqual(OPEN.toSorted())
   expect(names.filter(name => OWNERS.includes(name))).toEqual(OWNERS.toSorted())
-  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(54)
+  expect(routes.filter(({ path }) => path.includes(':tenant')).length).toBe(55)
 })
 
 test('every route but those for log-in answers 401 without a session and with an unknown cookie', async () => {

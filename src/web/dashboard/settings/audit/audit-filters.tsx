@@ -20,7 +20,7 @@ export const isFiltered = ({ whose, ...filter }: AuditFilter): boolean => Object
 export function usePath({ whose, who, act, from, to, about }: AuditFilter): string {
   const { environment, inTenant } = usePlace()
   const wanted = { actor: who, action: act, from: startOf(from, 0), until: startOf(to, 1), subject: about }
-  const given = Object.entries({ limit: '50', ...wanted, environment: whose === 'all' ? null : environment })
+  const given = Object.entries({ ...wanted, environment: whose === 'all' ? null : environment })
   const query = new URLSearchParams(given.flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
   return `${whose === 'all' ? 'audit' : inTenant('audit')}?${query}`
 }
