@@ -5,6 +5,8 @@ import { copyFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyAudit } from '../../src/audit/verify.ts'
 import { SEALED } from '../../src/db/sealed-columns.ts'
+import { draftAddress } from '../../src/people/users/addresses.ts'
+import { inviteUser } from '../../src/people/users/users.ts'
 import { sealSandboxAgain } from '../../src/sandbox/world.ts'
 import { readProgress, sealAgain } from '../../src/upkeep/seal-again.ts'
 import { browseVerifications } from '../../src/verifications/browse/browse.ts'
@@ -46,6 +48,8 @@ beforeAll(async () => {
   // A second fetch is kept beside the first.
   for (let i = 0; i < 2; i++) await app.call('GET', `/wallet/request/${id}`)
   waiting = { id, ...(await answerOf({ app, key }, id, await holderOf(app))) }
+  const { user } = await inviteUser(app.deps, { name: 'olivia', memberOf: null }, 'test')
+  await draftAddress(app.deps, user.id, { address: 'olivia@shop.example', language: 'en' })
   await app.stop()
   dir = app.dir
 })
@@ -65,6 +69,7 @@ function sealedIn(file: string): Map<string, Uint8Array[]> {
     ['webhook_attempts', 'sealed'],
     ['webhook_secrets', 'sealed'],
     ['signing_keys', 'sealed'],
+    ['mail_addresses', 'sealed'],
     ['audit_records', 'sealed'],
   ]
   const rows = columns.map(([table, column]) => {
