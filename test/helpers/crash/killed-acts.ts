@@ -3,15 +3,32 @@
 import { expect } from 'bun:test'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { phoneOf } from '../../../scripts/persona-phone.ts'
 import { createKey, revokeKey } from '../../../src/access/keys.ts'
+import { removeClient } from '../../../src/oidc/clients.ts'
+import type { NewClient } from '../../../src/oidc/schema.ts'
 import { decline } from '../../../src/sandbox/wallet/wallet.ts'
 import { rotateWebhookSecret } from '../../../src/tenants/webhook-secret.ts'
 import { sweepExpired } from '../../../src/verifications/end/expire.ts'
 import { sweepHeld } from '../../../src/verifications/end/release.ts'
 import { checkInvariants } from '../../invariants/check.ts'
 import { type Answer, createVerification, startApp, type TestApp, temporaryDir, until } from '../app.ts'
+import { rowsOf } from '../database.ts'
 import { enroll, pair, refresh, register } from '../devices.ts'
 import { codeIn, formOf, openSession, type Party, postTo } from '../exchange.ts'
+import { answerOf, eventsOf, hasEntry, pass, readOf, readPhone, scan } from '../in-person.ts'
+import {
+  answerIn,
+  answerLogin,
+  type Begun,
+  begin,
+  comeBack,
+  exchange,
+  logIn,
+  makeClient,
+  openBrowser,
+  userinfo,
+} from '../oidc.ts'
 import { logOf, receive, startAppFor } from '../receiver.ts'
 import { holderOf } from '../wallet.ts'
 import { watchWrites } from './watch-writes.ts'
@@ -140,6 +157,158 @@ export const ACTS: Act[] = [
             return isDelivered(app)
           })
           expect(receiver.received.filter(({ body }) => body.includes(id)).length).toBeGreaterThan(0)
+        },
+      }
+    },
+  },
+  {
+    name: 'the scan of a phone',
+    async prepare(shop) {
+      const { id } = await createVerification(shop.app, shop.key)
+      const { code } = await phoneOf(await holderOf(shop.app))
+      let told: string
+      return {
+        async act() {
+          told = (await scan(shop, id, code)).body.message
+        },
+        async again(later) {
+          const wasKept = hasEntry(later.app, id)
+          const { status, body } = await scan(later, id, code)
+          expect([status, eventsOf(later.app, id)]).toEqual([200, ['in_person_requested']])
+          // One key never encrypts two texts.
+          expect(body.message === told).toBe(wasKept)
+        },
+      }
+    },
+  },
+  {
+    name: 'an answer of a phone that was read in person',
+    async prepare(shop) {
+      const { id, answer } = await readPhone(shop, await holderOf(shop.app), HOOK)
+      return {
+        act: () => pass(shop, id, answer),
+        async again(later) {
+          expectOneOf(await pass(later, id, answer), [200, 409])
+          expect(await readOf(later, id)).toMatchObject({ status: 'completed', claims: { age_over_18: true } })
+          expect(hasEntry(later.app, id)).toBe(false)
+          expect(logOf(later.app, id).deliveries).toHaveLength(1)
+        },
+      }
+    },
+  },
+  {
+    name: 'the refusal of a phone',
+    async prepare(shop) {
+      const { id, answer } = await readPhone(shop, await holderOf(shop.app, 'declines'))
+      return {
+        act: () => pass(shop, id, answer),
+        async again(later) {
+          const wasKept = hasEntry(later.app, id)
+          expectOneOf(await pass(later, id, answer), [wasKept ? 200 : 400])
+          expect(eventsOf(later.app, id).filter(event => event === 'in_person_error')).toHaveLength(1)
+          // A phone is scanned anew.
+          const { answer: other } = await answerOf(later, id, await holderOf(later.app))
+          expectOneOf(await pass(later, id, other), [200])
+        },
+      }
+    },
+  },
+  {
+    name: 'the beginning of a log-in',
+    async prepare(shop) {
+      const party = await clientOf(shop)
+      return {
+        act: () => begin(party),
+        async again(later) {
+          const { answer, tokens } = await logIn({ ...party, app: later.app })
+          expect([answer.error, tokens.status]).toEqual([undefined, 200])
+          // Each has its verification.
+          const alone = `SELECT 1 FROM verification_sessions AS s WHERE NOT EXISTS (SELECT 1 FROM oidc_logins WHERE verification_id = s.id)`
+          expect(rowsOf(later.app, alone)).toEqual([])
+        },
+      }
+    },
+  },
+  {
+    name: 'the return of a log-in',
+    async prepare(shop) {
+      const party = await clientOf(shop)
+      const begun = await begin(party)
+      const response = await answerLogin(party, begun)
+      return {
+        act: () => comeBack(begun, response),
+        async again({ app }) {
+          const answer = await comeBack(at(app, begun), response)
+          // Its code was lost with the answer.
+          if (answer.status === 400) return expect(stepsOf(app, begun.id)).toEqual(['login_returned', 'code_issued'])
+          const { code } = answerIn(answer.body.location)
+          expectOneOf(await exchange({ ...party, app }, { code, verifier: begun.verifier }), [200])
+        },
+      }
+    },
+  },
+  {
+    name: 'the return of a log-in whose answer was held',
+    async prepare(shop) {
+      const party = await clientOf(shop, { cross_device: 'refused' })
+      const begun = await begin(party)
+      const response = await answerLogin(party, begun)
+      return {
+        act: () => comeBack(begun, response),
+        async again({ app, key }) {
+          const { status } = await comeBack(at(app, begun), response)
+          expect([200, 400]).toContain(status)
+          expect((await readOf({ app, key }, begun.id)).status).toBe('completed')
+          expect(stepsOf(app, begun.id)).toEqual(['login_returned', 'code_issued'])
+        },
+      }
+    },
+  },
+  {
+    name: 'the end of a log-in that the customer gave up',
+    async prepare(shop) {
+      const begun = await begin(await clientOf(shop))
+      return {
+        act: () => comeBack(begun),
+        async again({ app, key }) {
+          const { status, body } = await comeBack(at(app, begun))
+          expect(status === 200 ? answerIn(body.location).error : status).toBeOneOf(['access_denied', 400])
+          expect((await readOf({ app, key }, begun.id)).error?.code).toBe('cancelled')
+          expect(stepsOf(app, begun.id)).toEqual(['login_refused'])
+        },
+      }
+    },
+  },
+  {
+    name: 'the exchange of a code for tokens',
+    async prepare(shop) {
+      const party = await clientOf(shop)
+      const begun = await begin(party)
+      const { code } = answerIn((await comeBack(begun, await answerLogin(party, begun))).body.location)
+      const trade = (app: TestApp) => exchange({ ...party, app }, { code, verifier: begun.verifier })
+      return {
+        act: () => trade(shop.app),
+        async again({ app }) {
+          const wasIssued = stepsOf(app, begun.id).includes('token_issued')
+          const { status, body } = await trade(app)
+          expect(status).toBe(wasIssued ? 400 : 200)
+          if (status === 200) expectOneOf(await userinfo({ ...party, app }, body.access_token), [200])
+          expectOneOf(await trade(app), [400])
+        },
+      }
+    },
+  },
+  {
+    name: 'the removal of a client',
+    async prepare(shop) {
+      const party = await clientOf(shop)
+      const { tokens } = await logIn(party)
+      const remove = ({ deps }: TestApp) => removeClient(deps, party.client.id, 'test')
+      return {
+        act: () => remove(shop.app),
+        async again({ app }) {
+          await remove(app).catch(({ code }) => expect(code).toBe('client_not_found'))
+          expectOneOf(await userinfo({ ...party, app }, tokens.body.access_token), [401])
         },
       }
     },
@@ -347,3 +516,15 @@ async function holdAnswer(shop: Shop): Promise<{ id: string; path: string; code:
   const code = codeIn(body)
   return { id, path: `/v1/verifications/${id}`, code }
 }
+
+const clientOf = ({ app, id }: Shop, settings?: Partial<NewClient>) => makeClient({ app, tenant: id }, settings)
+
+/** The same browser finds the service that was started again. */
+const at = (app: TestApp, { browser, returnPath }: Begun): Pick<Begun, 'browser' | 'returnPath'> => {
+  const moved = openBrowser(app)
+  for (const [name, kept] of browser.jar) moved.jar.set(name, kept)
+  return { browser: moved, returnPath }
+}
+
+/** After its beginning. */
+const stepsOf = (app: TestApp, id: string): string[] => eventsOf(app, id).filter(event => /^(login_re|code_|token_)/.test(event))
