@@ -24,7 +24,7 @@ export const issuerPath = ({ tenant, environment = 'test' }: Place): string => `
 type Kept = { value: string; path: string }
 
 /** Cookies by name and path, as browsers keep them. */
-export function openBrowser(app: TestApp) {
+export function openBrowser(app: Pick<TestApp, 'call'>) {
   const jar = new Map<string, Kept>()
   const cookiesFor = (path: string) =>
     [...jar]
@@ -70,16 +70,26 @@ export const authorizePath = (party: Party, asked: Asked = {}): string => {
 /** A log-in that a browser began. */
 export type Begun = { browser: Browser; id: string; returnPath: string; verifier: string }
 
-export async function begin(party: Party, asked: Asked = {}, browser = openBrowser(party.app)): Promise<Begun> {
+export async function begin(party: Party, asked?: Asked, browser = openBrowser(party.app)): Promise<Begun> {
+  const { begun, answer } = await tryToBegin(party, browser, asked)
+  if (!begun) throw new Error(`not begun: ${answer.status} ${answer.headers.get('location')} ${answer.text}`)
+  return begun
+}
+
+/** `begun` is undefined when it was refused. */
+export async function tryToBegin(
+  party: Party,
+  browser: Browser,
+  asked: Asked = {},
+): Promise<{ answer: Answer; begun: Begun | undefined }> {
   const verifier = newVerifier()
   const pkce = { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }
   const before = new Set(browser.jar.keys())
   const answer = await browser.call('GET', authorizePath(party, { ...pkce, ...asked }))
   const id = /^https:\/\/verify\.example\/v\/(vs_\w+)$/.exec(answer.headers.get('location') ?? '')?.[1]
-  if (answer.status !== 303 || !id)
-    throw new Error(`not begun: ${answer.status} ${answer.headers.get('location')} ${answer.text}`)
+  if (answer.status !== 303 || !id) return { answer, begun: undefined }
   const own = [...browser.jar.entries()].find(([name]) => name.startsWith('__Secure-login') && !before.has(name))!
-  return { browser, id, returnPath: own[1].path, verifier }
+  return { answer, begun: { browser, id, returnPath: own[1].path, verifier } }
 }
 
 export const pageOf = async ({ browser, id }: Begun): Promise<HostedVerification> =>

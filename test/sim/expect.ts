@@ -30,8 +30,9 @@ export function foretell<Value>(act: () => Value): Expected<Value> {
 export function isGranted<Value>(answer: Answer, expected: Expected<Value>): expected is { ok: Value } {
   if ('ok' in expected) return true
   const { code, status, retryAfterSeconds } = expected.refusal
-  const { error } = (answer.body ?? {}) as { error?: { code?: string } }
-  same([answer.status, error?.code], [status, code], 'refusal')
+  // OAuth names its error without an object.
+  const { error } = (answer.body ?? {}) as { error?: { code?: string } | string }
+  same([answer.status, typeof error === 'string' ? error : error?.code], [status, code], 'refusal')
   if (retryAfterSeconds !== undefined) same(answer.headers.get('retry-after'), String(retryAfterSeconds), 'Retry-After')
   return false
 }

@@ -14,7 +14,13 @@ const STATUSES = {
   invalid_pairing_code: 400,
   invalid_refresh_token: 400,
   invalid_wallet_response: 400,
+  invalid_engagement: 400,
+  login_not_found: 400,
+  unknown_client: 400,
+  invalid_grant: 400,
   invalid_api_key: 401,
+  invalid_client: 401,
+  invalid_token: 401,
   api_key_expired: 401,
   insufficient_scope: 403,
   session_not_found: 404,
@@ -24,6 +30,7 @@ const STATUSES = {
   session_expired: 410,
   unknown_template: 422,
   invalid_webhook_url: 422,
+  not_askable_in_person: 422,
   idempotency_key_reused: 422,
   quota_exceeded: 429,
 } as const
@@ -76,6 +83,7 @@ export type Session = {
   environment: Environment
   device: Device | undefined
   template: string | undefined
+  formats: readonly Format[] | undefined
   metadata: Record<string, string> | undefined
   purpose: string | undefined
   redirectUrl: string | undefined
@@ -87,11 +95,40 @@ export type Session = {
   expiresAt: number
   respondedAt: number | undefined
   outcome: 'completed' | 'failed' | undefined
+  /** Of the answer, or of what took its place. */
+  endedAt: number | undefined
   code: { secret: string; expiresAt: number; isSpent: boolean } | undefined
   delivery: Delivery | undefined
   /** By a wallet that has not answered since. */
   isFetched: boolean
+  /** Phones whose code was scanned; the last one counts. */
+  phones: Phone[]
+  login: Login | undefined
   isErased: boolean
+}
+
+export type Format = 'dc+sd-jwt' | 'mso_mdoc'
+
+/** What the service wrote to it is learned. */
+export type Phone = { code: string; declines: boolean; message: string | undefined }
+
+export type Client = {
+  /** Learned. */
+  id: string
+  secret: string
+  environment: Environment
+  /** Only the device that began may answer: its answer is held until it comes back. */
+  isSameDevice: boolean
+  isRemoved: boolean
+}
+
+export type Login = {
+  client: Client
+  hasReturned: boolean
+  code: { secret: string; expiresAt: number; isSpent: boolean } | undefined
+  token: { secret: string; expiresAt: number; isRevoked: boolean } | undefined
+  /** Learned. */
+  sub: string | undefined
 }
 
 export const RECEIVERS = ['ok', 'error', 'gone', 'redirect', 'flaky', 'busy', 'dead'] as const
@@ -137,9 +174,12 @@ export type Model = {
   now: number
   quota: number
   retentionDays: number | undefined
+  /** Else an hour. */
+  keepsLogins: boolean
   keys: Key[]
   sessions: Session[]
   devices: Device[]
+  clients: Client[]
   usage: Map<string, number>
   /** Stored replays by namespace and key. */
   kept: Map<string, Kept>
@@ -213,9 +253,13 @@ export const UNKNOWN_TEMPLATE = 'of_tomorrow'
 const RESPONSE_CODE_MS = 600 * SECOND
 const COMPARISON_MS = 120 * SECOND
 
+/** Of the templates here that have not both forms. */
+const ONE_FORMAT: Record<string, Format> = { driving_licence: 'mso_mdoc' }
+
 export type Creation = {
   /** Neither stands for an invalid body. */
   template?: string
+  formats?: Format[]
   query?: boolean
   ttlSeconds?: number
   metadata?: Record<string, string>
@@ -233,6 +277,7 @@ export function create(model: Model, caller: Caller, idempotencyKey: string | un
   admit(model, caller, 'verifications:create')
   if (idempotencyKey?.includes(' ')) throw new Refusal('invalid_idempotency_key')
   if ((asked.template === undefined) === !asked.query) throw new Refusal('invalid_request')
+  if (asked.formats && asked.query) throw new Refusal('invalid_request')
   if (asked.release && asked.redirectUrl === undefined) throw new Refusal('invalid_request')
   if (caller.kind === 'device' && (asked.receiver || asked.privateWebhook || asked.redirectUrl !== undefined))
     throw new Refusal('insufficient_scope')
@@ -246,13 +291,10 @@ export function create(model: Model, caller: Caller, idempotencyKey: string | un
     return { session: before.session, isReplayed: true, isKept: before }
   }
   if (asked.template === UNKNOWN_TEMPLATE) throw new Refusal('unknown_template')
+  const only = ONE_FORMAT[asked.template ?? '']
+  if (only && asked.formats?.includes(only) === false) throw new Refusal('invalid_request')
   if (asked.privateWebhook) throw new Refusal('invalid_webhook_url')
-  const at = Math.max(model.now, model.newestAt + 1)
-  charge(model, at)
-  const session = newSession(caller, asked, at)
-  model.newestAt = at
-  model.sessions.push(session)
-  model.audited++
+  const session = addSession(model, caller, asked)
   const kept = { body: JSON.stringify(asked), expiresAt: model.now + DAY, session }
   if (idempotencyKey !== undefined) model.kept.set(place, kept)
   return { session, isReplayed: false, isKept: undefined }
@@ -264,6 +306,16 @@ function charge(model: Model, at: number): void {
   model.usage.set(dayOf(at), used + 1)
 }
 
+export function addSession(model: Model, caller: Caller, asked: Creation): Session {
+  const at = Math.max(model.now, model.newestAt + 1)
+  charge(model, at)
+  const session = newSession(caller, asked, at)
+  model.newestAt = at
+  model.sessions.push(session)
+  model.audited++
+  return session
+}
+
 const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
   id: '',
   walletUri: '',
@@ -272,6 +324,7 @@ const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
   environment: environmentOf(caller),
   device: caller.kind === 'device' ? caller.device : undefined,
   template: asked.template,
+  formats: asked.formats,
   metadata: asked.metadata,
   purpose: asked.purpose,
   redirectUrl: asked.redirectUrl,
@@ -281,9 +334,12 @@ const newSession = (caller: Caller, asked: Creation, at: number): Session => ({
   expiresAt: at + (asked.ttlSeconds ?? 300) * SECOND,
   respondedAt: undefined,
   outcome: undefined,
+  endedAt: undefined,
   code: undefined,
   delivery: undefined,
   isFetched: false,
+  phones: [],
+  login: undefined,
   isErased: false,
 })
 
@@ -343,7 +399,7 @@ const isWalletUri = (value: unknown) => String(value).startsWith('openid4vp://?c
 const isRequestUri = (value: unknown) => /^https:\/\/verify\.example\/wallet\/request\/vs_/.test(String(value))
 
 /** Sessions that a caller sees: those of its environment, and for a device those it created. */
-const visibleTo = ({ sessions }: Model, caller: Caller): Session[] =>
+export const visibleTo = ({ sessions }: Model, caller: Caller): Session[] =>
   sessions.filter(
     session =>
       !session.isErased &&
@@ -407,14 +463,20 @@ export function forgetOld(model: Model): void {
 
 export function redeem(model: Model, caller: Caller, session: Session, code: string): Record<string, unknown> {
   admit(model, caller, 'verifications:read')
-  const isRight = visibleTo(model, caller).includes(session) && session.code?.secret === code
-  if (!isRight || session.code!.isSpent || session.code!.expiresAt <= model.now) throw new Refusal('invalid_response_code')
-  session.code!.isSpent = true
+  if (!visibleTo(model, caller).includes(session) || !spendCode(model, session, code)) throw new Refusal('invalid_response_code')
+  return viewOf(model, session)
+}
+
+/** True for the right code, in time, once. */
+export function spendCode(model: Model, session: Session, given: string): boolean {
+  const { code } = session
+  if (!code || code.secret !== given || code.isSpent || code.expiresAt <= model.now) return false
+  code.isSpent = true
   if (isHeld(session)) {
     session.outcome = 'completed'
     end(model, session, model.now)
   }
-  return viewOf(model, session)
+  return true
 }
 
 /** The decision of the device that asked. */
@@ -446,16 +508,21 @@ export function cancel(model: Model, caller: Caller, session: Session): Record<s
   if (session.respondedAt !== undefined) throw new Refusal('session_already_responded')
   if (session.outcome) return viewOf(model, session)
   if (session.expiresAt <= model.now) throw new Refusal('session_expired')
-  session.outcome = 'failed'
-  session.result = { error: { code: 'cancelled', message: isText } }
-  end(model, session, Math.max(model.now, session.createdAt))
+  cancelOpen(model, session)
   return viewOf(model, session)
 }
 
-const isText = (value: unknown) => typeof value === 'string' && value.length > 0
+export function cancelOpen(model: Model, session: Session): void {
+  session.outcome = 'failed'
+  session.result = { error: { code: 'cancelled', message: isText } }
+  end(model, session, Math.max(model.now, session.createdAt))
+}
+
+export const isText = (value: unknown) => typeof value === 'string' && value.length > 0
 
 /** The message that is owed, and the record. */
 function end(model: Model, session: Session, at: number): void {
+  session.endedAt = at
   if (session.receiver) session.delivery = { id: '', status: 'pending', attempts: 0, logged: 0, dueAt: at }
   model.audited++
 }

@@ -15,7 +15,7 @@ const lastTime = hasRun
   : undefined
 const world = await openWorld({ dir, now: lastTime })
 for (const plot of plotsOf(Number(seed), 60, 100)) {
-  // Retention would erase sessions of earlier stories, whose clients are told nothing any more.
-  const setting = { ...plot.setting, retentionDays: undefined }
+  // Else sessions of earlier stories would be erased in time, whose clients are told nothing any more.
+  const setting = { ...plot.setting, retentionDays: undefined, keepsLogins: true }
   await tell(world, { ...plot, setting, isAlone: false }, fact => void writeSync(1, `${JSON.stringify(fact)}\n`))
 }

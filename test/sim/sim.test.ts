@@ -11,7 +11,7 @@ afterAll(stopReceiving)
 
 const { SIM_SEED, SIM_PATH, SIM_STEPS = '60' } = process.env
 const chosen = SIM_SEED === undefined ? [...seeds.seeds, FRESH_SEED] : [Number(SIM_SEED)]
-const RUNS_PER_SEED = 13
+const RUNS_PER_SEED = 18
 
 describe('the service answers as the model says, whatever happens in whichever order', () => {
   test.each(chosen)(

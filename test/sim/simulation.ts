@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { sweepExpired } from '../../src/verifications/end/expire.ts'
 import { sweepHeld } from '../../src/verifications/end/release.ts'
+import { sweepLogins } from '../../src/verifications/erasure/retain.ts'
 import { duePayload } from '../../src/webhooks/queue.ts'
 import type { Answer, Call } from '../helpers/app.ts'
 import { rowsOf } from '../helpers/database.ts'
@@ -17,8 +19,10 @@ import {
   type Session,
   secretOf,
   signingSecrets,
+  type Verdict,
   viewOf,
 } from './model.ts'
+import { forgetPast } from './model-logins.ts'
 import type { World } from './world.ts'
 
 /** Facts that clients were told, for the check of the directory afterwards. */
@@ -61,11 +65,27 @@ export const webhookUrl = ({ world, tag }: Simulation, place: number, receiver: 
   return `http://shop-${place % 3}.example:${port}/${tag}/${place}/${receiver}`
 }
 
+type Result = { claims?: object; credentials?: object[]; error?: { code: string } }
+
+/** What an answer came to, as it is read from now on. */
+export async function learnResult(
+  { world, readers }: Simulation,
+  session: Session,
+  { outcome, error: expected }: Verdict,
+): Promise<void> {
+  const { id, environment } = session
+  const { body } = await world.app.call<Result>('GET', `/v1/verifications/${id}`, { key: readers[environment] })
+  const { claims, credentials, error } = body
+  same([error?.code, claims !== undefined], [expected, outcome === 'completed'], 'result')
+  session.result = { claims, credentials, error }
+}
+
 type DeliveryRow = { id: string; receiver: string; status: string; attempts: number; due_at: number; lease_until: number | null }
 
 /** Sends all due messages and compares each attempt with the model: message, signature, place in the log, next attempt. */
 export async function settle(simulation: Simulation): Promise<void> {
   await failLate(simulation)
+  await eraseLate(simulation)
   for (let due = dueNow(simulation.model); due.length > 0; due = dueNow(simulation.model)) {
     for (const session of due) poke(simulation, session)
     for (const session of due) await expectAttempt(simulation, session)
@@ -78,6 +98,16 @@ async function failLate({ world, model }: Simulation): Promise<void> {
   if (late.length === 0) return
   await sweepHeld(world.app.deps)
   for (const session of late) failOverdue(model, session)
+}
+
+/** So are log-ins that ended an hour ago, which it erases. */
+async function eraseLate({ world, model, told }: Simulation): Promise<void> {
+  const past = forgetPast(model)
+  for (const { id } of past) told({ fact: 'erasing', id })
+  if (past.length === 0) return
+  await sweepExpired(world.app.deps)
+  await sweepLogins(world.app.deps)
+  for (const { id } of past) told({ fact: 'erased', id })
 }
 
 /** Wakes the sender: by itself it looks at the clock only a few times a second. */

@@ -5,12 +5,12 @@ import type { Fact, Simulation } from './simulation.ts'
 import type { Story } from './story.ts'
 import type { World } from './world.ts'
 
-export type Setting = { quota: number; retentionDays?: number; startsAt: number }
+export type Setting = { quota: number; retentionDays?: number; startsAt: number; keepsLogins?: boolean }
 
 /** A tenant of its own, with a key for each environment. The clock goes on from where the run before left it, to a chosen time of a day. */
 export async function startRun(
   world: World,
-  { setting: { quota, retentionDays, startsAt }, isAlone }: Pick<Story, 'setting' | 'isAlone'>,
+  { setting: { quota, retentionDays, startsAt, keepsLogins = false }, isAlone }: Pick<Story, 'setting' | 'isAlone'>,
   told: (fact: Fact) => void,
 ): Promise<Simulation> {
   const { app } = world
@@ -25,9 +25,11 @@ export async function startRun(
     now,
     quota,
     retentionDays,
+    keepsLogins,
     keys: [],
     sessions: [],
     devices: [],
+    clients: [],
     usage: new Map(),
     kept: new Map(),
     newestAt: 0,

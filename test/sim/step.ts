@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import type { Command } from './command.ts'
 import * as devices from './commands/devices.ts'
+import * as inPerson from './commands/in-person.ts'
+import * as logins from './commands/logins.ts'
 import * as operator from './commands/operator.ts'
 import * as time from './commands/time.ts'
 import * as verifications from './commands/verifications.ts'
@@ -8,7 +10,10 @@ import * as wallet from './commands/wallet.ts'
 import type { Model } from './model.ts'
 import { type Simulation, settle } from './simulation.ts'
 
-const COMMANDS = { ...verifications, ...wallet, ...devices, ...operator, ...time } as Record<string, Command<unknown>>
+const COMMANDS = { ...verifications, ...wallet, ...inPerson, ...logins, ...devices, ...operator, ...time } as Record<
+  string,
+  Command<unknown>
+>
 
 /** One step as plain JSON. */
 export type Step = { do: string; with: unknown }

@@ -39,7 +39,9 @@ export const toDeadline = command<{ pick: number; beforeMs: number }>({
   async run(simulation, { pick, beforeMs }) {
     const { model } = simulation
     const deadlines = [
-      ...model.sessions.flatMap(({ expiresAt, code }) => [expiresAt, code?.expiresAt ?? 0]),
+      ...model.sessions.flatMap(({ expiresAt, code, login }) =>
+        [expiresAt, code?.expiresAt, login?.code?.expiresAt, login?.token?.expiresAt].map(at => at ?? 0),
+      ),
       ...model.devices.flatMap(({ accessTokens, spendables }) =>
         [...accessTokens, ...spendables].map(({ expiresAt }) => expiresAt),
       ),

@@ -7,6 +7,7 @@ import {
   compare,
   create,
   erase,
+  type Format,
   isHeld,
   KNOWN_TEMPLATES,
   list,
@@ -40,6 +41,7 @@ const creation: fc.Arbitrary<Creation> = fc.oneof(
             often(5, fc.constant('age_over_18')),
             often(2, fc.constantFrom(...KNOWN_TEMPLATES, UNKNOWN_TEMPLATE)),
           ),
+          formats: orNone(fc.constantFrom<Format[][]>(['mso_mdoc'], ['dc+sd-jwt'], ['dc+sd-jwt', 'mso_mdoc'])),
           ttlSeconds: orNone(fc.constantFrom(60, 3600)),
           metadata: orNone(fc.constantFrom<Record<string, string>[]>({ order: 'A-1' }, { order: 'A-2', till: 'Ä 2' })),
           purpose: orNone(fc.constant('To sell you wine')),
@@ -57,7 +59,13 @@ const creation: fc.Arbitrary<Creation> = fc.oneof(
   often(1, fc.constant({ query: true })),
   often(
     1,
-    fc.constantFrom<Creation>({}, { template: 'age_over_18', query: true }, { template: 'age_over_18', privateWebhook: true }),
+    fc.constantFrom<Creation>(
+      {},
+      { query: true, formats: ['dc+sd-jwt'] },
+      { template: 'driving_licence', formats: ['dc+sd-jwt'] },
+      { template: 'age_over_18', query: true },
+      { template: 'age_over_18', privateWebhook: true },
+    ),
   ),
 )
 
@@ -131,10 +139,11 @@ function keptPlace({ model }: Simulation, caller: ReturnType<typeof callerOf>, k
 }
 
 function bodyOf(simulation: Simulation, asked: Creation, place: number): object {
-  const { template, query, ttlSeconds, metadata, purpose, redirectUrl, release, receiver, privateWebhook } = asked
+  const { template, formats, query, ttlSeconds, metadata, purpose, redirectUrl, release, receiver, privateWebhook } = asked
   const url = privateWebhook ? 'http://10.0.0.1/hook' : receiver && webhookUrl(simulation, place, receiver)
   return {
     template,
+    formats,
     query: query ? QUERY : undefined,
     ttl_seconds: ttlSeconds,
     metadata,

@@ -6,8 +6,8 @@ import { FORM } from '../../helpers/exchange.ts'
 import { fetchOf } from '../../helpers/wallet.ts'
 import { command, sessionOf } from '../command.ts'
 import { expectOk, foretell, isGranted, same } from '../expect.ts'
-import { answer, answerGarbage, fetchRequest as fetchedBy, isHeld, type Session, type Verdict, verdictOn } from '../model.ts'
-import { call, type Simulation } from '../simulation.ts'
+import { answer, answerGarbage, fetchRequest as fetchedBy, isHeld, type Session, verdictOn } from '../model.ts'
+import { call, learnResult, type Simulation } from '../simulation.ts'
 import { holderFor } from '../world.ts'
 import { some } from './arbitraries.ts'
 
@@ -67,17 +67,6 @@ function expectAnswered(session: Session, answered: Answer<{ redirect_uri?: stri
   expectOk(answered, 200, { redirect_uri: (uri: unknown) => String(uri).startsWith(start) })
   session.code!.secret = answered.body.redirect_uri!.slice(start.length)
 }
-
-async function learnResult(simulation: Simulation, session: Session, { outcome, error }: Verdict): Promise<void> {
-  const { claims, credentials, error: found } = await stored(simulation, session)
-  same([found?.code, claims !== undefined], [error, outcome === 'completed'], 'result')
-  session.result = { claims, credentials, error: found }
-}
-
-type Result = { claims?: object; credentials?: object[]; error?: { code: string } }
-
-const stored = async ({ world, readers }: Simulation, { id, environment }: Session): Promise<Result> =>
-  (await world.app.call<Result>('GET', `/v1/verifications/${id}`, { key: readers[environment] })).body
 
 export const fetchOnly = command<{ session: number }>({
   weight: 1,
