@@ -104,7 +104,7 @@ function ruleOf(schema: TSchema): string | undefined {
     case 'QueryInteger':
       return `expected a whole number from ${schema.minimum} to ${schema.maximum}`
     case 'Union':
-      return isChoice(schema) ? `expected one of ${schema.anyOf.map(each => each.const).join(', ')}` : undefined
+      return isChoice(schema) ? `expected one of ${namesOf(schema)}` : undefined
   }
   switch (schema.format) {
     case 'date-time':
@@ -124,6 +124,14 @@ function shapeOf(pattern: string | undefined): string {
 type Choice = TSchema & { anyOf: { const: string }[] }
 
 const isChoice = (schema: TSchema): schema is Choice => schema.anyOf.every((each: TSchema) => typeof each.const === 'string')
+
+/** A person reads no longer list. */
+const NAMES_MAX = 24
+
+function namesOf({ anyOf }: Choice): string {
+  const names = anyOf.slice(0, NAMES_MAX).map(each => each.const)
+  return anyOf.length > NAMES_MAX ? `${anyOf.length} names, such as ${names.slice(0, 3).join(', ')}` : names.join(', ')
+}
 
 const upTo = (maximum: number | undefined) => (maximum === undefined ? '' : ` of at most ${maximum} characters`)
 

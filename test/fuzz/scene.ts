@@ -30,7 +30,9 @@ export async function setScene(wire: Wire, cast: Cast) {
 
   async function send(request: WireRequest): Promise<Outcome> {
     const outcome = await wire.send(request)
-    if (outcome !== 'closed' && outcome.status === 201 && !outcome.headers.get('idempotent-replayed')) count(created, request)
+    if (outcome === 'closed') return outcome
+    if (outcome.status === 201 && !outcome.headers.get('idempotent-replayed')) count(created, request)
+    if (outcome.status === 200 && EXAMPLES.test(request.target)) count(created, request, EXAMPLES_A_STEP)
     return outcome
   }
 
@@ -138,9 +140,13 @@ const CREATIONS: [RegExp, string][] = [
   [/^\/dashboard\/api\/tenants(\?|$)/, 'tenants'],
 ]
 
-function count(created: Map<string, number>, { target }: WireRequest): void {
-  const what = CREATIONS.find(([pattern]) => pattern.test(target))?.[1]
-  if (what) created.set(what, (created.get(what) ?? 0) + 1)
+/** The only creation that is no 201. */
+const EXAMPLES = /^\/dashboard\/api\/tenants\/[^/]+\/verifications\/examples(\?|$)/
+const EXAMPLES_A_STEP = 5
+
+function count(created: Map<string, number>, { target }: WireRequest, many = 1): void {
+  const what = [...CREATIONS, [EXAMPLES, 'verifications'] as const].find(([pattern]) => pattern.test(target))?.[1]
+  if (what) created.set(what, (created.get(what) ?? 0) + many)
 }
 
 type Whose = 'own' | 'foreign' | 'gone' | 'nobody'
