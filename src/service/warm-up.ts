@@ -28,8 +28,8 @@ export async function warmUp(deps: Deps, routes: readonly Route[], isStopped: ()
     ...first.map(route => () => route.compile()),
     () => openOne(deps, { tenantId: 'ten_0', environment: 'live' }, NOBODY),
     () => resolveTemplate(deps.db, 'ten_0', 'age_over_18'),
+    // Not those of Test: the sandbox would be made, which a shop may never use.
     () => deps.anchors('live'),
-    () => deps.anchors('test'),
     async () => deps.requestSigner((await deps.identity('ten_0')).signingKeyId),
   ]
   for (const load of pieces) {
