@@ -161,11 +161,12 @@ test('the timeline of a session has at most a hundred events that anybody can ca
   const { app, key } = await startWithTenant()
   const { id } = await createVerification(app, key)
   const events = () => rowsOf<{ event: string }>(app.dir, 'SELECT event FROM verification_events').map(({ event }) => event)
-  for (let i = 0; i < 60; i++) {
-    expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(200)
-    expect((await app.call('POST', `/wallet/response/${id}`, { raw: new URLSearchParams({ x: '1' }) })).status).toBe(400)
-  }
+  const answer = () => app.call('POST', `/wallet/response/${id}`, { raw: new URLSearchParams({ x: '1' }) })
+  for (let i = 0; i < 99; i++) expect((await answer()).status).toBe(400)
+  expect(events()).toHaveLength(99)
+  for (let i = 0; i < 3; i++) expect((await answer()).status).toBe(400)
   expect(events()).toHaveLength(100)
-  await app.call('GET', `/wallet/request/${id}`)
+  // Kept with the session; test/verifications/fetches.test.ts has their limit.
+  expect((await app.call('GET', `/wallet/request/${id}`)).status).toBe(200)
   expect(events()).toHaveLength(100)
 })
