@@ -124,6 +124,9 @@ describe('the handbook at /docs', () => {
     ['forgot password', 'dashboard#a-forgotten-password-or-a-lost-phone'],
     ['lost phone', 'dashboard#a-forgotten-password-or-a-lost-phone'],
     ['offline', 'till#when-something-is-in-the-way'],
+    ['change logo', 'dashboard#the-shops-look'],
+    ['change color', 'dashboard#the-shops-look'],
+    ['shop look', 'dashboard#the-shops-look'],
   ])('a search for "%s" leads first to the place that answers it', async (typed, place) => {
     const { body } = await app.call<Section[]>('GET', '/docs/search.json')
     const [first] = find(body, typed)

@@ -26,7 +26,9 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   gdpr: ['privacy', 'erasure'],
   dsgvo: ['privacy', 'erasure'],
   logo: ['look'],
-  look: ['logo'],
+  look: ['logo', 'colour'],
+  colour: ['look', 'logo'],
+  color: ['colour', 'look', 'logo'],
   cors: ['origin'],
   delete: ['erase'],
   password: ['log in'],
@@ -36,7 +38,8 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
 const wordsOf = (typed: string): string[] => typed.toLowerCase().split(/\s+/).filter(Boolean)
 
 /**
- * Sections that have every word, best first: a word in a heading counts most, then one in the title. With `isForgiving` those
+ * Sections that have every word, best first: a word in a heading counts most, then one in the title, and a whole
+ * word twice as much as a part of one. With `isForgiving` those
  * with most of the words, at least half of them.
  */
 export function find(sections: readonly Section[], typed: string, isForgiving = false): Section[] {
@@ -53,9 +56,20 @@ export function find(sections: readonly Section[], typed: string, isForgiving = 
 
 function scoreOf({ title, heading, text }: Section, words: string[]): { count: number; score: number } {
   const places = [heading, title, text].map(place => place.toLowerCase())
-  const weigh = (word: string) => [8, 4, 1].reduce((sum, weight, i) => sum + (places[i]?.includes(word) ? weight : 0), 0)
+  const weigh = (word: string) => [8, 4, 1].reduce((sum, weight, i) => sum + weight * matchIn(places[i]!, word), 0)
   const scores = words.map(word => Math.max(weigh(word), ...(Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : []).map(weigh)))
   const isWhole = places[0] === words.join(' ') || (heading === '' && places[1] === words.join(' '))
-  const score = scores.reduce((sum, each) => sum + each, isWhole ? 20 : 0)
+  const score = scores.reduce((sum, each) => sum + each, isWhole ? 40 : 0)
   return { count: scores.filter(each => each > 0).length, score }
+}
+
+const LETTER = /[\p{L}\p{N}]/u
+
+/** 2 for a whole word, 1 for a part of one. */
+function matchIn(place: string, word: string): number {
+  const isLetter = (at: number) => LETTER.test(place[at] ?? '')
+  let at = place.indexOf(word)
+  if (at < 0) return 0
+  for (; at >= 0; at = place.indexOf(word, at + 1)) if (!isLetter(at - 1) && !isLetter(at + word.length)) return 2
+  return 1
 }
