@@ -54,7 +54,7 @@ const ALLOWED: Record<string, string[]> = {
   demo: [...VERBS, 'sdk'],
   // The other side of the protocol: it takes only types of openid4vp, which test/sandbox/browser.test.ts checks.
   sandbox: GROUND,
-  handbook: ['http'],
+  handbook: ['http', 'words'],
   // Browser code except serve.ts: it takes only types of the server, which a test below checks.
   web: [...VERBS, 'sandbox', 'handbook', 'sdk'],
 }

@@ -6,6 +6,7 @@ import browserElement from './pages/browser-element.md' with { type: 'file' }
 import commands from './pages/commands.md' with { type: 'file' }
 import concepts from './pages/concepts.md' with { type: 'file' }
 import configuration from './pages/configuration.md' with { type: 'file' }
+import dashboardInGerman from './pages/dashboard.de.md' with { type: 'file' }
 import dashboard from './pages/dashboard.md' with { type: 'file' }
 import develop from './pages/develop.md' with { type: 'file' }
 import doctor from './pages/doctor.md' with { type: 'file' }
@@ -36,6 +37,7 @@ import security from './pages/security.md' with { type: 'file' }
 import start from './pages/start.md' with { type: 'file' }
 import templates from './pages/templates.md' with { type: 'file' }
 import threats from './pages/threats.md' with { type: 'file' }
+import tillInGerman from './pages/till.de.md' with { type: 'file' }
 import till from './pages/till.md' with { type: 'file' }
 import tills from './pages/tills.md' with { type: 'file' }
 import tls from './pages/tls.md' with { type: 'file' }
@@ -47,8 +49,8 @@ import verifications from './pages/verifications.md' with { type: 'file' }
 import wallets from './pages/wallets.md' with { type: 'file' }
 import webhooks from './pages/webhooks.md' with { type: 'file' }
 
-/** `slug` is the end of its address, and its name in "vidimus help"; `file` is read when it is shown. */
-type PageFile = { slug: string; file: string }
+/** `slug` is the end of its address, and its name in "vidimus help"; `file` is read when it is shown, `german` to readers of German. */
+type PageFile = { slug: string; file: string; german?: string }
 
 export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = [
   {
@@ -78,9 +80,9 @@ export const GROUPS: readonly { title: string; pages: readonly PageFile[] }[] = 
   {
     title: 'Merchants and staff',
     pages: [
-      { slug: 'till', file: till },
+      { slug: 'till', file: till, german: tillInGerman },
       { slug: 'in-person', file: inPerson },
-      { slug: 'dashboard', file: dashboard },
+      { slug: 'dashboard', file: dashboard, german: dashboardInGerman },
       { slug: 'page-errors', file: pageErrors },
       { slug: 'going-live', file: goingLive },
       { slug: 'trust', file: trust },

@@ -7,10 +7,14 @@ const OPTIONS = { noHtmlBlocks: true, noHtmlSpans: true, headings: { ids: true }
 /** The folder of the pages in the repository, for links like `[text](../README.md)`. */
 const ROOM = '/src/handbook/pages/'
 
-/** `up` leads from the page to the root of the service, which may be published under a path. */
-export function toHtml(markdown: string, slug: string, up: string): string {
+/**
+ * `up` leads from the page to the root of the service, which may be published under a path. Headings of a translation have the
+ * anchors of its original, so that a link leads to the same place in both.
+ */
+export function toHtml(markdown: string, slug: string, up: string, original?: string): string {
   const html = Bun.markdown.html(markdown, OPTIONS)
-  return withAnchors(withLinks(html, slug, up))
+  const placed = original === undefined ? html : withIdsOf(Bun.markdown.html(original, OPTIONS), html)
+  return withAnchors(withLinks(placed, slug, up), original === undefined ? 'Link to' : 'Link zu')
     .replaceAll('<table>', '<div class="scroll" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
 }
@@ -26,13 +30,20 @@ function withLinks(html: string, slug: string, up: string): string {
   })
 }
 
+const HEADING = /(?<=<h[1-6] id=")[^"]+/g
+
+function withIdsOf(original: string, html: string): string {
+  const ids = original.match(HEADING) ?? []
+  return html.replace(HEADING, id => ids.shift() ?? id)
+}
+
 /** Headings have ids already. Of two rows with one code the first has the address. */
-function withAnchors(html: string): string {
+function withAnchors(html: string, linkTo: string): string {
   const known = new Set<string>()
   return html
     .replace(/<(h[23]) id="([^"]+)">([\s\S]*?)<\/\1>/g, (_, level: string, id: string, text: string) => {
       known.add(id)
-      return `<${level} id="${id}">${text} <a class="anchor" href="#${id}" aria-label="Link to “${plain(text)}”">#</a></${level}>`
+      return `<${level} id="${id}">${text} <a class="anchor" href="#${id}" aria-label="${linkTo} “${plain(text)}”">#</a></${level}>`
     })
     .replace(/<tr><td><code>([a-z][\w.]*)<\/code>/g, (row, code: string) => {
       if (known.has(code)) return row

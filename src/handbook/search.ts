@@ -1,7 +1,7 @@
 // The index of the handbook's search: a section per heading, and one per row that has an address.
 import { plain } from './markdown.ts'
 
-/** `page` is a slug, `id` the anchor; `text` is for finding and for the line under a hit. */
+/** `page` is a slug, in German with `?language=de`; `id` is the anchor; `text` is for finding and for the line under a hit. */
 export type Section = { page: string; title: string; heading: string; id: string; text: string }
 
 export function sectionsOf(page: string, title: string, html: string): Section[] {

@@ -8,11 +8,12 @@ import { Elysia } from 'elysia'
 import { sha256Hex } from '../base/hash.ts'
 import { describeFailure } from '../base/log.ts'
 import type { Configured, Ground, Reading, Reporting } from '../ground.ts'
-import type { Handbook } from '../handbook/index.ts'
+import type { Handbook, Reader, Shown } from '../handbook/index.ts'
 import { apiError } from '../http/errors.ts'
 import { takesFrom } from '../http/plugin.ts'
 import { pathOf } from '../http/routing.ts'
 import { hasAnchor } from '../trust/settings.ts'
+import { preferredLanguage } from '../words/languages.ts'
 import dashboard from './dashboard/index.html'
 import { VIEWS_WITH_PARTS } from './dashboard/view-names.ts'
 import demo from './demo/index.html'
@@ -84,24 +85,33 @@ export function webPages(deps: Ground, handbook: Handbook, isDemo: boolean) {
     for (const path of page.paths)
       app.get(path, async ({ request }) => servePage(page, request.url, headers, await marksOf(deps)), HIDDEN)
   }
-  const headers = headersOf({ bundle: handbookPage, paths: [] }, false)
+  const headers = { ...headersOf({ bundle: handbookPage, paths: [] }, false), vary: 'accept-language' }
   const show =
     (slug: string) =>
-    async ({ request }: { request: Request }) =>
-      await serveFilled(request, headers, await handbook.page(slug))
+    async ({ request, query }: Asked) =>
+      await serveFilled(request, headers, await handbook.page(slug, readerOf(request, query.language)))
   return app
     .get('/docs', show(''), HIDDEN)
-    .get('/docs/:page', ({ request, params }) => show(params.page)({ request }), HIDDEN)
-    .get('/docs/recipes/:page', ({ request, params }) => show(`recipes/${params.page}`)({ request }), HIDDEN)
+    .get('/docs/:page', ({ params, ...asked }) => show(params.page)(asked), HIDDEN)
+    .get('/docs/recipes/:page', ({ params, ...asked }) => show(`recipes/${params.page}`)(asked), HIDDEN)
     .get('/docs/search.json', async ({ request }) => tagged(request, SEARCH_HEADERS, await handbook.searchIndex()), HIDDEN)
+}
+
+type Asked = { request: Request; query: Record<string, string> }
+
+/** What the address says is chosen; else the browser's language counts. */
+function readerOf({ headers }: Request, chosen: string | undefined): Reader {
+  if (chosen === 'en' || chosen === 'de') return { language: chosen, hasChosen: true }
+  return { language: preferredLanguage(headers.get('accept-language')) === 'de' ? 'de' : 'en', hasChosen: false }
 }
 
 const SEARCH_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache' }
 
 /** A page whose body is made here: it can be read without a script. */
-async function serveFilled(request: Request, headers: Record<string, string>, page: { title: string; html: string } | undefined) {
+async function serveFilled(request: Request, headers: Record<string, string>, page: Shown | undefined) {
   if (!page) throw apiError('not_found')
   const html = (await withAssets(handbookPage, request.url))
+    .replace('<html lang="en"', `<html lang="${page.language}"`)
     .replace('<title>Vidimus</title>', () => `<title>${Bun.escapeHTML(page.title)} · Vidimus</title>`)
     .replace('<div id="app"></div>', () => page.html)
   return tagged(request, headers, html)

@@ -12,13 +12,18 @@ const ROOT = resolve(import.meta.dir, '../..')
 const ROOM = join(ROOT, 'src/handbook/pages')
 const BYTES_MAX = 8192
 
-const pages = await Promise.all(PAGES.map(async ({ slug, file }) => ({ slug, text: await Bun.file(file).text() })))
+const files = PAGES.flatMap(({ slug, file, german }) => [
+  { slug, file },
+  ...(german ? [{ slug: `${slug}.de`, file: german }] : []),
+])
+const pages = await Promise.all(files.map(async ({ slug, file }) => ({ slug, text: await Bun.file(file).text() })))
+const GERMAN = PAGES.filter(({ german }) => german).map(({ slug }) => slug)
 const app = await startApp()
 
 describe('a page of the handbook', () => {
   test('every file of the room is a page', async () => {
-    const files = await Array.fromAsync(new Bun.Glob('**/*.md').scan(ROOM))
-    expect(files.map(file => file.replace(/\.md$/, '')).toSorted()).toEqual(PAGES.map(({ slug }) => slug).toSorted())
+    const found = await Array.fromAsync(new Bun.Glob('**/*.md').scan(ROOM))
+    expect(found.map(file => file.replace(/\.md$/, '')).toSorted()).toEqual(pages.map(({ slug }) => slug).toSorted())
   })
 
   test('a page has one title, and at most 8 KB', () => {
@@ -45,7 +50,12 @@ describe('a page of the handbook', () => {
 /** Served pages with their ids and links, by path. */
 const served = new Map(
   await Promise.all(
-    ['/docs', '/docs/api', ...PAGES.map(({ slug }) => `/docs/${slug}`)].map(async path => {
+    [
+      '/docs',
+      '/docs/api',
+      ...PAGES.map(({ slug }) => `/docs/${slug}`),
+      ...['', ...GERMAN.map(slug => `/${slug}`)].map(path => `/docs${path}?language=de`),
+    ].map(async path => {
       const { status, text } = await app.call('GET', path)
       expect([path, status]).toEqual([path, 200])
       return [path, text] as const
@@ -58,9 +68,9 @@ test('every link of the handbook leads to a page of the service, and every ancho
   const others = new Set<string>()
   for (const [path, html] of served) {
     for (const [, href = ''] of html.matchAll(/<a\b[^>]*? href="([^"]+)"/g)) {
-      const { origin, pathname, hash } = new URL(href, `https://service${path}`)
+      const { origin, pathname, search, hash } = new URL(href, `https://service${path}`)
       if (origin !== 'https://service') continue
-      const target = served.get(pathname)
+      const target = served.get(pathname + search) ?? served.get(pathname)
       if (target === undefined) others.add(pathname)
       else if (hash && !target.includes(`id="${decodeURIComponent(hash.slice(1))}"`)) broken.push(`${path}: ${href}`)
     }
@@ -85,6 +95,72 @@ test('every link to a file of the repository leads to one', () => {
   )
   expect(missing).toEqual([])
 })
+
+describe('a page in German', () => {
+  const read = async (path: string, language?: string) => {
+    const { headers, text } = await app.call('GET', path, language ? { headers: { 'accept-language': language } } : {})
+    return {
+      text,
+      lang: /<html lang="(\w+)"/.exec(text)?.[1],
+      title: /<title>(.+?) ·/.exec(text)?.[1],
+      vary: headers.get('vary'),
+    }
+  }
+  const headingsOf = (html: string) => html.match(/<h[1-6] id="[^"]+"/g)
+  const rowsOf = (html: string) => [...html.matchAll(/<table>[\s\S]*?<\/table>/g)].map(([table]) => table.split('<tr').length)
+
+  test('a page has the same headings, anchors and rows of tables in both languages', () => {
+    expect(GERMAN).toEqual(['till', 'dashboard'])
+    for (const slug of GERMAN) {
+      const [english = '', german = ''] = [served.get(`/docs/${slug}`), served.get(`/docs/${slug}?language=de`)]
+      const titlesOf = (name: string) => pages.find(page => page.slug === name)?.text.match(/^#+ (?=.)/gm)
+      expect([slug, titlesOf(`${slug}.de`)]).toEqual([slug, titlesOf(slug)])
+      expect([slug, headingsOf(german)]).toEqual([slug, headingsOf(english)])
+      expect([slug, rowsOf(german)]).toEqual([slug, rowsOf(english)])
+    }
+  })
+
+  test('the language of a reader is that of the browser, unless the address names one', async () => {
+    const [german, english] = [
+      { lang: 'de', title: 'An der Kasse' },
+      { lang: 'en', title: 'At the till' },
+    ]
+    expect(await read('/docs/till')).toMatchObject({ ...english, vary: expect.stringMatching(/accept-language/i) })
+    expect(await read('/docs/till', 'de-AT,en;q=0.5')).toMatchObject(german)
+    expect(await read('/docs/till', 'fr,de;q=0.5')).toMatchObject(english)
+    expect(await read('/docs/till?language=de', 'en')).toMatchObject(german)
+    expect(await read('/docs/till?language=en', 'de')).toMatchObject(english)
+    expect(await read('/docs/till?language=fr', 'de')).toMatchObject(german)
+    expect(await read('/docs/verdict?language=de')).toMatchObject({ lang: 'en', title: 'The verdict' })
+  })
+
+  test('a page in two languages leads to the other one, and only such a page', async () => {
+    expect((await read('/docs/till')).text).toContain('href="?language=de" lang="de" hreflang="de">Deutsch</a>')
+    expect((await read('/docs/till', 'de')).text).toContain('href="?language=en" lang="en" hreflang="en">English</a>')
+    expect((await read('/docs/verdict', 'de')).text).not.toContain('hreflang')
+  })
+
+  test('links keep a language that was chosen, and name the pages that are in German', async () => {
+    const { text } = await read('/docs/verdict?language=de')
+    expect(text).toContain('<a href="../docs/till?language=de" lang="de">An der Kasse</a>')
+    expect(text).toContain('<a href="../docs/webhooks?language=de" lang="en">Webhooks</a>')
+    expect((await read('/docs/verdict')).text).toContain('<a href="../docs/till" lang="en">At the till</a>')
+    expect((await read('/docs/till?language=de')).text).toContain('href="../docs/in-person?language=de"')
+  })
+
+  test('every word that a German page quotes is one of the German pages of the service', async () => {
+    const sources = ['words/templates.ts', ...(await Array.fromAsync(new Bun.Glob('web/**/de.ts').scan(join(ROOT, 'src'))))]
+    const all = (await Promise.all(sources.map(path => Bun.file(join(ROOT, 'src', path)).text()))).join('\n')
+    for (const { slug, text } of pages.filter(page => page.slug.endsWith('.de'))) {
+      const quoted = [...text.matchAll(/„([^“]+)“/g)].map(([, words = '']) => words.replace(/\s+/g, ' ').replace(/^… /, ''))
+      expect(quoted.length).toBeGreaterThan(15)
+      expect([slug, quoted.filter(each => !all.includes(each) && !OF_OTHERS.has(each))]).toEqual([slug, []])
+    }
+  })
+})
+
+/** Examples of what somebody types or has stored. */
+const OF_OTHERS = new Set(['käs', 'Wein Käsemüller'])
 
 describe('the handbook at /docs', () => {
   test('an unknown page is 404', async () => {
@@ -111,7 +187,7 @@ describe('the handbook at /docs', () => {
 
   test('the search index has every page, and a section for every heading and code', async () => {
     const { body } = await app.call<Section[]>('GET', '/docs/search.json')
-    expect(new Set(body.map(({ page }) => page)).size).toBe(PAGES.length + 1)
+    expect(new Set(body.map(({ page }) => page)).size).toBe(PAGES.length + GERMAN.length + 1)
     expect(body.find(({ id }) => id === 'status_unknown')).toMatchObject({
       page: 'verdict',
       title: 'The verdict',
@@ -127,6 +203,8 @@ describe('the handbook at /docs', () => {
     ['change logo', 'dashboard#the-shops-look'],
     ['change color', 'dashboard#the-shops-look'],
     ['shop look', 'dashboard#the-shops-look'],
+    ['letztes ergebnis zeigen', 'till?language=de#what-the-colours-mean'],
+    ['telefon verloren', 'dashboard?language=de#a-forgotten-password-or-a-lost-phone'],
   ])('a search for "%s" leads first to the place that answers it', async (typed, place) => {
     const { body } = await app.call<Section[]>('GET', '/docs/search.json')
     const [first] = find(body, typed)
@@ -141,6 +219,9 @@ describe('vidimus help', () => {
     const page = await vidimus('unused', ['help', 'verdict'])
     expect([page.exitCode, page.stdout]).toEqual([0, expect.stringContaining('Codes of a failure')])
     expect(page.stdout).not.toContain('\x1b')
+    const { stdout: till } = await vidimus('unused', ['help', 'till'])
+    expect(till).toContain('At the till')
+    expect(till).not.toContain('An der Kasse')
   })
 
   test('vidimus help of a command without a page is its --help, and a typo gets a suggestion', async () => {

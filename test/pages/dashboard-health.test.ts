@@ -82,6 +82,7 @@ describe('the health of the installation', () => {
     const clauses = (await page.getByRole('list', { name: 'EU-Wallets' }).textContent()) ?? ''
     expect(clauses).not.toMatch(/\b(the|are|there|with|your)\b/)
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+    expect(await page.locator('.rail a', { hasText: 'Handbuch' }).getAttribute('href')).toEndWith('/docs?language=de')
     await expectAccessible(page)
     await shoot(page, 'dashboard-health-de')
   })

@@ -159,6 +159,37 @@ browserTest('a block of the handbook is copied, and a heading has an address', a
   expect(page.complaints).toEqual([])
 })
 
+browserTest(
+  'a cashier with a German browser reads about the till in German, finds it, and can switch to English',
+  async openPage => {
+    const page = await openPage(origin, { locale: 'de-DE', viewport: { width: 320, height: 700 } })
+    for (const [path, title] of [
+      ['/docs/dashboard', 'Das Dashboard'],
+      ['/docs/till', 'An der Kasse'],
+    ] as const) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      expect([path, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([path, 320])
+      await shoot(page, `handbook-german${path.replaceAll('/', '-')}`)
+    }
+    await expectAccessible(page)
+    await page.getByRole('searchbox', { name: 'Das Handbuch durchsuchen' }).fill('letztes ergebnis')
+    const hit = page.getByRole('search').getByRole('link', { name: /^An der Kasse: Was die Farben bedeuten/ })
+    await hit.waitFor()
+    expect(await page.getByRole('search').getByRole('status').textContent()).toMatch(/^\d+ Treffer$/)
+    await hit.click()
+    await page.waitForURL(/\/docs\/till\?language=de#what-the-colours-mean$/)
+    await page.getByRole('main').getByRole('link', { name: 'English', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'At the till' }).waitFor()
+    expect(await page.evaluate<string>('document.documentElement.lang')).toBe('en')
+    await page.getByRole('navigation').getByRole('link', { name: 'The dashboard' }).click()
+    await page.getByRole('heading', { level: 1, name: 'The dashboard' }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Deutsch', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Das Dashboard' }).waitFor()
+    expect(page.complaints).toEqual([])
+  },
+)
+
 browserTest('pages of the handbook are accessible, fit a phone and a desktop, and need no script to be read', async openPage => {
   const page = await openPage(origin)
   for (const path of ['/docs', '/docs/verdict', '/docs/recipes/lan-venue', '/docs/api']) {

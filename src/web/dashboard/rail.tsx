@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks'
 import { Icon, type IconName } from '../kit/icons.tsx'
 import { LanguageSwitch } from '../kit/language-switch.tsx'
 import { HAS_SANDBOX, serviceUrl } from '../shared/base.ts'
+import { useLanguage } from '../shared/language.ts'
 import { useAction } from './action.ts'
 import { Problem } from './parts/problem.tsx'
 import { hrefTo, Link, useRoute } from './route.tsx'
@@ -100,8 +101,9 @@ function Entry({ place, icon, name, current }: { place: string; icon?: IconName;
 /** Pages of the service beside the dashboard. */
 function Links() {
   const words = useDashboardWords()
+  const language = useLanguage()
   const links = [
-    ['docs', words.links.handbook],
+    [`docs?language=${language}`, words.links.handbook],
     ['docs/api', words.links.api],
     ['till', words.links.till],
     ...(HAS_SANDBOX ? [['sandbox', words.links.sandbox] as const] : []),

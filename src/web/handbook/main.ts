@@ -4,6 +4,30 @@ import { find, type Section, withoutTypos } from './find.ts'
 
 const THANKS_MS = 2000
 
+const WORDS = {
+  en: {
+    copy: 'Copy',
+    copied: 'Copied',
+    selected: 'Selected',
+    unreachable: 'The service does not answer. Try again in a moment.',
+    meant: (words: string) => `Results for “${words}”`,
+    nothing: 'Nothing found',
+    results: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+    resultsFor: (count: string, words: string) => `${count} for “${words}”`,
+  },
+  de: {
+    copy: 'Kopieren',
+    copied: 'Kopiert',
+    selected: 'Markiert',
+    unreachable: 'Der Dienst antwortet nicht. Versuchen Sie es gleich noch einmal.',
+    meant: (words: string) => `Treffer für „${words}“`,
+    nothing: 'Nichts gefunden',
+    results: (count: number) => `${count} Treffer`,
+    resultsFor: (count: string, words: string) => `${count} für „${words}“`,
+  },
+}
+const words = WORDS[document.documentElement.lang === 'de' ? 'de' : 'en']
+
 function addCopyButtons(): void {
   for (const block of document.querySelectorAll('pre')) {
     const code = block.querySelector('code')
@@ -12,25 +36,25 @@ function addCopyButtons(): void {
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'copy'
-    button.textContent = 'Copy'
+    button.textContent = words.copy
     const say = (word: string) => {
       button.textContent = word
       setTimeout(() => {
-        button.textContent = 'Copy'
+        button.textContent = words.copy
       }, THANKS_MS)
     }
     button.addEventListener(
       'click',
       () =>
         navigator.clipboard?.writeText(code?.textContent ?? '').then(
-          () => say('Copied'),
+          () => say(words.copied),
           () => select(code),
         ) ?? select(code),
     )
     const select = (element: Element | null) => {
       // Plain http has no clipboard.
       if (element) getSelection()?.selectAllChildren(element)
-      say('Selected')
+      say(words.selected)
     }
     const holder = document.createElement('div')
     holder.className = 'code'
@@ -67,16 +91,16 @@ function addSearch(form: HTMLFormElement): void {
     const all = await load().catch(() => undefined)
     if (typed !== input.value) return
     hits.hidden = typed.trim() === ''
-    if (!all) return hits.replaceChildren(noteOf('The service does not answer. Try again in a moment.'))
+    if (!all) return hits.replaceChildren(noteOf(words.unreachable))
     const exact = find(all, typed)
     const meant = exact.length > 0 ? '' : withoutTypos(all, typed)
     const corrected = meant ? find(all, meant) : exact
     const found = corrected.length > 0 ? corrected : find(all, meant, true)
     const isOther = found.length > 0 && meant !== '' && meant !== typed.trim().toLowerCase().replace(/\s+/g, ' ')
-    hits.replaceChildren(...(isOther ? [noteOf(`Results for “${meant}”`)] : []), ...found.map(itemOf))
-    if (found.length === 0) hits.append(noteOf('Nothing found'))
-    const count = found.length === 1 ? '1 result' : `${found.length} results`
-    status.textContent = hits.hidden ? '' : isOther ? `${count} for “${meant}”` : count
+    hits.replaceChildren(...(isOther ? [noteOf(words.meant(meant))] : []), ...found.map(itemOf))
+    if (found.length === 0) hits.append(noteOf(words.nothing))
+    const count = words.results(found.length)
+    status.textContent = hits.hidden ? '' : isOther ? words.resultsFor(count, meant) : count
   }
   form.hidden = false
   input.addEventListener('focus', () => void load().catch(() => {}))
