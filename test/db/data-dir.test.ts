@@ -414,6 +414,26 @@ describe('one directory, one server:', () => {
     expect(new Set(made).size).toBe(3)
   })
 
+  test('a file without a log that was killed amid a write is rolled back by the next one', async () => {
+    const dir = copyOf(stopped)
+    const sqlite = new Database(fileOf(dir))
+    sqlite.run('PRAGMA journal_mode = DELETE')
+    sqlite.run('PRAGMA cache_size = 1')
+    sqlite.run('BEGIN')
+    sqlite.run('CREATE TABLE half_written AS SELECT randomblob(2000) AS bytes FROM sqlite_schema a, sqlite_schema b LIMIT 500')
+    sqlite.run("UPDATE tenants SET name = 'half written'")
+    sqlite.run('UPDATE half_written SET bytes = randomblob(2000)')
+    // As a kill would leave it: pages of an open transaction in the file, and the old ones in its journal.
+    const left = copyOf(dir)
+    sqlite.run('ROLLBACK')
+    sqlite.close()
+    expect(statSync(`${fileOf(left)}-journal`).size).toBeGreaterThan(0)
+    const service = await serve(left)
+    expect((await call(service.url, 'GET', '/v1/verifications', { key })).status).toBe(200)
+    await kill(service)
+    expect((await vidimus(left, ['tenant', 'list'])).stdout).not.toContain('half written')
+  })
+
   test('a directory that was killed is taken over with what stood in its log', async () => {
     const service = await serve(copyOf(killed))
     for (const { id, created_at } of acknowledged) {

@@ -161,6 +161,7 @@ function createDatabase(file: string, keyFile: string, random: Random): void {
 /** Read-only: a refused database must stay as it is, including its log. */
 export function inspect<T>(file: string, look: (reader: Database) => T): T {
   if (!isOurs(file)) throw damaged(file)
+  rollBack(file)
   const reader = openReader(file)
   try {
     return look(reader)
@@ -169,6 +170,18 @@ export function inspect<T>(file: string, look: (reader: Database) => T): T {
     throw (error as { code?: unknown }).code === 'SQLITE_ERROR' ? damaged(file, error) : error
   } finally {
     reader.close()
+  }
+}
+
+/** A kill amid the switch to the log, or amid a restore, leaves a journal, which only a connection that may write can roll back. */
+function rollBack(file: string): void {
+  if (sizeOf(`${file}-journal`) === 0) return
+  const sqlite = new Database(file, { readwrite: true })
+  try {
+    sqlite.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    sqlite.query('SELECT 1 FROM sqlite_schema').get()
+  } finally {
+    sqlite.close()
   }
 }
 
