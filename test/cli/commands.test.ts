@@ -76,7 +76,7 @@ describe('--help', () => {
     expect([await helpOf('-h'), await helpOf('help')]).toEqual([list, list])
     expect(list).toMatch(/^usage: vidimus \[COMMAND\]/m)
     const verbs = [...list.matchAll(/^ {2}([a-z-]+) {2,}\w/gm)].map(([, verb = '']) => verb)
-    expect(verbs).toHaveLength(26)
+    expect(verbs).toHaveLength(27)
     for (const verb of verbs) {
       const [usage = '', ...rest] = (await helpOf(verb, '--help')).split('\n\n')
       expect(usage).toStartWith(`usage: vidimus ${verb} `)

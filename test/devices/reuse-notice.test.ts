@@ -69,6 +69,6 @@ test('a reused refresh token is a warning in the log without the token, and a no
 
 test('the notice says in both languages what happened, to which device, and what to do', () => {
   const told = [en, de].map(({ overview }) => overview.attentions.token_copied.sentence('Till 1', 'then'))
-  expect(told[0]).toMatch(/copied token of the device “Till 1” was used then.+Pair it again\.$/)
-  expect(told[1]).toMatch(/kopiertes Token des Geräts „Till 1“ wurde then benutzt.+Koppeln Sie es neu\.$/)
+  expect(told[0]).toMatch(/copied token of the till “Till 1” was used then.+Pair it again\.$/)
+  expect(told[1]).toMatch(/kopiertes Token der Kasse „Till 1“ wurde then benutzt.+Koppeln Sie sie neu\.$/)
 })

@@ -20,7 +20,7 @@ export default [
   [
     'a viewer changes settings',
     'requireAll',
-    "if (role === 'viewer' && (claims || (changes(request) && !own))) throw",
+    "if (role === 'viewer' && changes(request) && !own) throw",
     'if (false) throw',
     'dashboard/rights',
   ],

@@ -26,7 +26,7 @@ describe('the health of the installation', () => {
     expect(await fine.first().isVisible()).toBe(false)
     await folded.click()
     expect([(await items.count()) + (await fine.count()), await folded.textContent()]).toEqual([
-      22,
+      23,
       `${await fine.count()} in order`,
     ])
     const first = items.first()
