@@ -18,6 +18,7 @@ const OPEN = [
   'POST /login/second-factor',
   'POST /login/passkey/challenge',
   'POST /login/passkey',
+  'POST /mail/confirm',
 ]
 const OWNERS = [
   'POST /tenants/:tenant/log-in-keys/turn',
@@ -56,6 +57,11 @@ const OWNERS = [
   'GET /registrations',
   'POST /registrations',
   'DELETE /registrations/:id',
+  'GET /mail',
+  'PUT /mail/address',
+  'DELETE /mail/address',
+  'POST /mail/test',
+  'POST /users/:id/mail-link',
   'GET /audit',
   'GET /audit/people',
   'GET /audit/verification',

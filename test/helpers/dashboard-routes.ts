@@ -43,6 +43,8 @@ export const BODIES: Record<string, unknown> = {
   'PUT /security/rule': { is_required: true },
   'POST /security/codes/start': { code: '000000' },
   'POST /users': { name: 'eve', tenant: 'ten_x' },
+  'PUT /mail/address': { address: 'olivia@shop.example', language: 'en' },
+  'POST /users/:id/mail-link': { token: 'x'.repeat(43), address: 'olivia@shop.example', language: 'en' },
   'POST /trust': { environment: 'live', pem: 'x' },
   'POST /trust/sources': { environment: 'live', preset: 'eu-av', signers: [] },
   'POST /trust/sources/check': { list: 'AAAA' },
