@@ -9,8 +9,9 @@ const LAG_MAX_MS = 250
 
 /** A creation or a wallet's answer takes a few milliseconds; with this much, several of the same length wait before it. */
 const TOOK_MAX_MS = 400
-/** So many in a row: a single one waited for something else. */
+/** So many in a row, over so long: a single one waited for something else, and what arrives at once is soon done. */
 const TAKEN = 8
+const SLOW_FOR_MS = 1000
 /** What was seen longer ago says nothing of now. */
 const TAKEN_WITHIN_MS = 1000
 
@@ -32,6 +33,7 @@ export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => 
   let lagMs = 0
   let lagBeforeMs = 0
   let slow = 0
+  let slowSince = 0
   let tookAt = 0
   const timer = setInterval(() => {
     const at = monotonic()
@@ -51,10 +53,11 @@ export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => 
 
   return {
     lags,
-    isSlow: () => slow >= TAKEN && monotonic() - tookAt <= TAKEN_WITHIN_MS,
+    isSlow: () => slow >= TAKEN && tookAt - slowSince >= SLOW_FOR_MS && monotonic() - tookAt <= TAKEN_WITHIN_MS,
     took(ms) {
       tookAt = monotonic()
       slow = ms > TOOK_MAX_MS ? slow + 1 : 0
+      if (slow === 1) slowSince = tookAt
     },
     stop: () => clearInterval(timer),
   }
