@@ -156,8 +156,8 @@ export async function createGround(config: Config, world: World, role: Role): Pr
     log,
     metrics,
     limits: createRateLimits(now, config.rateLimitScale, policy => metrics.count('vidimus_rate_limited_total', { policy })),
-    // Without rate limits somebody tries how much the machine can do: late is late only for those who wait in a queue.
-    isOverloaded: () => load.isSlow() || (config.rateLimitScale > 0 && load.lags()),
+    // Scale 0 turns all limits off, this one too.
+    isOverloaded: () => config.rateLimitScale > 0 && load.isOverloaded(),
     took: load.took,
     turns: createTurns(() => performance.now(), setImmediate),
     resolve,

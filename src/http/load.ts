@@ -18,10 +18,7 @@ const TAKEN_WITHIN_MS = 1000
 const RETRY_SECONDS = 2
 
 export type LoadWatch = {
-  /** The event loop is late: every request waits. */
-  lags(): boolean
-  /** Creations and answers take long, one after the other. */
-  isSlow(): boolean
+  isOverloaded(): boolean
   /** How long a creation or a wallet's answer took, from its arrival. */
   took(ms: number): void
   stop(): void
@@ -51,9 +48,10 @@ export function watchLoad(monotonic: () => number, onSample: (lagMs: number) => 
     return dueMs > LAG_MAX_MS ? lagMs > LAG_MAX_MS : Math.min(lagMs, lagBeforeMs) > LAG_MAX_MS
   }
 
+  const isSlow = () => slow >= TAKEN && tookAt - slowSince >= SLOW_FOR_MS && monotonic() - tookAt <= TAKEN_WITHIN_MS
+
   return {
-    lags,
-    isSlow: () => slow >= TAKEN && tookAt - slowSince >= SLOW_FOR_MS && monotonic() - tookAt <= TAKEN_WITHIN_MS,
+    isOverloaded: () => isSlow() || lags(),
     took(ms) {
       tookAt = monotonic()
       slow = ms > TOOK_MAX_MS ? slow + 1 : 0
